@@ -10,7 +10,7 @@ PYTHON := .venv/bin/python
 # pyo3 asks an interpreter what it is: ours, whatever `python3` on PATH may be.
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 # The wheel's sources: it is built anew only when one of them is newer, or was added or deleted.
-SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.toml Cargo.lock pyproject.toml README.md LICENSE
+SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.toml Cargo.lock pyproject.toml README.md LICENSE THIRD-PARTY-LICENSES.txt partwright.cyclonedx.json
 # A sanitizer is for a target, not for the build scripts beside it.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SECONDS := 30
@@ -23,6 +23,8 @@ SOAK := $(addsuffix /test_differential.py,$(addprefix tests/,assignors batching 
 CASES := 2000
 # The PySparks that `make spark-matrix` tests; empty for all that tools/spark_matrix.sh lists.
 SPARK_VERSIONS :=
+# The cargo profile of `make wheel`.
+PROFILE := release
 
 .PHONY: coverage sanitize fuzz help demo test slow soak docs spark-matrix setup wheel lint format golden bench instructions clean machine
 
@@ -34,7 +36,7 @@ demo: .venv/wheel ## Run the main job on the flights of 2013 against an embedded
 
 test: .venv/wheel ## Run the fast tests, Rust and Python
 	cargo test --workspace --locked --quiet
-	cargo test --package partwright-core --no-default-features --lib --locked --quiet
+	cargo test --package partwright-core --lib --locked --quiet
 	$(PYTEST)
 
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
@@ -48,19 +50,22 @@ spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on every P
 
 setup: .venv/setup ## Install the locked versions into .venv
 
+# Without the folders' names, which the module's panics would tell, whoever builds a tag gets the same bytes.
+wheel: export RUSTFLAGS := --remap-path-prefix=$(CURDIR)=partwright --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 wheel: ## Build the wheel that is released (fat LTO, minutes) into dist/
 wheel: .venv/setup
-	$(PYTHON) -m maturin build --release --locked --out dist
+	$(PYTHON) -m maturin build --profile $(PROFILE) --locked --out dist
 
 lint: .venv/wheel ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --package partwright-core --no-default-features --locked -- -D warnings
+	cargo clippy --package partwright-core --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(PYTHON) -m ruff check
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
 	$(PYTHON) -m mypy.stubtest partwright._core
+	$(PYTHON) tools/licences.py --check
 	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12; \
 	else echo 'make lint: skipped actionlint, which checks .github: Go was not found on PATH.' >&2; fi
 
@@ -69,11 +74,12 @@ format: .venv/setup ## Format the sources
 	$(PYTHON) -m ruff check --fix --quiet
 	$(PYTHON) -m ruff format
 
-# The variable is mkdocs-material's: without it each build begins with a notice about its successor.
+# The variable is mkdocs-material's: without it each build begins with a notice about its successor. A quiet build would
+# not count the warnings on which a strict one fails.
 docs: .venv/wheel ## Draw the figures of docs/, run its notebook, build its site into target/site
 	@$(PYTHON) tools/figures.py
 	@$(PYTHON) tools/notebook.py
-	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build
 	@echo 'The site is target/site/index.html: a browser opens it as a file.'
 
 golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
@@ -87,7 +93,7 @@ instructions: .venv/setup ## Count instructions with callgrind, fail where they 
 
 sanitize: .venv/setup ## Run the tests of the unsafe code, and of all columns, under AddressSanitizer
 	ASAN_OPTIONS=allocator_may_return_null=1 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --locked --quiet --target $(HOST) --target-dir target/sanitize \
-		--package partwright-core --lib --test properties
+		--package partwright-core --features arrow --lib --test properties
 
 fuzz: .venv/setup ## Look for columns that the core reads wrongly, with libFuzzer: SECONDS=30; needs cargo-fuzz
 	RUSTC_BOOTSTRAP=1 cargo fuzz run columns -- -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1

@@ -101,6 +101,7 @@ def _write(results: Results, run: dict[str, Any], options: argparse.Namespace) -
             for (case, what), a_row in results.memory.items()
         ],
         "curve": results.curve,
+        "plays": results.plays,
         "sums": results.sums,
     }
     (folder / f"{date}.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")

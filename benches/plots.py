@@ -33,6 +33,11 @@ def draw(results: Results, folder: Path, date: str) -> dict[str, str]:
     for text, name, picture in (
         ("Time of rivals, ours = 1", f"{date}.svg", _ratios(results)),
         ("Time of an assignment over the number of partitions", f"{date}-curve.svg", _curve(results.curve)),
+        (
+            "Time of a played life over its members and its partitions",
+            f"{date}-plays.svg",
+            _plays(results.plays),
+        ),
     ):
         if picture is not None:
             picture.tight_layout()
@@ -83,4 +88,32 @@ def _curve(curve: dict[str, Any]) -> Any:
     axes.set_title(f"An assignment of {curve['members']} members with equal subscriptions, one core")
     axes.grid(alpha=0.3)
     axes.legend()
+    return figure
+
+
+def _plays(plays: dict[str, Any]) -> Any:
+    if not plays:
+        return None
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True)
+    ways = (("members", "members, 10 partitions each"), ("partitions", "partitions of 1,000 members"))
+    protocols = list(dict.fromkeys(point["protocol"] for point in plays["points"]))
+    for axes, (by, label) in zip(panels, ways, strict=True):
+        for protocol, marker in zip(protocols, _MARKERS, strict=False):
+            points = [
+                (point[by], point["seconds"] / (plays["events"] + 1))
+                for point in plays["points"]
+                if point["protocol"] == protocol
+                and (
+                    point["members"] == 1_000
+                    if by == "partitions"
+                    else point["partitions"] == 10 * point["members"]
+                )
+            ]
+            points.sort()
+            axes.loglog(*zip(*points, strict=True), marker=marker, label=protocol)
+        axes.set_xlabel(label)
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("s of one core a rebalance")
+    panels[0].legend()
+    figure.suptitle("A group's life: time of each rebalance")
     return figure

@@ -57,6 +57,7 @@ class Results:
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes a row, by case and what."""
     curve: dict[str, Any] = field(default_factory=dict)
+    plays: dict[str, Any] = field(default_factory=dict)
     shares: dict[str, float] = field(default_factory=dict)
     """What is neither a time nor memory, by name."""
     sums: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -89,6 +90,7 @@ def read(criterion: Path, bench: Path) -> Results:
         results.seeds["memory"] = memory["seed"]
     results.shares = _worker_share(bench / "spark_worker.json")
     results.curve = _loaded(bench / "assignor_curve.json")
+    results.plays = _loaded(bench / "play_curve.json")
     return results
 
 
@@ -124,6 +126,8 @@ def _rust(criterion: Path, bench: Path, results: Results) -> Iterator[Line]:
             "ours": "ours",
             "scalar_column": "scalar, same column",
             "scalar_apart": "scalar, keys apart",
+            "crate_column": "the crate murmur2, same column",
+            "crate_apart": "the crate murmur2, keys apart",
             "memcpy": "memory copy",
             "murmur2": "ours, hash alone",
             "client": f"ours, client {about['value_str']}",

@@ -34,12 +34,23 @@ if TYPE_CHECKING:
 ROOT = BENCHES.parent
 BENCH = ROOT / "target" / "bench"
 CRITERION = ROOT / "target" / "criterion"
-PARTS = ("rust", "java", "go", "python", "memory", "spark", "assignors")
+PARTS = ("rust", "java", "go", "python", "memory", "spark", "assignors", "plays")
 KEYED = ("rust", "java", "go")
 """Those that measure the same case one after another."""
 TOOLS = {"java": "mvn", "go": "go", "assignors": "mvn"}
 INSTALLS = {"mvn": "Maven 3.8 or later", "go": "Go 1.26 or later"}
 GO = ["go", "test", "-run", "^$", "-benchtime", "500ms", "-count", "5", "-bench"]
+HASHING = [
+    "cargo",
+    "bench",
+    "--locked",
+    "--package",
+    "partwright-core",
+    "--features",
+    "arrow",
+    "--bench",
+    "hashing",
+]
 CRITERION_QUIET = ["--noplot", "--quiet"]
 PACKAGES = ("partwright", "pyarrow", "numpy", "confluent-kafka", "kafka-python", "murmurhash2", "mmh2")
 
@@ -59,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
     # What cannot be built ends the run before anything is lost.
     java = build_java("256m") if {"java", "assignors"} & {*parts} else []
     if "rust" in parts:
-        _run("cargo", "bench", "--locked", "--no-run", "--package", "partwright-core", "--bench", "hashing")
+        _run(*HASHING, "--no-run")
     # What an earlier run left has other keys, and another load.
     for folder in (BENCH, CRITERION):
         shutil.rmtree(folder, ignore_errors=True)
@@ -131,8 +142,7 @@ def _steps(part: str, case: str, java: Sequence[str]) -> list[list[str]]:
 
 
 def _criterion(name: str) -> list[str]:
-    cargo = ["cargo", "bench", "--locked", "--package", "partwright-core", "--bench", "hashing", "--"]
-    return [*cargo, name, *CRITERION_QUIET]
+    return [*HASHING, "--", name, *CRITERION_QUIET]
 
 
 def _programs(part: str) -> list[list[str]]:
@@ -151,6 +161,7 @@ def _programs(part: str) -> list[list[str]]:
             [*python, "benches/python/assignors.py"],
             [*python, "benches/python/assignor_curve.py"],
         ],
+        "plays": [[*python, "benches/python/play_curve.py"]],
     }[part]
 
 

@@ -26,6 +26,7 @@ AT_A_BROKER = {
     "partwright.kafka.assignors.kafka_python_assignor",
     "partwright.kafka.coordinators.coordinator",
     "partwright.kafka.embedded.EmbeddedKafka",
+    "partwright.kafka.groups.any_group",
     "partwright.kafka.groups.consumer_group",
     "partwright.kafka.metadata.live_cluster",
     "partwright.kafka.partitioners.ConfluentPartitioner",

@@ -234,53 +234,24 @@ class Mortal:
 
     def __init__(self, kafka: EmbeddedKafka) -> None:
         self.kafka = kafka
-        self._again: subprocess.Popen[bytes] | None = None
 
     @property
     def servers(self) -> str:
         return self.kafka.bootstrap_servers
 
     def kill(self) -> None:
-        if self._again is None:
-            self.kafka.kill()
-        else:
-            self._again.kill()
-            self._again.wait()
+        self.kafka.kill()
 
     def is_alive(self) -> bool:
-        if self._again is not None:
-            return self._again.poll() is None
-        return any(_alive([psutil.Process(self.kafka.pid)])) if psutil.pid_exists(self.kafka.pid) else False
+        return self.kafka.process.is_running
 
     def come_back(self) -> None:
         """Starts it again, and returns once it answers."""
-        settings = self.kafka.process.settings
-        with (settings.folder / "broker.log").open("ab") as log:
-            self._again = subprocess.Popen(
-                settings.commands[-1], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=settings.folder
-            )
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                topics.partition_count(self.servers, "nobody")
-            except BrokerError:
-                assert self._again.poll() is None, self.kafka.log_tail()
-                assert time.monotonic() < deadline
-            else:
-                return
-
-    def close(self) -> None:
-        if self._again is not None:
-            self._again.kill()
-            self._again.wait()
+        self.kafka.start()
 
 
 @contextlib.contextmanager
 def mortal(parent: Path | None = None, **overrides: str) -> Iterator[Mortal]:
     """A broker of a test's own."""
     with EmbeddedKafka(parent=parent, overrides=overrides) as kafka:
-        broker = Mortal(kafka)
-        try:
-            yield broker
-        finally:
-            broker.close()
+        yield Mortal(kafka)

@@ -34,12 +34,14 @@ KEY_TYPES = [
     "java:uuid",
     "java:string",
     "confluent:strip-id",
+    "digits",
+    "decimal",
+    "iso-date",
+    "iso-timestamp",
 ]
 KNOWN = ", ".join(KEY_TYPES)
 LONGEST_INT = 2**31 - 1
-A_KEY_IS = (
-    "a key is text, binary, a whole or floating-point number, a boolean, or a dictionary of one of them"
-)
+A_KEY_IS = "a key is text, binary, a number, a boolean, a date, a timestamp, or a dictionary of one of them"
 
 
 def refusal(call: Callable[[], Any]) -> pw.PartwrightError:
@@ -184,8 +186,11 @@ def choose(*key_types: str) -> str:
     return f" has no key bytes of its own: name the key type that its producer writes, {names}"
 
 
-INTEGERS = choose("java:short", "java:int", "java:long")
+INTEGERS = choose("java:short", "java:int", "java:long", "digits (the number as text)")
 FLOATS = choose("java:float", "java:double")
+DECIMALS = choose("decimal (text such as 19.90)")
+DATES = choose("iso-date (text such as 2024-01-31)")
+TIMES = choose("iso-timestamp (text such as 2024-01-31T12:00:00Z)")
 TABLE = "a struct or table (take one of its columns)"
 TYPES: list[tuple[pa.DataType, str, str]] = [
     *((kind, str(kind), INTEGERS) for kind in [pa.int8(), pa.int16(), pa.int32(), pa.int64()]),
@@ -194,22 +199,14 @@ TYPES: list[tuple[pa.DataType, str, str]] = [
     (pa.bool_(), "bool", choose("java:boolean")),
     (pa.dictionary(pa.int8(), pa.int64()), "int64", INTEGERS),
     (pa.bool8(), "int8", INTEGERS),
+    *((kind, str(kind), DATES) for kind in [pa.date32(), pa.date64()]),
+    *((kind, str(kind), TIMES) for kind in map(pa.timestamp, ["s", "ms", "us", "ns"])),
+    (pa.timestamp("us", "Europe/Berlin"), "timestamp[us, tz=Europe/Berlin]", TIMES),
+    *((kind, str(kind), DECIMALS) for kind in [pa.decimal32(5, 2), pa.decimal64(5, 2), pa.decimal256(50, 2)]),
+    (pa.decimal128(20, -3), "decimal128(20, -3)", choose("decimal", "digits (the number as text)")),
     *(
         (kind, str(kind), f" has no key bytes: {A_KEY_IS}")
-        for kind in [
-            pa.date32(),
-            pa.date64(),
-            pa.timestamp("s"),
-            pa.timestamp("ns"),
-            pa.timestamp("us", "Europe/Berlin"),
-            pa.time32("ms"),
-            pa.time64("us"),
-            pa.duration("ns"),
-            pa.decimal32(5, 2),
-            pa.decimal64(5, 2),
-            pa.decimal128(20, -3),
-            pa.decimal256(50, 2),
-        ]
+        for kind in [pa.time32("ms"), pa.time64("us"), pa.duration("ns")]
     ),
     *(
         (kind, name, f" has no key bytes: {A_KEY_IS}")
@@ -225,7 +222,7 @@ TYPES: list[tuple[pa.DataType, str, str]] = [
             (pa.dense_union([pa.field("a", pa.string())]), "union"),
             (pa.sparse_union([pa.field("a", pa.string())]), "union"),
             (pa.run_end_encoded(pa.int32(), pa.string()), "run_end_encoded"),
-            (pa.dictionary(pa.int8(), pa.date32()), "date32[day]"),
+            (pa.dictionary(pa.int8(), pa.time32("s")), "time32[s]"),
         ]
     ),
 ]
@@ -250,7 +247,12 @@ TAKES = {
     "java:double": "floating-point numbers",
     "java:boolean": "booleans",
     "java:uuid": "text of 36 characters or binary of 16 bytes",
+    "digits": "whole numbers",
+    "decimal": "decimals",
+    "iso-date": "dates",
+    "iso-timestamp": "timestamps",
 }
+TEXT_FORMS = ("digits", "decimal", "iso-date", "iso-timestamp")
 HELD = {
     "text": [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())],
     "binary": [
@@ -263,7 +265,10 @@ HELD = {
     "whole numbers": [pa.int8(), pa.int64(), pa.uint64(), pa.dictionary(pa.int8(), pa.int64())],
     "floating-point numbers": [pa.float16(), pa.float32(), pa.float64()],
     "booleans": [pa.bool_()],
-    "no key": [pa.date32(), pa.decimal128(5, 2), pa.list_(pa.string()), pa.struct([("a", pa.string())])],
+    "decimals": [pa.decimal32(5, 2), pa.decimal128(5, 2), pa.decimal256(50, 2)],
+    "dates": [pa.date32(), pa.date64(), pa.dictionary(pa.int8(), pa.date32())],
+    "timestamps": [pa.timestamp("s"), pa.timestamp("ns", "Europe/Berlin")],
+    "no key": [pa.list_(pa.string()), pa.struct([("a", pa.string())])],
 }
 
 
@@ -281,6 +286,8 @@ def test_a_key_type_takes_its_own_kind_alone(key_type: str) -> None:
             value = kind.value_type if pa.types.is_dictionary(kind) else kind
             names = {pa.list_(pa.string()): "list", pa.struct([("a", pa.string())]): TABLE}
             sentence = f"key type {key_type} takes {TAKES[key_type]}, not {names.get(value, str(value))}"
+            if held == "text" and key_type in TEXT_FORMS:
+                sentence += ": text is a key as it is, without a key type"
             check(lambda column=column: pw.encode(column, key_type), pw.KeyTypeError, sentence)
             refused += 1
     assert refused >= 11
@@ -324,7 +331,10 @@ def test_uuids_need_a_key_type_whoever_made_them() -> None:
         (pa.scalar(["a"]), None, f"list has no key bytes: {A_KEY_IS}"),
         (pa.scalar(None, pa.list_(pa.string())), None, f"list has no key bytes: {A_KEY_IS}"),
         (pa.scalar({"a": "b"}), None, f"{TABLE} has no key bytes: {A_KEY_IS}"),
-        (pa.scalar(1, pa.timestamp("ns")), None, f"timestamp[ns] has no key bytes: {A_KEY_IS}"),
+        (pa.scalar(1, pa.timestamp("ns")), None, "timestamp[ns]" + TIMES),
+        (dt.date(2026, 1, 1), None, "date32[day]" + DATES),
+        (dt.datetime(2026, 1, 1, tzinfo=dt.UTC), None, "timestamp[us, tz=UTC]" + TIMES),
+        (decimal.Decimal("19.90"), None, "decimal128(4, 2)" + DECIMALS),
         ("a", "bytes", "key type bytes takes binary, not string"),
         (b"a", "utf8", "key type utf8 takes text, not binary"),
         ("5", "java:int", "key type java:int takes whole numbers, not string"),
@@ -424,9 +434,9 @@ def test_half_of_a_surrogate_pair_is_refused_but_by_java(key_type: str | None) -
         check(lambda fixed=fixed: pw.encode(fixed, key_type), pw.PartwrightError, f"row 1: {sentence}")
 
 
-# What is no column.
+# What is not a column.
 
-NO_COLUMN = " are no column: pass an Arrow array, a list of str, bytes or None, or one str or bytes"
+NO_COLUMN = " are not a column: pass an Arrow array, a list of str, bytes or None, or one str or bytes"
 
 
 @pytest.mark.parametrize(
@@ -438,8 +448,7 @@ NO_COLUMN = " are no column: pass an Arrow array, a list of str, bytes or None, 
         object(),
         object,
         len,
-        decimal.Decimal(1),
-        dt.date(2026, 1, 1),
+        dt.time(12),
         1j,
         pa.schema([]),
     ],
@@ -454,7 +463,7 @@ def test_what_is_no_column_is_refused_by_its_type(keys: Any) -> None:
     "keys", [{"a"}, frozenset("a"), (key for key in "ab"), range(3)], ids=lambda keys: type(keys).__name__
 )
 def test_what_a_list_can_be_made_of_is_refused_with_it(keys: Any) -> None:
-    sentence = f"keys of type {type(keys).__name__} are no column: pass list(keys)"
+    sentence = f"keys of type {type(keys).__name__} are not a column: pass list(keys)"
     for call in [pw.murmur2, pw.encode, lambda keys: pw.partition_for_key(keys, 12)]:
         check(lambda call=call: call(keys), pw.KeyTypeError, sentence)
 
@@ -481,10 +490,10 @@ A_TABLE: dict[str, Any] = {"a": ["x"]}
     ids=lambda table: f"{type(table).__module__}.{type(table).__name__}",
 )
 def test_a_table_is_refused_for_its_columns(table: Any, sentence: str) -> None:
-    check(lambda: pw.murmur2(table), pw.KeyTypeError, sentence.format("is no column of keys"))
+    check(lambda: pw.murmur2(table), pw.KeyTypeError, sentence.format("is not a column of keys"))
 
 
-NO_KEY = " has no key bytes: a key is text, binary, a number, a boolean or a UUID"
+NO_KEY = " has no key bytes: a key is text, binary, a number, a boolean, a date, a timestamp or a UUID"
 ITSELF: list[Any] = []
 ITSELF.append(ITSELF)
 
@@ -498,9 +507,8 @@ ITSELF.append(ITSELF)
         ((), "tuple"),
         ({"a"}, "set"),
         (object(), "object"),
-        (decimal.Decimal(1), "Decimal"),
-        (dt.date(2026, 1, 1), "date"),
-        (dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "datetime"),
+        (dt.time(12), "time"),
+        (dt.timedelta(1), "timedelta"),
         (1j, "complex"),
         (len, "builtin_function_or_method"),
     ],

@@ -14,16 +14,21 @@ import pyarrow as pa
 
 import partwright as pw
 from partwright import batching
+from partwright.assignors.replica_counts import replica_counts
 from partwright.audit import Resize, fingerprint
 from partwright.audit.check import Check
+from partwright.cluster import placement, storage
+from partwright.report.colours import ACCENT, EMPHASIS, HOLDS, MUTED
+from partwright.report.figure import Document, Figure
 from partwright.report.figures import assign, batch, check, group, resize
 from partwright.report.figures import fingerprint as fingerprints
+from partwright.report.plots import by_kind, by_partition, chart, quantity
 from partwright.report.svg import svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from partwright.report.figure import Document
+    from partwright.report.plots import Spec
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures"
 # A picture in a file does not know the page's colours: it brings its own ground, for light and dark alike.
@@ -99,19 +104,127 @@ def tuned() -> Document:
     return batch.document(batching.tune(records(), {"t": 6}, time="ts"))
 
 
+def rebalanced() -> Document:
+    """The script of docs/rebalancing.md: a third member joins, and the first one leaves."""
+    events = [
+        {"at_ms": 0, "join": "c1"},
+        {"at_ms": 0, "join": "c2"},
+        {"at_ms": 60_000, "join": "c3"},
+        {"at_ms": 90_000, "leave": "c1"},
+    ]
+    return group.document(pw.group.play({"topics": {"p": 3}, "assignor": "range", "events": events}))
+
+
+def alone(spec: Spec) -> Document:
+    """A plot that no command has."""
+    return Document("", [], (Figure("plot", "", "", spec, (), ()),), {})
+
+
+def coordinated() -> Document:
+    """In which of the 50 partitions of __consumer_offsets 600 groups are, and who of three brokers leads those."""
+    found = pw.coordinator_partition([f"group-{number}" for number in range(600)]).to_pylist()
+    leaders = placement.striped(range(3), 50, 1, seed=1).preferred_leaders
+    kinds = {f"coordinated by broker {at}": colour for at, colour in enumerate((ACCENT, EMPHASIS, HOLDS))}
+    rows = [
+        {"partition": at, "kind": [*kinds][leader], "start": 0, "end": found.count(at)}
+        for at, leader in enumerate(leaders)
+    ]
+    return alone(by_partition(rows, kinds, "groups", n=50, even=12, unit="groups"))
+
+
+def segmented() -> Document:
+    """A partition's log: its segments by their offsets, each called by its first one."""
+    starts, end = (0, 368_769, 737_337), 980_000
+    rows = [
+        {
+            "file": storage.segment_file(start),
+            "start": start,
+            "end": stop,
+            "middle": (start + stop) / 2,
+            "kind": kind,
+        }
+        for start, stop, kind in zip(
+            starts,
+            (*starts[1:], end),
+            ["closed", "closed", "the newest: records are appended here"],
+            strict=True,
+        )
+    ]
+    place = {"field": "file", "type": "ordinal", "title": None, "axis": {"labelLimit": 260}}
+    bars: Spec = {
+        "mark": {"type": "bar", "height": 22},
+        "encoding": {
+            "y": place,
+            "x": quantity("start", "offset"),
+            "x2": {"field": "end"},
+            "color": by_kind("kind", ["closed", rows[-1]["kind"]], [MUTED, ACCENT]),
+        },
+    }
+    sought: Spec = {
+        "data": {"values": [{"offset": 500_000, "words": "offset 500,000 is in the second one"}]},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeDash": [4, 4]},
+                "encoding": {"x": {"field": "offset", "type": "quantitative"}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 6, "y": 8},
+                "encoding": {
+                    "x": {"field": "offset", "type": "quantitative"},
+                    "text": {"field": "words"},
+                },
+            },
+        ],
+    }
+    return alone(chart(rows, 130, layer=[bars, sought]))
+
+
+def replicated() -> Document:
+    """What the busiest of 1 to 50 replicas has of 126 partitions, and which numbers a divisor rule knows."""
+    counts = replica_counts({"orders": 126}, 50, assignor="cooperative-sticky")
+    kinds = {
+        "helps, and divides 126": HOLDS,
+        "helps, and the divisor rule leaves it out": EMPHASIS,
+        "no better than fewer": MUTED,
+    }
+    helps, left_out, no_better = kinds
+    rows = [
+        {
+            "replicas": row.replicas,
+            "most": row.most,
+            "kind": left_out if row.replicas in counts.left_out else helps if row.divides else no_better,
+        }
+        for row in counts.rows
+    ]
+    encoding: Spec = {
+        "x": quantity("replicas", "replicas", "whole"),
+        "y": quantity(
+            "most",
+            "partitions of the busiest (logarithmic)",
+            scale={"type": "log", "domain": [2, 150], "nice": False},
+        ),
+        "color": by_kind("kind", [*kinds], [*kinds.values()]),
+    }
+    return alone(chart(rows, mark={"type": "circle", "size": 60, "opacity": 1}, encoding=encoding))
+
+
 # By its file's name: whose it is, and its name there.
 FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
     "assign": (assigned, "map"),
     "batches": (batched, "batches"),
     "check": (checked, "partitions"),
     "compare": (compared, "unowned"),
+    "coordinators": (coordinated, "plot"),
     "fingerprint": (written, "rules"),
     "life-consumer": (lambda: life("uniform", "consumer"), "timeline"),
     "life-cooperative": (lambda: life("cooperative-sticky"), "timeline"),
     "life-eager": (lambda: life("sticky"), "timeline"),
+    "rebalance": (rebalanced, "timeline"),
+    "replicas": (replicated, "plot"),
     "resize": (resized, "flow"),
     "roll-dynamic": (lambda: roll(static=False), "timeline"),
     "roll-static": (lambda: roll(static=True), "timeline"),
+    "segments": (segmented, "plot"),
     "tuning": (tuned, "trade-off"),
 }
 

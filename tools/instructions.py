@@ -1,8 +1,9 @@
 """Counts the instructions of each case of benches/rust/instructions.rs and fails where they grew by more than 3 %.
 
 `python tools/instructions.py` counts with valgrind's callgrind and compares with benches/instructions.json; a count
-does not hang on how busy the machine is. `--update WHY` writes the new counts, `--profile CASE` prints where a case's
-instructions are. Exit code 1: something grew, or a case is missing; 2: this machine cannot count.
+does not depend on how busy the machine is. `--update WHY` writes the new counts, `--profile CASE` prints where a case's
+instructions are, `--trend FILE` writes them for the page of counts by commit. Exit code 1: something grew, or a case is
+missing; 2: this machine cannot count.
 """
 
 # ruff: noqa: INP001, T201
@@ -73,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, value in conditions.items():
         if before.get("conditions", {}).get(name, value) != value:
             print(f"\nCounted with {name} {value}, and before with {before['conditions'][name]}.")
+    if options.trend is not None:
+        options.trend.write_text(json.dumps(trend(found), indent=1) + "\n", encoding="utf-8")
     if options.update is None:
         complained = [*complaints(written, found)]
         print(*complained, sep="\n")
@@ -86,6 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = {"what": WHAT, "conditions": conditions, "cases": cases_after}
     WRITTEN.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     return 0
+
+
+def trend(found: Mapping[str, Count]) -> list[dict[str, object]]:
+    """Each case as github-action-benchmark takes it, of which less is better."""
+    return [
+        {"name": case, "unit": f"instructions a {count.unit}", "value": count.instructions}
+        for case, count in found.items()
+    ]
 
 
 def grown(written: Mapping[str, Count], found: Mapping[str, Count]) -> list[str]:
@@ -147,6 +158,9 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--update", metavar="WHY", help="write the counts; WHY may be empty where none grew")
+    parser.add_argument(
+        "--trend", type=Path, metavar="FILE", help="write what was counted for the page of counts by commit"
+    )
     parser.add_argument("--profile", metavar="CASE", help="where this case's instructions are, in Markdown")
     return parser
 
@@ -155,7 +169,16 @@ def _build() -> Path:
     """The program of all cases, as `make bench` would build it."""
     if shutil.which("valgrind") is None:
         raise RefusedError("valgrind was not found on PATH: install it (Debian: apt-get install valgrind).")
-    which = ["--locked", "--package", "partwright-core", "--bench", "instructions", "--no-run"]
+    which = [
+        "--locked",
+        "--package",
+        "partwright-core",
+        "--features",
+        "arrow",
+        "--bench",
+        "instructions",
+        "--no-run",
+    ]
     built = _said(
         ["cargo", "bench", *which, "--message-format=json-render-diagnostics"], cwd=ROOT, stderr=None
     )

@@ -52,6 +52,11 @@ SETS = {
         ("org.apache.kafka:kafka_2.13:4.3.1", "org.slf4j:slf4j-simple:1.7.36"),
         transitive=True,
     ),
+    "tools": JarSet(
+        "Kafka's own tools, beside the embedded Kafka's jars, among which is what those that are run here need.",
+        ("org.apache.kafka:kafka-tools:4.3.1",),
+        transitive=False,
+    ),
     # The newest of each on Maven Central; kafka-clients and commons-pool2 are those that the connector's POM names.
     # python/partwright/kafka/connectors.py says which Spark takes which.
     "connector-3.5.7_2.12": _connector("2.12", "3.5.7", "3.5.7", "3.4.1", "2.11.1"),

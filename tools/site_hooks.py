@@ -1,18 +1,25 @@
-"""What the site's builder asks: links to files that the site has not, and sessions of Python in pages and docstrings.
+"""Hooks of the site's builder: links that leave docs/, sample pages, and Python sessions in pages and docstrings.
 
-mkdocs calls `on_page_markdown`, and griffe, which reads the sources for the reference, the class `Sessions`.
+mkdocs calls `on_page_markdown` and `on_post_build`, and griffe, which reads the sources for the reference, the class
+`Sessions`.
 """
 
 # ruff: noqa: INP001
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import griffe
 
+# Its neighbours are programs in no package.
+sys.path.insert(0, str(Path(__file__).parent))
+import samples
+
 if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,20 +30,26 @@ SESSION = re.compile(r"^>>> .*(?:\n.+)*(?:\n\n>>> .*(?:\n.+)*)*", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
-    """A page as the site shows it; on GitHub it is read as it stands.
+    """A page as the site shows it; GitHub shows the file as it is.
 
     Args:
         markdown: The page's text.
         page: The page.
 
     Returns:
-        The text, where links that leave docs/ are the paths of the repository's files instead, for which the site
-        has no address, and where Python's sessions are marked as such.
+        The text. Links that leave docs/ become paths of the repository's files, because the site has no address for
+        them; Python sessions are marked as such; the list of sample pages is filled in.
     """
+    markdown = markdown.replace("<!-- samples -->", samples.links())
     folder = (DOCS / page.file.src_uri).parent
     parts = FENCED.split(markdown)
     parts[::2] = [OUTWARD.sub(lambda link: _inside(link, folder), part) for part in parts[::2]]
     return "".join(parts).replace("```python\n>>> ", "```pycon\n>>> ")
+
+
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Write the sample pages into the built site."""
+    samples.write(Path(config.site_dir) / "samples")
 
 
 def _inside(link: re.Match[str], folder: Path) -> str:

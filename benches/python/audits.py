@@ -2,7 +2,7 @@
 
 `python benches/python/audits.py [--rows N] [--repeats N] [--folder DIR]`: Parquet files of keys of 6 to 13 bytes with
 their partition, with 100,000 different keys and with nearly as many as rows. Each way once a round, in another order
-each round, each time in a process of its own, whose largest memory is read at its end.
+each round, each time in a process of its own, whose processor time and largest memory are read at its end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ began = time.perf_counter()
 {program}
 seconds = time.perf_counter() - began
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(seconds, int(peak.split()[1]) / 1024)
+print(seconds, time.process_time(), int(peak.split()[1]) / 1024)
 """
 _COMMAND = """
 import contextlib, io
@@ -111,7 +111,7 @@ def _measure(file: Path, options: argparse.Namespace) -> dict[str, dict[str, flo
     ways = {way: _COMMAND.format(words=each) for way, each in words.items()}
     ways["pyarrow reads and groups, one core"] = _PYARROW.format(file=name, threads=False)
     ways["polars reads and groups, all cores"] = _POLARS.format(file=name)
-    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    found: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
     order = list(ways)
     for round_ in range(options.repeats):
         random.Random(round_).shuffle(order)  # noqa: S311 - an order, no secret
@@ -122,18 +122,22 @@ def _measure(file: Path, options: argparse.Namespace) -> dict[str, dict[str, flo
                 text=True,
                 check=True,
             )
-            seconds, peak = map(float, done.stdout.split()[-2:])
-            found[way].append((seconds, peak))
+            seconds, processor, peak = map(float, done.stdout.split()[-3:])
+            found[way].append((seconds, processor, peak))
     medians = {
         way: [statistics.median(each) for each in zip(*runs, strict=True)] for way, runs in found.items()
     }
-    grouping = medians["pyarrow reads and groups, one core"][0]
-    for way, (seconds, peak) in medians.items():
+    grouping = medians["pyarrow reads and groups, one core"]
+    for way, (seconds, processor, peak) in medians.items():
         print(
             f"{way:38} {seconds:7.2f} s {options.rows / seconds / 1e6:7.2f} million rows/s {peak:8,.0f} MiB, "
-            f"{seconds / grouping:5.2f} times pyarrow's"
+            f"{seconds / grouping[0]:5.2f} times pyarrow's; {processor:7.2f} s of the processor, "
+            f"{processor / grouping[1]:5.2f} times pyarrow's"
         )
-    return {way: {"seconds": seconds, "mib": peak} for way, (seconds, peak) in medians.items()}
+    return {
+        way: {"seconds": seconds, "processor_seconds": processor, "mib": peak}
+        for way, (seconds, processor, peak) in medians.items()
+    }
 
 
 if __name__ == "__main__":

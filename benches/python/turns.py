@@ -82,6 +82,8 @@ def build_rust(bench: str) -> list[str]:
         "--message-format=json",
         "--package",
         "partwright-core",
+        "--features",
+        "arrow",
     ]
     # What cargo says to a reader still goes to standard error.
     done = subprocess.run(  # noqa: S603

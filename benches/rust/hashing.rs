@@ -90,6 +90,9 @@ fn kernel(criterion: &mut Criterion, lab: &Lab, case: &Case, n: Partitions) -> O
     group.bench_function("scalar_apart", |bencher| {
         bencher.iter(|| scalar(black_box(&keys), |key| hashing::partition_for_key(key, n)));
     });
+    group.bench_function("crate_apart", |bencher| {
+        bencher.iter(|| scalar(black_box(&keys), |key| by_crate(key, n)));
+    });
     group.bench_function("murmur2", |bencher| {
         bencher.iter(|| columnar::murmur2(black_box(&column), key_type));
     });
@@ -127,12 +130,14 @@ fn rivals(group: &mut BenchmarkGroup<'_, WallTime>, case: &Case, keys: &Scattere
         bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::JAVA, key_type));
     });
     let ours = columnar::partition_for_key(&column, n, Client::JAVA, key_type)?;
-    if !ours.iter().map(|found| found.unwrap_or(0)).eq(scalar_column(&column, n)?) {
-        return Err(format!("{}: the scalar form gives other partitions", case.name).into());
+    for (name, rule) in RULES {
+        if !ours.iter().map(|found| found.unwrap_or(0)).eq(scalar_column(&column, n, rule)?) {
+            return Err(format!("{}: {name} gives other partitions", case.name).into());
+        }
+        group.bench_function(BenchmarkId::new(name, keys.len()), |bencher| {
+            bencher.iter(|| scalar_column(black_box(&column), n, rule));
+        });
     }
-    group.bench_function(BenchmarkId::new("scalar_column", keys.len()), |bencher| {
-        bencher.iter(|| scalar_column(black_box(&column), n));
-    });
     // Into memory that is there already, while our own results get new memory each time.
     let mut copy = bytes.clone();
     group.bench_function(BenchmarkId::new("memcpy", keys.len()), |bencher| {
@@ -165,15 +170,28 @@ fn scalar(keys: &Scattered, rule: impl Fn(&[u8]) -> i32) -> Vec<i32> {
     keys.iter().map(|key| key.as_deref().map_or(0, &rule)).collect()
 }
 
-/// The scalar form over the column that ours gets, as one writes it down; a null becomes 0.
-fn scalar_column(column: &ArrayRef, n: Partitions) -> Outcome<Vec<i32>> {
+/// What a program in Rust does without us: the hash of the crate `murmur2`, then Kafka's step to the partition.
+fn by_crate(key: &[u8], n: Partitions) -> i32 {
+    hashing::Rule::Murmur2.partition_of_hash(murmur2::murmur2(key, murmur2::KAFKA_SEED), n)
+}
+
+type OneKey = fn(&[u8], Partitions) -> i32;
+
+/// The rivals of a column's kernel that take one key after another.
+const RULES: [(&str, OneKey); 2] =
+    [("scalar_column", hashing::partition_for_key), ("crate_column", by_crate)];
+
+/// A rule for one key over the column that ours gets, as one writes it down; a null becomes 0.
+fn scalar_column(
+    column: &ArrayRef,
+    n: Partitions,
+    rule: impl Fn(&[u8], Partitions) -> i32,
+) -> Outcome<Vec<i32>> {
     if let Some(texts) = column.as_any().downcast_ref::<StringArray>() {
-        let rule = |text: &str| hashing::partition_for_key(text.as_bytes(), n);
-        return Ok(texts.iter().map(|key| key.map_or(0, rule)).collect());
+        return Ok(texts.iter().map(|key| key.map_or(0, |text| rule(text.as_bytes(), n))).collect());
     }
     let numbers = column.as_any().downcast_ref::<Int64Array>().ok_or("a first layout is text or int64")?;
-    let rule = |number: i64| hashing::partition_for_key(&number.to_be_bytes(), n);
-    Ok(numbers.iter().map(|key| key.map_or(0, rule)).collect())
+    Ok(numbers.iter().map(|key| key.map_or(0, |number| rule(&number.to_be_bytes(), n))).collect())
 }
 
 /// Says what a case's first partitions add up to, so that `compare.py` can hold it against the other layers.

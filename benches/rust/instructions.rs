@@ -16,7 +16,7 @@ use partwright_core::assignors::{Assignment, Assignor, Given, Lists};
 use partwright_core::batching::{self, Broker, Latency, Scenario, Simulation, Summary};
 use partwright_core::columnar;
 use partwright_core::group::classic;
-use partwright_core::group::play::{self, Action, Consumer, Protocol, Script};
+use partwright_core::group::play::{self, Action, Consumer, Protocol, Race, Script};
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
 use partwright_core::java::uuid::TopicId;
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
@@ -355,7 +355,10 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
         max_poll_interval_ms: 300_000,
         auto_commit_interval_ms: Some(5_000),
         poll_ms: 500,
+        poll_timeout_ms: 100,
+        listener_ms: None,
         metadata_max_age_ms: 300_000,
+        client: "java".into(),
         assignors: Arc::new([(assignor.name().into(), assignor)]),
         remote_assignor: None,
     });
@@ -372,6 +375,8 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
         topics: names.topics.iter().map(|name| (name.as_str().into(), Some(size.1))).collect(),
         clients: names.members.iter().map(|name| name.as_str().into()).collect(),
         latency_ms: 10,
+        idle_topics: Vec::new(),
+        race: Race::Slow,
         actions,
         until: None,
         keeps_spans: true,

@@ -1,4 +1,4 @@
-r"""Where does a Kafka record go, and who reads it?  The exact answer of the real client, as a column.
+r"""Which partition does a Kafka record go to, and who reads it?  The real client's exact answer, as a column.
 
 A column in, a column out; one key in, one number out:
 
@@ -10,14 +10,14 @@ A column in, a column out; one key in, one number out:
     >>> pw.murmur2(b"foobar")
     -790332482
 
-A key's partition hangs on its bytes: 42 as Java's long and "42" as text are different keys.
+A key's partition depends on its bytes: 42 as Java's long and "42" as text are different keys.
 
     >>> pw.encode(42, "java:long")
     b'\x00\x00\x00\x00\x00\x00\x00*'
     >>> pw.partition_for_key(42, 100, key_type="java:long"), pw.partition_for_key("42", 100)
     (52, 72)
 
-The other clients disagree; here is who puts a key where, and each rule's source:
+Other clients have other rules; `which` shows who puts a key where, and `clients` each rule's source:
 
     >>> pw.partition_for_key("TT0124", 15, "librdkafka"), pw.which("TT0124", 15)["sarama"]
     (9, 2)
@@ -30,18 +30,18 @@ Records without a key go by a strategy, of any version of Kafka:
     >>> producer.place({"key": ["TT0124", None, None]}).to_pylist()
     [0, 1, 2]
 
-What becomes of them until brokers acknowledge them, batch by batch, before a producer runs:
+A producer's batches, one by one until brokers acknowledge them, before the producer runs:
 
     >>> records = {"time": [0] * 9, "size": [100] * 9}
     >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).column("batches").to_pylist()
     [3, 1]
 
-And who of a consumer group reads what, as Kafka's own assignors say:
+Who in a consumer group reads what, as Kafka's own assignors decide:
 
     >>> pw.assign({"orders": 3}, {"c1": ["orders"], "c2": ["orders"]}, "sticky").to_dict()
     {'c1': [('orders', 0), ('orders', 2)], 'c2': [('orders', 1)]}
 
-What becomes of a group whose members come and go, rebalance by rebalance:
+A group's life as members join and leave, rebalance by rebalance:
 
     >>> pw.group.play({"topics": {"orders": 3}, "assignor": "cooperative-sticky", "events": "+2, +1"}).moved
     1
@@ -106,9 +106,9 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # The functions of columns bring pyarrow and numpy, which take far longer to import than all the rest: who
-    # only starts pytest, whose plug-in is in this package, or asks for --help, does without them. Nothing at all is
-    # imported here, so that the command can be interrupted from its first moment on.
+    # The column functions import pyarrow and numpy, which takes far longer than everything else. pytest, which loads
+    # our plug-in, and `--help` do without them. Nothing at all is imported here, so that the command can be interrupted
+    # from its first moment on.
     _MODULES = {
         "batching": "partwright.batching",
         "cluster": "partwright.cluster",

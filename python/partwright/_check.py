@@ -1,8 +1,7 @@
-"""Checks of what callers give, and how a value that is refused is shown: one place for all of them."""
+"""Every check of what callers pass, and how a refused value is shown in a sentence."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +22,7 @@ __all__ = [
     "Json",
     "at_least_one",
     "bits",
+    "counted",
     "first_line",
     "hex_key",
     "listed",
@@ -49,19 +49,19 @@ MOST_MADE = 1_000_000
 _SHOWN = 8
 
 Json: TypeAlias = dict[str, Any]
-"""A JSON object, as `json.loads` gives it and `json.dumps` takes it: what a field holds is known where it is read."""
+"""A JSON object, as `json.loads` returns it and `json.dumps` takes it; the reader knows the type of each field."""
 Fields: TypeAlias = Mapping[str, Any]
-"""The fields of a JSON object, or of a table's row, that are read and never set."""
+"""The fields of a JSON object, or of a table's row, for reading only."""
 
 
 def refused(given: object, what: str, reason: str, where: str = "") -> PartwrightError:
-    """The error for a value that is refused: what it is of, and why, are in its attributes as well as in its sentence.
+    """The error for a refused value; its attributes hold the field and the reason as well as its sentence.
 
     Args:
         given: The value.
-        what: What it is the value of.
-        reason: What the sentence says of it.
-        where: What the sentence begins with.
+        what: The name of the field or argument.
+        reason: Why it is refused, as in the sentence.
+        where: The beginning of the sentence.
 
     Examples:
         >>> error = refused(-1, "linger.ms", "is a time, not -1", "event 3: ")
@@ -75,7 +75,7 @@ def whole(given: object, what: str, least: int, most: int, where: str = "") -> i
     """A whole number within its bounds.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: The value is refused.
     """
     return _integer(given, what, range(least, most + 1), f"from {least} to {most}", where)
 
@@ -90,7 +90,7 @@ def optional(given: object, what: str, least: int, most: int, where: str = "") -
 
 
 def at_least_one(given: object, what: str, highest: int = MOST_MADE) -> int:
-    """A whole number from 1 on, and no more than so many partitions as are made, or than the highest one."""
+    """Check a whole number: at least 1, and at most `most` or the highest partition count."""
     return _integer(given, what, range(1, highest + 1), f", 1 to {highest}")
 
 
@@ -117,8 +117,8 @@ def refuse_many(count: int, what: str, where: str = "") -> None:
 
     Args:
         count: How many they are together.
-        what: Who takes no more than that.
-        where: What the sentence begins with.
+        what: Whose limit that is.
+        where: The beginning of the sentence.
 
     Raises:
         PartwrightError: They are too many.
@@ -135,7 +135,7 @@ def refuse_many(count: int, what: str, where: str = "") -> None:
 
 
 def object_fields(given: object, what: str, names: Sequence[str], needs: str | None) -> Json:
-    """An object's fields, if it has only those that there are, and the one that it needs, if any.
+    """Check an object's fields: only known ones, and the required one if there is one.
 
     Examples:
         >>> object_fields({"id": 0, "rak": "a"}, "a broker", ["id", "rack"], "id")
@@ -154,11 +154,11 @@ def object_fields(given: object, what: str, names: Sequence[str], needs: str | N
 
 
 def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name once") -> Any:
-    """What a text of JSON says; no object of it has a name twice, of which JSON would silently take the last.
+    """What a text of JSON says; a repeated name is refused, because JSON would silently take the last.
 
     Args:
-        text: The text.
-        again: The end of the sentence for a name that is there twice.
+        text: The JSON.
+        again: The end of the sentence for a name that occurs twice.
 
     Raises:
         PartwrightError: An object has a name twice.
@@ -195,7 +195,7 @@ def same_name_twice(name: str, where: str = "", then: str = "") -> PartwrightErr
 
 
 def listed(given: object, what: str, of: type | None = None, where: str = "") -> tuple[Any, ...]:
-    """Any list, as a tuple, and all of one type where one is asked for."""
+    """Return any list as a tuple, all of one type if one is asked for."""
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
         raise PartwrightError(f"{where}{what}: a list is needed, not {shown(given)}", field=what, value=given)
     found = tuple(given)
@@ -237,7 +237,7 @@ def unknown(name: object, what: str, names: Iterable[str], where: str = "the clu
 
 
 def there_are(ids: Iterable[int], what: str) -> str:
-    """Which ids there are, as the end of a sentence.
+    """List the known IDs, as the end of a sentence.
 
     Examples:
         >>> there_are([0, 1, 2], "brokers"), there_are([], "brokers")
@@ -248,7 +248,7 @@ def there_are(ids: Iterable[int], what: str) -> str:
 
 
 def shown(given: object) -> str:
-    """A value as the part of a sentence, cut where it is very long; its type where it takes several lines."""
+    """A value as part of a sentence: cut if it is very long, and only its type if it takes several lines."""
     try:
         text = reprlib.repr(given)
     except ValueError:
@@ -258,7 +258,7 @@ def shown(given: object) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What a foreign library's error says, in one line: it has no attributes that would say it.
+    """A foreign library's error message in one line.
 
     Examples:
         >>> first_line(RuntimeError("no such column")), first_line(RuntimeError())
@@ -266,6 +266,21 @@ def first_line(error: BaseException) -> str:
     """
     lines = str(error).splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def counted(count: int, what: str, several: str | None = None) -> str:
+    """So many of them.
+
+    Args:
+        count: How many.
+        what: One of them.
+        several: More of them; by default with an s.
+
+    Examples:
+        >>> counted(1, "record"), counted(1200, "record"), counted(2, "batch", "batches")
+        ('1 record', '1,200 records', '2 batches')
+    """
+    return f"{count:,} {what if count == 1 else several or f'{what}s'}"
 
 
 def meant(
@@ -277,13 +292,13 @@ def meant(
     opening: str = ": ",
     form: Callable[[str], str] = repr,
 ) -> str:
-    """The end of a sentence that asks whether the nearest name was meant; nothing where none is near.
+    """The end of a sentence that asks whether the nearest name was meant, whatever its case; empty if none is near.
 
     Args:
-        name: What was given.
-        names: Those that there are.
+        name: The given name.
+        names: The known names.
         most: How many may have been meant.
-        least: How near they have to be, of 1.
+        least: How similar they have to be, from 0 to 1.
         opening: How it begins.
         form: How a name is written.
 
@@ -292,8 +307,15 @@ def meant(
         ": did you mean 'classic'?"
         >>> meant("b.size", ["batch.size"], opening="; ", form=str)
         '; did you mean batch.size?'
+        >>> meant("CLASSIC", ["classic", "consumer"])
+        ": did you mean 'classic'?"
     """
-    near = difflib.get_close_matches(name, list(names), most, least) if isinstance(name, str) else []
+    import difflib  # noqa: PLC0415 - only a wrong name needs it
+
+    if not isinstance(name, str):
+        return ""
+    folded = {each.casefold(): each for each in names}
+    near = [folded[each] for each in difflib.get_close_matches(name.casefold(), folded, most, least)]
     return f"{opening}did you mean {' or '.join(map(form, near))}?" if near else ""
 
 

@@ -1,13 +1,14 @@
 # The extension module's functions; their prose is in the Python wrappers.
 
-from collections.abc import Mapping, Sequence
-from types import NotImplementedType
-from typing import Any, SupportsIndex, TypeAlias, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, ParamSpec, SupportsIndex, TypeAlias, TypeVar, final
 
 __all__ = [
     "Batching",
     "ClassicGroup",
     "ConsumerGroup",
+    "KeySums",
+    "OneKeyFirst",
     "Placer",
     "Producer",
     "Timeline",
@@ -32,7 +33,6 @@ __all__ = [
     "pair_lists",
     "partition_for_bytes",
     "partition_for_key",
-    "partition_for_one",
     "play_group",
     "quotas",
     "rack_alternated",
@@ -44,6 +44,9 @@ __all__ = [
     "walk_names",
     "walk_partitions",
 ]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 # Whatever speaks Arrow's PyCapsule interface.
 _Column: TypeAlias = Any
@@ -67,7 +70,33 @@ class Placer:
 def encode_one(value: _Column, key_type: str | None = None) -> bytes | None: ...
 def murmur2_of_bytes(key: bytes) -> int: ...
 def partition_for_bytes(key: bytes | None, n: SupportsIndex, client: str) -> int | None: ...
-def partition_for_one(key: object, n: SupportsIndex, client: str) -> int | NotImplementedType | None: ...
+
+@final
+class OneKeyFirst(Generic[_P, _R]):
+    def __new__(cls, function: Callable[_P, _R]) -> OneKeyFirst[_P, _R]: ...
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+    def __get__(self, instance: object, owner: type | None = None, /) -> Callable[..., _R]: ...
+    def __reduce__(self) -> str: ...
+
+# Records by key and partition; sums are bytes, first, last, first_offset and last_offset.
+@final
+class KeySums:
+    def __new__(cls) -> KeySums: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def key_bytes(self) -> int: ...
+    def add(
+        self,
+        keys: _Column,
+        partitions: _Column,
+        sums: Sequence[_Column | None],
+        rows: _Column | None = None,
+    ) -> None: ...
+    def merge(self, other: KeySums, below: int) -> None: ...
+    def keep(self, below: int) -> None: ...
+    def clear(self) -> None: ...
+    def batches(self) -> list[_Result]: ...
 
 # How many keys are determined, and for each number of partitions how many of them follow the client.
 def following(
@@ -224,4 +253,7 @@ class Timeline:
     def messages(self) -> list[_Json]: ...
     def end(self) -> tuple[int, bool]: ...
 
-def play_group(script: Mapping[str, object]) -> Timeline: ...
+def play_group(
+    script: Mapping[str, object],
+    leaders_client: Callable[[_Json], list[list[tuple[int, int]]] | None] | None,
+) -> Timeline: ...

@@ -1,7 +1,7 @@
-"""The doors upward: what a lower package asks of a higher one, which is imported when it is asked and not before.
+"""The only imports from a lower layer to a higher one, made when they are called.
 
 Everywhere else imports go one way (tests/architecture). These go the other way because users start from the lower
-object: a cluster is read from Kafka, a table of Spark is checked, an answer becomes a page in a notebook.
+object: they read a cluster from Kafka, check a Spark table, or show an answer as a page in a notebook.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def spark() -> ModuleType:
 
 
 def notebook(answer: object) -> str:
-    """What a notebook shows of an answer, as `partwright.report.notebook` draws it: the answers' `_repr_html_`."""
+    """An answer's HTML for a notebook, drawn by `partwright.report.notebook`: the answers' `_repr_html_`."""
     shown: str = _behind("report").notebook(answer)
     return shown
 

@@ -1,7 +1,7 @@
-"""Every way partwright refuses: one base, and a subclass where a caller would want to tell them apart.
+"""Every error that partwright raises: one base class, and a subclass where a caller may want to tell them apart.
 
-The message of each is one sentence with the offending value and, where there is one, the row. What a program needs of
-it is in the error's attributes: no sentence has to be read, and any may be worded anew.
+Each message is one sentence with the offending value and, if there is one, the row. The attributes hold everything a
+program needs: no sentence has to be parsed, and any sentence may be reworded.
 
 >>> import partwright as pw
 >>> try:
@@ -13,7 +13,6 @@ it is in the error's attributes: no sentence has to be read, and any may be word
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -29,13 +28,13 @@ class PartwrightError(ValueError):
     """Base of every error that partwright raises; bad values are raised as this class itself.
 
     Attributes:
-        row: The row of a column, the record of a table or the event of a script that was refused, counted from 0.
+        row: The refused row of a column, record of a table or event of a script, counted from 0.
         field: The argument, setting or field that was refused.
         path: The file that was refused.
-        value: What was given and refused.
-        reason: What the sentence says behind the row or the field that it begins with.
+        value: The refused value.
+        reason: The sentence without the row or the field that it begins with.
 
-    Each is None where it is not known.
+    Each is None if it is not known.
 
     Examples:
         >>> error = PartwrightError("row 2: no number", row=2, reason="no number")
@@ -43,7 +42,7 @@ class PartwrightError(ValueError):
         row 2: no number 2 None
     """
 
-    # Here, for ImportError has a `path` of its own, which nothing would set.
+    # Set here, because ImportError has a `path` of its own that nothing would set.
     row: int | None = None
     field: str | None = None
     path: str | None = None
@@ -64,11 +63,11 @@ class PartwrightError(ValueError):
         self.row, self.field, self.path, self.value, self.reason = row, field, path, value, reason
 
     def at_row(self, row: int, called: str | None = None) -> Self:
-        """The same refusal, of this row; where it was of one already, of this one instead.
+        """The same refusal with this row; it replaces a row that is already set.
 
         Args:
             row: The row.
-            called: What the sentence calls it; `row 7` by default.
+            called: How the sentence names it; `row 7` by default.
 
         Examples:
             >>> print(PartwrightError("no number").at_row(7))
@@ -79,7 +78,7 @@ class PartwrightError(ValueError):
         return self._again(f"{where}: {reason}", row=row, reason=reason)
 
     def moved(self, to: Callable[[int], int]) -> Self:
-        """The same refusal, its row counted elsewhere: that of a batch becomes one of its table. None is moved nowhere.
+        """The same refusal with its row counted from another start: a batch's row becomes its table's. None stays None.
 
         Examples:
             >>> print(PartwrightError("row 2: no number", row=2, reason="no number").moved(lambda row: row + 5))
@@ -88,7 +87,7 @@ class PartwrightError(ValueError):
         return self if self.row is None else self.at_row(to(self.row))
 
     def within(self, where: str, *, path: str | None = None) -> Self:
-        """The same refusal, with words before its sentence that say where it was.
+        """The same refusal, with words in front of its sentence that tell where it happened.
 
         Examples:
             >>> print(PartwrightError("row 2: no number", row=2).within("a.csv", path="a.csv"))
@@ -106,7 +105,7 @@ class PartwrightError(ValueError):
         return anew
 
     def __reduce__(self) -> tuple[object, ...]:
-        # By default a subclass would be made anew of its sentence alone.
+        # By default, a subclass would be rebuilt from its sentence only.
         return _anew, (type(self), self.args), {**vars(self), "value": _picklable(self.value)}
 
 
@@ -115,7 +114,7 @@ class KeyTypeError(PartwrightError, TypeError):
 
 
 class MissingExtraError(PartwrightError, ImportError):
-    """What the bare package does not bring is missing or too old; the sentence names what to install."""
+    """Something that the bare package does not bring is missing or too old; the sentence names what to install."""
 
 
 class BrokerError(PartwrightError):
@@ -123,10 +122,10 @@ class BrokerError(PartwrightError):
 
 
 class ContractError(PartwrightError, AssertionError):
-    """Records do not keep a contract on skew; an `AssertionError` too, so that a test that raises it has failed.
+    """Records break a contract on skew. This is also an `AssertionError`, so a test that raises it fails.
 
     Attributes:
-        found: What the check found: a `partwright.audit.check.Check`, or what `partwright.spark.check` gives.
+        found: The result of the check: a `partwright.audit.check.Check`, or what `partwright.spark.check` returns.
     """
 
     def __init__(self, sentence: str, found: Any) -> None:
@@ -139,7 +138,9 @@ def _anew(class_: type[_Error], args: tuple[object, ...]) -> _Error:
 
 
 def _picklable(value: object) -> object:
-    """A value as it comes to another process: what cannot be sent there is left out, and the error arrives."""
+    """A value on its way to another process: what cannot be sent is left out, and the error still arrives."""
+    import pickle  # noqa: PLC0415 - errors rarely leave their process, and every command would wait for it
+
     try:
         pickle.dumps(value)
     except Exception:  # noqa: BLE001 - whatever the value's own code raises

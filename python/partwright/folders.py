@@ -1,4 +1,4 @@
-"""Where partwright keeps what outlives a process: the user's cache and state folders, or where the environment says."""
+"""Where partwright keeps what outlives a process: the user's cache and state folders, or those of the environment."""
 
 from __future__ import annotations
 
@@ -30,43 +30,43 @@ __all__ = [
 ]
 
 _FOLDER, _FILE = 0o700, 0o600
-# What the names of all that we put into the state folder begin with.
+# The prefix of every name that we put into the state folder.
 _OURS = ("broker.", "logs", "partwright-", "runs")
 
 
 def cache_folder() -> Path:
-    """What can be fetched or made again: jars, the demo's data. `PARTWRIGHT_CACHE` names another folder."""
+    """The cache folder: jars and the demo's data, which can be fetched again. `PARTWRIGHT_CACHE` names another one."""
     chosen = os.environ.get("PARTWRIGHT_CACHE")
     return Path(chosen) if chosen else platformdirs.user_cache_path("partwright")
 
 
 def state_folder() -> Path:
-    """What is true of now: the running broker, the runs and their logs. `PARTWRIGHT_STATE` names another folder."""
+    """The state folder: the running broker, the runs and their logs. `PARTWRIGHT_STATE` names another one."""
     chosen = os.environ.get("PARTWRIGHT_STATE")
     return (Path(chosen) if chosen else platformdirs.user_state_path("partwright")).absolute()
 
 
 def private_state(name: str = "") -> Path:
-    """The state folder or one in it, made where it is not there, and closed to other users.
+    """The state folder or one in it, created if it does not exist, and closed to other users.
 
-    A state folder that holds anything else is left as it is; what we put into it is closed all the same.
+    A state folder that holds anything else is left as it is; only our own entries are closed.
 
     Args:
         name: The folder's name within the state folder; empty for the state folder itself.
 
     Raises:
-        PartwrightError: The folder cannot be made, or all users write to it.
+        PartwrightError: The folder cannot be created, or all users can write to it.
     """
     folder = state_folder()
     try:
         folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-        # A folder that many users write to, /tmp say, must stay open to them.
+        # A folder that many users write to, such as /tmp, must stay open to them.
         if folder.stat().st_mode & stat.S_ISVTX:
             raise PartwrightError(
                 f"the state folder {str(folder)!r} is shared with other users: name a folder of your own in "
                 "PARTWRIGHT_STATE"
             )
-        # So must one that holds more than ours, a home folder say: there, all that is ours is closed.
+        # So must one that holds more than ours, such as a home folder: there, only our own entries are closed.
         if all(each.name.startswith(_OURS) for each in folder.iterdir()):
             _close(folder, _FOLDER)
         if name:
@@ -81,14 +81,14 @@ def private_state(name: str = "") -> Path:
 
 
 def private_file(file: Path) -> Path:
-    """A file made where it is not there, and closed to other users whatever the umask."""
+    """Create a file if it does not exist, closed to other users whatever the umask."""
     file.touch(mode=_FILE)
     _close(file, _FILE)
     return file
 
 
 def opened_privately(path: str, flags: int) -> int:
-    """An opener for `open`: a file that this makes is closed to other users, one that is there stays as it is."""
+    """An opener for `open`: a file that it creates is closed to other users; an existing one stays as it is."""
     return os.open(path, flags, _FILE)
 
 
@@ -108,12 +108,12 @@ class Temporary(NamedTuple):
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Temporary]:
-    """A new temporary folder, for as long as the block lasts.
+    """A new temporary folder for the length of the block.
 
-    What a killed process leaves, nobody removes but the next one: it removes such folders first.
+    Nobody removes what a killed process leaves except the next process, which removes such folders first.
 
     Args:
-        prefix: How its name begins, `partwright-run-` say.
+        prefix: The beginning of its name, such as `partwright-run-`.
 
     Raises:
         OSError: It cannot be made.
@@ -132,7 +132,7 @@ def temporary_folder(prefix: str) -> Iterator[Temporary]:
 
 
 def _abandoned(lock: Path) -> str | None:
-    """Removes the folder of a lock that nobody holds; its name, None where somebody does."""
+    """Remove a folder whose lock nobody holds, and return its name; None if somebody holds the lock."""
     # Windows has no such ids.
     ours = getattr(os, "getuid", lambda: 0)()
     folder = lock.with_name(lock.stem[1:])

@@ -3,11 +3,8 @@
     >>> import pandas as pd
     >>> import partwright.pandas
     >>> orders = pd.DataFrame({"user": ["TT0124", None, "N14228"]})
-    >>> orders.assign(partition=orders["user"].kafka.partition_for_key(15))
-         user  partition
-    0  TT0124         10
-    1    None       <NA>
-    2  N14228          8
+    >>> orders.assign(partition=orders["user"].kafka.partition_for_key(15))["partition"].tolist()
+    [10, <NA>, 8]
 
 The answer is a Series with the keys' index and name. Numbers are of pandas' type `Int32`, in which a null stays one;
 `int32` has none, so a pyarrow column with nulls that is assigned to a frame becomes floating-point numbers.
@@ -28,7 +25,7 @@ __all__ = ["KafkaAccessor"]
 
 @_pd.api.extensions.register_series_accessor("kafka")
 class KafkaAccessor:
-    """`Series.kafka`: a column of keys in, a Series of the same index and name out; null where a key has no answer."""
+    """`Series.kafka`: a column of keys gives a Series of the same index and name; null where a key has no answer."""
 
     def __init__(self, keys: _pd.Series) -> None:
         self._keys = keys

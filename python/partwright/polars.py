@@ -1,4 +1,4 @@
-"""Partitions, hashes and key bytes as polars' expressions, which `partwright.partition_for_key` gives for `pl.col`.
+"""Partitions, hashes and key bytes as polars expressions, which `partwright.partition_for_key` returns for `pl.col`.
 
     >>> import polars as pl
     >>> import partwright as pw
@@ -32,7 +32,7 @@ __all__ = ["KafkaNamespace"]
 
 @_pl.api.register_expr_namespace("kafka")
 class KafkaNamespace:
-    """`pl.Expr.kafka`: a column of keys in, one of the same length and name out; null where a key has no answer."""
+    """`pl.Expr.kafka`: a column of keys gives one of the same length and name; null where a key has no answer."""
 
     def __init__(self, expr: _pl.Expr) -> None:
         self._expr = expr
@@ -81,5 +81,5 @@ class KafkaNamespace:
 
 
 def _typed(keys: _pl.Series) -> _pl.Series:
-    """A column that has nulls alone has no type, and what polars gives Arrow of it cannot be read."""
+    """A column with only nulls has no type, and cannot be read from what polars hands to Arrow."""
     return keys.cast(_pl.String) if keys.dtype == _pl.Null else keys

@@ -42,12 +42,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def partition_contract(pytestconfig: pytest.Config) -> PartitionContract:
-    """Fails a test whose records do not keep a contract on skew; called with records, key, n=48, max_share="5%"."""
+    """Fail a test whose records break a contract on skew; call it with records, key, n=48, max_share="5%"."""
     return PartitionContract(pytestconfig)
 
 
 class PartitionContract:
-    """What the fixture `partition_contract` is.
+    """The type of the fixture `partition_contract`.
 
     Args:
         config: pytest's own, which has the project's options.
@@ -70,8 +70,8 @@ class PartitionContract:
         """Check some records.
 
         Args:
-            records: What `partwright.check_contract` takes.
-            key: The column whose value is the record's key; None where the records are the keys themselves.
+            records: As for `partwright.check_contract`.
+            key: The column with the record's key; None if the records are the keys.
             n: How many partitions the topic has; pytest's option `partwright_n` by default, and so on.
             client: The client profile.
             key_type: How a value becomes key bytes; see `partwright.encode`.
@@ -79,11 +79,11 @@ class PartitionContract:
             min_used: Which share of the partitions must have rows at least.
 
         Returns:
-            What was found.
+            The result of the check.
 
         Raises:
             ContractError: The records do not keep the contract, or the client places none of them by its key.
-            PartwrightError: What `partwright.check_contract` refuses.
+            PartwrightError: Whatever `partwright.check_contract` refuses.
         """
         # pytest shows the test's own line, and none of ours.
         __tracebackhide__ = True

@@ -1,4 +1,4 @@
-"""Signals that end a process, as Ctrl-C does: through every `finally`, with the exit code that a shell gives."""
+"""Signals that end a process as Ctrl-C does: through every `finally`, with the exit code that a shell gives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Ended(KeyboardInterrupt):
-    """A signal that ends this process was sent to it.
+    """This process received a signal that ends it.
 
     Attributes:
         number: The signal's number.
@@ -33,7 +33,7 @@ class Ended(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """What a shell gives for a process that the signal ended."""
+        """A shell's exit code for a process that the signal ended."""
         return 128 + self.number
 
 
@@ -41,8 +41,8 @@ class Ended(KeyboardInterrupt):
 def raised() -> Iterator[None]:
     """While the block lasts, a signal that would end the process at once raises `Ended`, as Ctrl-C raises anyway.
 
-    The first one alone: a terminal that is closed sends SIGHUP, and so may its shell. After it all of them are ignored
-    until the process ends, for the next could come while its last words are said.
+    Only the first one counts: a closed terminal sends SIGHUP, and so may its shell. Later ones are ignored
+    until the process ends, because the next could come while its last words are printed.
     """
 
     def raise_it(number: int, frame: FrameType | None) -> None:
@@ -51,7 +51,7 @@ def raised() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
         raise Ended(number)
 
-    # One that is ignored stays ignored, which is what nohup asks for; and only the main thread gets signals.
+    # An ignored signal stays ignored, as nohup wants; and only the main thread gets signals.
     ours = [number for number in ENDING if _in_main_thread() and signal.getsignal(number) is signal.SIG_DFL]
     for number in ours:
         signal.signal(number, raise_it)
@@ -65,12 +65,12 @@ def raised() -> Iterator[None]:
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """While the block lasts, `handler` gets those of `ENDING` that somebody in this process handles already.
+    """During the block, `handler` gets those of `ENDING` that this process already handles.
 
     Outside of the main thread, which gets them all, nothing is done.
 
     Args:
-        handler: As `signal.signal` takes it.
+        handler: As for `signal.signal`.
     """
     if not _in_main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Somebody's own code: imported by its path, and called so that whatever it raises is one sentence."""
+"""Users' own code: imported by its path, and called so that whatever it raises becomes one sentence."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _T = TypeVar("_T")
 
 
 def imported(what: str, path: str) -> Any:
-    """What stands at a path, `package.module:Name` or with a dot.
+    """The object at a path, `package.module:Name` or with a dot.
 
     Args:
-        what: What it is to be, for the sentence.
-        path: Where it is.
+        what: What it should be, for the sentence.
+        path: Its path.
 
     Raises:
         PartwrightError: It is not there, or its module cannot be imported.
@@ -51,7 +51,7 @@ def made(what: str, given: object) -> Any:
     """An object that is given as it is, as its class, or by the class's path.
 
     Args:
-        what: What it is to be, for the sentence.
+        what: What it should be, for the sentence.
         given: The object, its class, or the path.
 
     Raises:
@@ -66,10 +66,10 @@ def made(what: str, given: object) -> Any:
 
 
 def called(name: str, call: Callable[[], _T]) -> _T:
-    """What somebody's code gives, which may raise anything.
+    """Call users' code, which may raise anything.
 
     Raises:
-        PartwrightError: It raises; the sentence has `name` and what was raised.
+        PartwrightError: It raised; the sentence has `name` and the exception.
     """
     try:
         return call()

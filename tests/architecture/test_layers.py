@@ -208,9 +208,12 @@ def test_imports_are_told_apart() -> None:
         ("filelock", {"folders.py", "kafka/", "pipeline/"}),
         # For its expressions' type alone.
         ("polars", {"polars.py", "keys/hashing.py"}),
+        # For its relations' type alone.
+        ("duckdb", {"duckdb.py", "keys/as_column.py"}),
+        ("datafusion", {"datafusion.py"}),
         ("pytest", {"pytest_plugin.py"}),
         ("platformdirs", {"folders.py"}),
-        ("yaml", {"cli/input/script.py"}),
+        ("yaml", {"cli/input/script.py", "cli/input/yaml_text.py"}),
         ("jinja2", {"report/html_page.py"}),
         ("markupsafe", {"report/html_page.py"}),
         ("vl_convert", {"report/"}),
@@ -248,7 +251,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
         ),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
         ("psutil", {"kafka/embedded_process.py"}),
-        ("yaml", {"cli/input/script.py"}),
+        ("yaml", {"cli/input/script.py", "cli/input/yaml_text.py"}),
         ("jinja2", {"report/html_page.py"}),
         ("vl_convert", {"report/html_page.py", "report/picture.py", "report/svg.py"}),
     ],
@@ -324,8 +327,9 @@ def test_the_doors_upward_are_few() -> None:
         ("partwright.pytest_plugin", "pyarrow numpy partwright.audit partwright.keys.hashing pyspark"),
         (
             "partwright",
-            "pyarrow numpy pyspark py4j kafka psutil click rich filelock platformdirs pandas polars hypothesis",
+            "pyarrow numpy pyspark py4j kafka psutil click rich filelock platformdirs pandas polars duckdb datafusion",
         ),
+        ("partwright.keys.hashing", "pyspark py4j kafka click rich pandas polars duckdb datafusion"),
         ("partwright.cluster", "pyarrow numpy pyspark py4j kafka psutil click rich pandas"),
         ("partwright.cli", "pyspark py4j kafka psutil pandas matplotlib yaml jinja2 vl_convert"),
         ("partwright.group", "pyspark py4j kafka psutil click rich pandas yaml"),

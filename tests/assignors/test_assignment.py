@@ -13,6 +13,7 @@ import pytest
 import partwright as pw
 from partwright.assignors.assignment import Spread
 from partwright.assignors.names import CLIENT_ASSIGNORS, assignors
+from partwright.report.sentences import of_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -372,8 +373,14 @@ def test_an_order_that_cannot_be_is_refused(
             ({"t": 1}, [{**MEMBER, "owned": {"t": 0}}]),
             "member 'c': owned has a list of partitions by topic, not 0",
         ),
-        (({"t": 1}, [{**MEMBER, "owned": [["t", -1]]}]), "member 'c': owned has -1, which is no partition"),
-        (({"t": 1}, [{**MEMBER, "owned": [["t", "0"]]}]), "member 'c': owned has '0', which is no partition"),
+        (
+            ({"t": 1}, [{**MEMBER, "owned": [["t", -1]]}]),
+            "member 'c': owned has -1, which is not a partition",
+        ),
+        (
+            ({"t": 1}, [{**MEMBER, "owned": [["t", "0"]]}]),
+            "member 'c': owned has '0', which is not a partition",
+        ),
         (
             ({"t": 1}, [{**MEMBER, "generation": -2}]),
             "member 'c': generation is -1 to 2147483647, not -2",
@@ -414,8 +421,8 @@ def test_a_group_that_is_none_is_refused(arguments: tuple[Any, ...], sentence: s
         ({"u": [[]]}, "racks has a topic 'u' that topics lacks"),
         ({"t": [["a"]]}, "racks of topic 't': 1 lists, but it has 2 partitions"),
         ({"t": 5}, "racks of topic 't': 5, but it has 2 partitions"),
-        ({"t": ["a", "b"]}, "racks of topic 't': 'a' is no list of racks"),
-        ({"t": [[1], []]}, "racks of topic 't': [1] is no list of racks"),
+        ({"t": ["a", "b"]}, "racks of topic 't': 'a' is not a list of racks"),
+        ({"t": [[1], []]}, "racks of topic 't': [1] is not a list of racks"),
     ],
 )
 def test_racks_that_are_none_are_refused(racks: Any, sentence: str) -> None:
@@ -472,6 +479,34 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
         }
 
 
+def test_the_verdict_counts_what_a_cooperative_assignor_withholds() -> None:
+    owned = [{"id": "c1", "topics": ["t"], "owned": [["t", 0], ["t", 1], ["t", 2]], "generation": 1}]
+    said = []
+    for count in range(3):
+        members = owned + [{"id": f"d{each}", "topics": ["t"]} for each in range(count)]
+        found = pw.assign({"t": 3}, members, "cooperative-sticky")
+        said.append(of_assignment(found, "cooperative-sticky")[0])
+    assert said[1].text == (
+        "2 members read 2 partitions by cooperative-sticky, 0 to 2 each; 1 partition has no reader until the next "
+        "rebalance."
+    )
+    assert said[2].text.endswith("0 to 1 each; 2 partitions have no reader until the next rebalance.")
+    assert said[0].text == "1 member reads 3 partitions by cooperative-sticky, 3 each."
+
+
+def test_the_verdict_is_in_the_json_where_it_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "group.json"
+    file.write_text(json.dumps(GROUP), encoding="utf-8")
+    plain, told = (json.loads(run(str(file), *options)[1]) for options in ([], ["--json"]))
+    [verdict] = of_assignment(pw.assign(ONE, TWO, "range"), "range")
+    assert told == {"summary": verdict.text, **plain}
+    led = json.loads(run(str(file), "--leader", "c1", "--json")[1])
+    assert led["summary"] == verdict.text.replace("by range", "by java:range")
+    _, lines, _ = run("-", "--jsonl", "--json", stdin=json.dumps(GROUP))
+    assert json.loads(lines) == told
+    assert list(json.loads(run(str(file), "--leader", "all", "--json")[1])) == ["leaders"]
+
+
 def test_groups_come_a_line_each() -> None:
     lines = [json.dumps({**GROUP, "assignor": assignor, "topic_ids": {}}) for assignor in CLIENT_ASSIGNORS]
     code, out, said = run("-", "--jsonl", stdin="\n".join([*lines, "", "{}"]))
@@ -494,7 +529,7 @@ def test_groups_come_a_line_each() -> None:
         ('{"assignor": "range", "members": []}', "stdin: the group has no topics: name it"),
         (
             json.dumps({**GROUP, "x": 1}),
-            f"stdin: a group has no field 'x': there are {FIELDS} and members",
+            f"stdin: a group has no field 'x': use {FIELDS} and members",
         ),
         (
             json.dumps({**GROUP, "members": {"c": ["t"]}}),

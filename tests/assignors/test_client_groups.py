@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "assignors"
+GOLDEN = Path(__file__).parents[1] / "golden" / "assignors" / "clients"
 VERSIONS = {
     "sarama": "1.61.1",
     "sarama-1.27": "1.27.2",

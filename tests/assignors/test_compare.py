@@ -94,12 +94,15 @@ def test_the_command_prints_them(told: Callable[..., tuple[int, str, str]]) -> N
     Path("group.json").write_text(json.dumps(given), encoding="utf-8")
     code, out, err = told("assign", "group.json", "--compare", "--json")
     assert (code, err) == (0, "")
-    printed = json.loads(out)
+    answer = json.loads(out)
+    assert answer["summary"].startswith("Take ")
+    printed = answer["assignors"]
     wanted = [each.to_dict() for each in compare(given["topics"], given["members"], racks=given["racks"])]
     assert all(each["seconds"] > 0 for each in printed)
     assert [each | {"seconds": None} for each in printed] == wanted
     code, out, err = told("assign", "group.json", "--compare")
     assert (code, err) == (0, "")
+    assert out.splitlines()[0] == answer["summary"]
     for each in wanted:
         row = next(line for line in out.splitlines() if line.split()[:1] == [each["assignor"]])
         assert row.split()[1:-1] == [

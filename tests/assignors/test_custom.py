@@ -301,7 +301,7 @@ def test_the_command_finds_it_where_it_is_run(module: str, tmp_path: Path) -> No
     assert (code, json.loads(out), said) == (0, {"assignment": json.loads(json.dumps(FIRST))}, "")
     code, out, said = run(tmp_path, "--compare", "--assignor", f"{module}:First", "--json", group=group)
     assert (code, said) == (0, "")
-    assert [each["assignor"] for each in json.loads(out)][-1] == "first"
+    assert [each["assignor"] for each in json.loads(out)["assignors"]][-1] == "first"
     unordered = {**group, "partition_order": None}
     code, out, said = run(tmp_path, "--compare", "--assignor", f"{module}.Marked", group=unordered)
     assert (code, out.split("\n")[-3].split()[0], said) == (0, "[/b]", "")
@@ -317,7 +317,7 @@ def test_no_file_says_which_code_is_run(module: str, tmp_path: Path) -> None:
     code, out, said = run(tmp_path, group=group)
     assert (code, out) == (2, "")
     assert said == (
-        f"partwright: stdin: the group names '{module}.First', and no file may say which code is run: give it as "
+        f"partwright: stdin: the group names '{module}.First', but a file must not choose which code runs: give it as "
         "--assignor\n"
     )
     assert run(tmp_path, "--assignor", "range", group=group)[0] == 0

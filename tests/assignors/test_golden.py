@@ -31,6 +31,9 @@ CLIENT_LINES = [
 ]
 CLIENT_VERSIONS = {
     ("librdkafka", "2.15.1"),
+    ("librdkafka", "2.6.0"),
+    ("librdkafka", "2.1.1"),
+    ("librdkafka", "1.6.1"),
     ("kafka-python", "3.0.12"),
     ("kafka-python", "3.0.11"),
     ("kafka-python", "2.2.21"),

@@ -184,10 +184,10 @@ def test_what_is_no_table_of_a_group_is_refused(arguments: tuple[Any, ...], sent
     [
         ({"member": ["c"], "topic": ["t"]},
          "owned has the columns member, topic and partition: 'partition' is there not, but member, topic"),
-        ({"member": ["c"], "topic": ["t"], "partition": [-1]}, "owned: row 0 has -1, which is no partition"),
+        ({"member": ["c"], "topic": ["t"], "partition": [-1]}, "owned: row 0 has -1, which is not a partition"),
         ({"member": ["c", "c"], "topic": ["t", "t"], "partition": [1, None]},
-         "owned: row 1 has None, which is no partition"),
-        ({"member": ["c"], "topic": ["t"], "partition": ["1"]}, "owned: row 0 has '1', which is no partition"),
+         "owned: row 1 has None, which is not a partition"),
+        ({"member": ["c"], "topic": ["t"], "partition": ["1"]}, "owned: row 0 has '1', which is not a partition"),
         ({"member": ["c", None], "topic": ["t", "t"], "partition": [1, 2]}, "owned: row 1 has no member"),
         ({"member": [1], "topic": ["t"], "partition": [1]}, "owned: the column member is text, not int64"),
     ],
@@ -211,8 +211,8 @@ def test_what_is_owned_and_racks_are_said_once() -> None:
     for odd, sentence in [
         ({"topic": ["u"], "racks": [[["a"]]]}, "racks has a topic 'u' that topics lacks"),
         ({"topic": ["t"], "racks": [[["a"], ["b"]]]}, "racks of topic 't': 2 lists, but it has 1 partitions"),
-        ({"topic": ["t"], "racks": [[[1]]]}, "racks of topic 't': [1] is no list of racks"),
-        ({"topic": ["t"], "racks": [[None]]}, "racks of topic 't': None is no list of racks"),
+        ({"topic": ["t"], "racks": [[[1]]]}, "racks of topic 't': [1] is not a list of racks"),
+        ({"topic": ["t"], "racks": [[None]]}, "racks of topic 't': None is not a list of racks"),
         ({"topic": ["t", "t"], "racks": [[["a"]], [["a"]]]}, "racks has 't' twice: each topic once"),
     ]:
         with pytest.raises(pw.PartwrightError) as refused:

@@ -1,4 +1,4 @@
-"""Many groups at once are each what `assign` says of it; what is no table of groups is refused."""
+"""Many groups at once are each what `assign` says of it; what is not a table of groups is refused."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ ONE = {"group": ["g"], "member": ["c"], "topics": [["t"]]}
         (
             {**ONE, "owned": [[{"topic": "t", "partition": None}]]},
             {"t": 1},
-            "group 'g': member 'c': owned has None, which is no partition",
+            "group 'g': member 'c': owned has None, which is not a partition",
         ),
         ({**ONE, "owned": [[None]]}, {}, "group 'g': member 'c': owned is a list of [topic, partition], not of None"),
         (

@@ -161,6 +161,60 @@ def test_only_kafka_python_reads_its_own_user_data(leader: str, claim: Claim | N
     assert found.claim == claim
 
 
+def test_older_kafka_python_is_understood_by_java() -> None:
+    metadata = sent("kafka-python", "sticky", HELD, "@2.2")
+    assert metadata == sent("aiokafka", "sticky", HELD)
+    found = believed("java", "sticky", "m", metadata)
+    assert found is not None
+    assert found.claim == Claim(HELD.owned, 7)
+    # kafka-python 3 expects a version in front.
+    found = believed("kafka-python", "sticky", "m", metadata)
+    assert found is not None
+    assert found.claim != Claim(HELD.owned, 7)
+
+
+@pytest.mark.parametrize("version", ["@2.1", "@1.6"])
+def test_older_librdkafka_tells_no_rack_and_no_generation(version: str) -> None:
+    held = HELD._replace(rack="r")
+    told = read_subscription(sent("librdkafka", "cooperative-sticky", held, version)).subscription
+    assert (told.version, told.owned, told.generation, told.rack) == (1, HELD.owned, -1, None)
+
+
+RACKS = {"t": [["r2"], ["r2"], ["r1"], ["r1"]]}
+
+
+def test_a_librdkafka_leader_tells_an_empty_rack_from_null_and_none() -> None:
+    owned = [("t", number) for number in range(4)]
+    first = {**member("a", "librdkafka"), "rack": "r1"}
+    group = {client: [first, member("b", client, owned)] for client in ("java", "librdkafka", "kafka-python")}
+    led = {
+        client: leaders({"t": 4}, members, "cooperative-sticky", racks=RACKS, leader="a")[0]
+        for client, members in group.items()
+    }
+    # A null rack is near to all partitions, so the first ones move; an empty one is near to none, so those near a move.
+    assert led["java"].assignment == {"a": [], "b": [("t", 2), ("t", 3)]}
+    assert led["librdkafka"].assignment == {"a": [], "b": [("t", 0), ("t", 1)]}
+    assert "version before 3" in (led["kafka-python"].error or "")
+    assert "since 2.2.0" in (led["kafka-python"].error or "")
+    assert leaders({"t": 4}, group["kafka-python"], "cooperative-sticky", leader="a")[0].error is None
+
+
+def test_librdkafka_1_6_dies_of_kafka_go() -> None:
+    group = [member("r", "librdkafka@1.6"), member("k", "kafka-go")]
+    (led,) = leaders({"t": 4}, group, "range", leader="r")
+    assert "1.6.0 to 1.8.2" in (led.error or "")
+
+
+def test_a_version_that_the_assignor_lacks_is_refused_with_those_there_are() -> None:
+    with pytest.raises(
+        PartwrightError,
+        match=r"no answers for librdkafka@2: write librdkafka or librdkafka@2\.6\.0 or librdkafka@2\.1 or ",
+    ):
+        leaders({"t": 1}, [member("x", "librdkafka@2")], "cooperative-sticky")
+    with pytest.raises(PartwrightError, match=r"no answers for kafka-python@2\.2"):
+        leaders({"t": 1}, [member("x", "kafka-python@2.2")], "cooperative-sticky")
+
+
 def test_the_coordinator_chooses_what_all_have() -> None:
     assert (
         chosen_assignor({"a": ["range", "cooperative-sticky"], "b": ["cooperative-sticky"]})
@@ -176,3 +230,10 @@ def test_the_coordinator_chooses_what_all_have() -> None:
         leaders({"t": 1}, [member("x", "sarama")], leader="y")
     with pytest.raises(PartwrightError, match="without members"):
         leaders({"t": 1}, [])
+
+
+def test_each_leader_of_kafkajs_deals_out_its_own_topics() -> None:
+    group = [{**member("a", "kafkajs"), "topics": ["t"]}, {**member("b", "kafkajs"), "topics": ["u"]}]
+    by = {each.leader: each.assignment for each in leaders({"t": 2, "u": 2}, group)}
+    assert by["a"] == {"a": [("t", 0)], "b": [("t", 1)]}
+    assert by["b"] == {"a": [("u", 0)], "b": [("u", 1)]}

@@ -10,12 +10,19 @@ import pytest
 
 import partwright as pw
 from partwright.assignors.mixed.believed import believed
-from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
+from partwright.assignors.mixed.clients import (
+    DEFAULT_ASSIGNORS,
+    answering_version,
+    assignors_of,
+    client_of,
+    versions_of,
+)
 from partwright.assignors.mixed.group import Mixed, MixedMember
 from partwright.assignors.mixed.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import ModuleType
 
     from partwright.assignors.mixed.group import Rebalanced
@@ -23,12 +30,30 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 CASES = 200
 PROTOCOLS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+RACKS = ("r1", "r2", "r3")
+HAVE_RACKS = 0.5
+LEADERS = (
+    "librdkafka",
+    "librdkafka@2.6.0",
+    "librdkafka@2.1",
+    "librdkafka@1.6",
+    "sarama",
+    "franz-go",
+    "kafka-python",
+    "kafka-python@2.2",
+    "aiokafka",
+)
 
 
 def drawn(draw: random.Random, assignor: str, leader: str) -> Mixed:
-    """A group that some other client may have led before, so that its members own partitions."""
+    """A group that some other client may have led before, so that its members own partitions.
+
+    Under librdkafka there may be racks, which only that and franz-go's balancers look at.
+    """
     topics = {f"t{number}": draw.randint(1, 5) for number in range(draw.randint(1, 3))}
     able = [client for client in DEFAULT_ASSIGNORS if assignor in assignors_of(client)]
+    able += [client + version for client in able for version in versions_of(client, assignor)]
+    has_racks = leader.startswith("librdkafka") and draw.random() < HAVE_RACKS
     clients = [leader, *(draw.choice(able) for _ in range(draw.randint(1, 3)))]
     members = [
         MixedMember.of(
@@ -36,6 +61,7 @@ def drawn(draw: random.Random, assignor: str, leader: str) -> Mixed:
                 "id": f"m{number}-{draw.randrange(1 << 16):04x}",
                 "topics": draw.sample(list(topics), draw.randint(1, len(topics))),
                 "client": client,
+                "rack": draw.choice([None, *RACKS]) if has_racks else None,
             }
         )
         for number, client in enumerate(clients)
@@ -43,11 +69,12 @@ def drawn(draw: random.Random, assignor: str, leader: str) -> Mixed:
     # A leader does not ask the brokers for topics that nobody reads.
     read = {topic for member in members for topic in member.held.topics}
     topics = {topic: count for topic, count in topics.items() if topic in read}
-    group = Mixed(topics, tuple(members), assignor)
+    racks = {topic: [draw.sample(RACKS, 2) for _ in range(count)] for topic, count in topics.items()}
+    group = Mixed(topics, tuple(members), assignor, racks if has_racks else None)
     for _ in range(draw.randint(0, 2)):
-        before = draw.choice(clients)
+        before, version = client_of(draw.choice(clients), "leader")
         try:
-            group = group.after(group.rebalance(before), before)
+            group = group.after(group.rebalance(before, version), before)
         except pw.PartwrightError:
             continue
     return group
@@ -58,18 +85,20 @@ def question(group: Mixed, name: str) -> dict[str, Any]:
         {
             "id": member.id,
             "topics": list(member.held.topics),
-            "metadata": sent(member.client, group.assignor, member.held).hex(),
+            "metadata": sent(member.client, group.assignor, member.held, member.version).hex(),
         }
         for member in group.members
     ]
-    return {"assignor": name, "topics": dict(group.topics), "members": members}
+    racks = {} if group.racks is None else {"racks": group.racks}
+    return {"assignor": name, "topics": dict(group.topics), "members": members, **racks}
 
 
 def kept(group: Mixed, client: str, assignment: dict[str, list[Any]]) -> int:
     """How many partitions stay where the leader believes them to be."""
     owned = {}
     for member in group.members:
-        seen = believed(client, group.assignor, member.id, sent(member.client, group.assignor, member.held))
+        metadata = sent(member.client, group.assignor, member.held, member.version)
+        seen = believed(client, group.assignor, member.id, metadata)
         claim = seen.claim if seen is not None else None
         if client == "franz-go" and claim is not None and claim.generation < 0:
             claim = None
@@ -82,34 +111,43 @@ def kept(group: Mixed, client: str, assignment: dict[str, list[Any]]) -> int:
 def rebalanced(group: Mixed, client: str) -> Rebalanced | None:
     """What our leader gives; None where it fails."""
     with contextlib.suppress(pw.PartwrightError):
-        return group.rebalance(client)
+        return group.rebalance(*client_of(client, "leader"))
     return None
 
 
-@pytest.mark.parametrize("client", ["sarama", "franz-go", "kafka-python", "aiokafka"])
+def command_of(builds: ModuleType, folder: Path, leader: str) -> list[str]:
+    """The command that asks a leader's own assignors."""
+    client, _, version = leader.partition("@")
+    if client == "librdkafka":
+        return [*builds.build_librdkafka_assignors(folder, version), client]
+    if client in ("sarama", "franz-go"):
+        return [*builds.build_go(folder), "groups", client]
+    if version:
+        return [*builds.build_python_assignors(folder, "2.2.21"), "kafka-python-2"]
+    return [*builds.build_python_assignors(folder), client]
+
+
+@pytest.mark.parametrize("leader", LEADERS)
 def test_a_leader_reads_what_members_of_any_client_send(
-    client: str,
+    leader: str,
     reference: Callable[[str], ModuleType],
     tmp_path_factory: pytest.TempPathFactory,
     seed: int,
     cases: Callable[[int], int],
 ) -> None:
     builds, asking = reference("builds"), reference("asking")
-    folder = tmp_path_factory.mktemp("leaders")
-    if client in ("sarama", "franz-go"):
-        command = [*builds.build_go(folder), "groups", client]
-    else:
-        command = [*builds.build_python_assignors(folder), client]
-    draw = random.Random(f"{seed}:{client}")
+    command = command_of(builds, tmp_path_factory.mktemp("leaders"), leader)
+    draw = random.Random(f"{seed}:{leader}")
+    client, version = client_of(leader, "leader")
     answered = failed = 0
     for assignor in PROTOCOLS:
-        if assignor not in assignors_of(client):
+        if assignor not in assignors_of(client) or answering_version(client, assignor, version) is None:
             continue
         name = f"{client}:{assignor}"
-        groups = [drawn(draw, assignor, client) for _ in range(cases(CASES))]
+        groups = [drawn(draw, assignor, leader) for _ in range(cases(CASES))]
         _, answers = asking.ask(command, [question(group, name) for group in groups])
         for group, answer in zip(groups, answers, strict=True):
-            ours = rebalanced(group, client)
+            ours = rebalanced(group, leader)
             assert (ours is None) == ("error" in answer), (question(group, name), ours, answer)
             if ours is None:
                 failed += 1

@@ -85,14 +85,14 @@ def test_old_tools_put_partitions_into_parentheses() -> None:
 @pytest.mark.parametrize(
     ("told", "sentence"),
     [
-        ("", "this is no text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has"),
-        ("Error: Consumer group 'g' does not exist.\n", "this is no text of kafka-consumer-groups.sh"),
+        ("", "this is not the text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has"),
+        ("Error: Consumer group 'g' does not exist.\n", "this is not the text of kafka-consumer-groups.sh"),
         (HEADER, "the group has no members: there is nobody to assign anything to"),
         ("GROUP TOPIC PARTITION\ng t 0", "line 1: there is no column CONSUMER-ID: ask kafka-consumer-groups.sh with"),
         ("\nGROUP CONSUMER-ID HOST\n", "line 2: there is no column ASSIGNMENT: ask kafka-consumer-groups.sh with"),
         (HEADER + "g     c-1         /h   c         1           t:0", "line 2: 'c-1' reads 't': say how many"),
-        (HEADER + "g     c-1         /h   c         1           orders", "line 2: 'orders' is no assignment, such as"),
-        (HEADER + "group-1 c-1 /h c 1 orders:0", "line 2: the columns are not below their names: take the text as the"),
+        (HEADER + "g     c-1         /h   c         1           orders", "line 2: 'orders' is not an assignment"),
+        (HEADER + "group-1 c-1 c 1 orders:0", "line 2: there is no host, such as /10.0.0.17: paste whole lines"),
         (
             HEADER + "g     c           /h   c         0           -\nh     c           /h   c         0           -\n",
             "the text has members of several groups, g, h: describe one",
@@ -134,7 +134,7 @@ def test_the_command_takes_the_tools_text() -> None:
     assert (code, out) == (2, "")
     assert said.startswith(f"partwright: {file}, line 3: 'static-2-0688108d")
     code, out, said = run(file, *topics, "--compare", "--json")
-    assert [(each["assignor"], each["moved"]) for each in json.loads(out)][2:] == [
+    assert [(each["assignor"], each["moved"]) for each in json.loads(out)["assignors"]][2:] == [
         ("sticky", 1),
         ("cooperative-sticky", 1),
         ("server-uniform", 1),
@@ -151,7 +151,7 @@ def test_the_command_takes_the_tools_text() -> None:
         (("kafka://h:1",), "'kafka://h:1' has many groups: name one with --group"),
         (("kafka://h:1", "--topics", "t=1"), "'kafka://h:1' knows how many partitions its topics have: leave out"),
         (("kafka://h:1/t", "--group", "g"), "'kafka://h:1/t' names a topic, and a group reads several: write"),
-        (("kafka:h:1", "--group", "g"), "'kafka:h:1' is no address of a topic: write kafka://host:port/topic"),
+        (("kafka:h:1", "--group", "g"), "'kafka:h:1' is not a topic's address: write kafka://host:port/topic"),
         (("nowhere", "--topics", "t=1"), "'nowhere' cannot be read: No such file or directory"),
     ],
 )  # fmt: skip

@@ -57,11 +57,11 @@ def test_an_id_is_written_as_kafka_writes_it() -> None:
         (["t"], "topic_ids has an id by topic, not ['t']"),
         (
             {"t": "abc"},
-            "topic_ids: 't' has 'abc', which is no id as Kafka writes it: 22 letters of A-Z, a-z, 0-9, - and _",
+            "topic_ids: 't' has 'abc', which is not an id as Kafka writes it: 22 letters of A-Z, a-z, 0-9, - and _",
         ),
         (
             {"t": 7},
-            "topic_ids: 't' has 7, which is no id as Kafka writes it: 22 letters of A-Z, a-z, 0-9, - and _",
+            "topic_ids: 't' has 7, which is not an id as Kafka writes it: 22 letters of A-Z, a-z, 0-9, - and _",
         ),
         ({"t": ID, "u": ID}, f"topic_ids: 't' and 'u' have the same id, {ID}: each its own"),
         ({"t": made("u")}, f"topic_ids: 't' and 'u' have the same id, {made('u')}: each its own"),

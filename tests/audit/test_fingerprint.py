@@ -329,17 +329,17 @@ def test_without_keys_there_is_no_answer() -> None:
             [3, -1],
             None,
             None,
-            "row 1 is in -1, which is no partition: they are whole numbers from 0 to 2147483646",
+            "row 1 is in -1, which is not a partition: they are whole numbers from 0 to 2147483646",
         ),
         ([3, None], None, None, "row 1 is in no partition"),
-        (["3", "x"], None, None, "row 1 is in 'x', which is no partition"),
+        (["3", "x"], None, None, "row 1 is in 'x', which is not a partition"),
         ([3.0, 1.0], None, None, "partitions of type double are no whole numbers"),
         ([3], None, None, "there are 2 keys and 1 partitions: give as many of each"),
         ([3, 4], [1], None, "there are 2 keys and 1 times: give as many of each"),
         ([3, 4], ["soon", "7"], None, "the timestamps from row 0 on are no times"),
         ([3, 14], None, 12, "a record is in partition 14, which a topic of 12 partitions has not: check -n"),
         ([0, 0], None, 0, "the number of partitions must be from 1"),
-        ([3, 2**31], None, None, "row 1 is in 2147483648, which is no partition"),
+        ([3, 2**31], None, None, "row 1 is in 2147483648, which is not a partition"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -550,7 +550,7 @@ def test_a_time_before_1970_is_of_the_millisecond_that_it_is_in(unit: str, of_se
 
 
 def test_offsets_that_are_none_are_refused() -> None:
-    with pytest.raises(pw.PartwrightError, match="row 1 has the offset 'x', which is no whole number"):
+    with pytest.raises(pw.PartwrightError, match="row 1 has the offset 'x', which is not a whole number"):
         fingerprint(["a", "b"], [1, 2], offsets=["7", "x"])
 
 
@@ -559,3 +559,21 @@ def test_of_few_numbered_keys_no_absurd_number_of_partitions_is_found() -> None:
         keys = [f"k{row}" for row in range(1, 7)]
         found = fingerprint(keys, [(row + start) % 12 for row in range(1, 7)])
         assert found.verdict != "one-writer" or (found.n or 0) < 60
+
+
+@pytest.mark.parametrize("keys", [6, 20, 198])
+@pytest.mark.parametrize("n", [None, 12, 48])
+def test_strays_are_exceptions_of_the_rule_that_explains_the_rest(keys: int, n: int | None) -> None:
+    """Two of 200 records are elsewhere: with few keys, too, java is named, and the keys that it does not explain."""
+    written = [f"k{place % keys}" for place in range(200)]
+    places = pw.partition_for_key(written, 12).to_pylist()
+    for stray in (50, 151):
+        places[stray] = (places[stray] + 5) % 12
+    found = fingerprint(written, places, n=n)
+    assert (found.verdict, found.n, found.family[0]) == ("one-writer", 12, "java")
+    assert found.explained["java"] == (198, 200)
+    right = pw.partition_for_key(written, 12).to_pylist()
+    assert sorted(found.strays) == sorted(
+        (written[stray].encode(), places[stray], right[stray], 1) for stray in (50, 151)
+    )
+    assert found.unexplained == pytest.approx(0.01, abs=0.002)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import pickle
 import random
 from collections import Counter, defaultdict
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
+from partwright import _core
 from partwright.audit import key_sums
 from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint import judge
@@ -39,20 +41,20 @@ def known(records: list[list[Any]], place: int) -> list[Any]:
 
 
 @settings(deadline=None)
-@given(st.lists(st.lists(RECORD, max_size=6), max_size=5), st.sampled_from([0, 1 << 20]), st.integers(0, 5))
-def test_any_batches_give_the_same(batches: list[list[tuple[Any, ...]]], pending: int, split: int) -> None:
+@given(st.lists(st.lists(RECORD, max_size=6), max_size=5), st.sampled_from([0, 5]), st.integers(0, 5))
+def test_any_batches_give_the_same(batches: list[list[tuple[Any, ...]]], left_out: int, split: int) -> None:
     records = [record for batch in batches for record in batch]
     wanted: dict[tuple[Any, Any], list[list[Any]]] = defaultdict(list)
     for key, partition, *rest in records:
         if key is not None:
             wanted[partition, key].append(rest)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(key_sums, "_GROUPED", 0)
-        patched.setattr(key_sums, "_PENDING", pending)
-        seen, other = Observed(), Observed()
-        for place, batch in enumerate(batches):
-            add(seen if place < split else other, batch)
-        seen.merge(other)
+    seen, other = Observed(), Observed()
+    for place, batch in enumerate(batches):
+        if place == left_out:
+            # From now on as if keys had been left out: rows are summed up apart, for the heaviest.
+            seen._heaviest()
+        add(seen if place < split else other, batch)
+    seen.merge(other)
     assert (seen.rows, seen.is_sampled) == (len(records), False)
     assert seen.rows_in == Counter(record[1] for record in records)
     assert seen.null_keys_in == Counter(record[1] for record in records if record[0] is None)
@@ -215,13 +217,11 @@ def test_heavy_keys_of_many_bytes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_long_keys_are_left_out_before_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_sums, "_MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(key_sums, "_GROUPED", 0)
-    monkeypatch.setattr(key_sums, "_PENDING_BYTES", 1 << 18)
     seen, most = Observed(), 0
     for batch in range(40):
         keys = pa.array([b"%08d" % (batch * 10 + row) + bytes(10_000) for row in range(10)])
         seen.add(keys, pa.array([1] * 10))
-        most = max(most, sum(table.nbytes for table in seen._tables))
+        most = max(most, seen._kept.key_bytes + seen._latest.key_bytes)
     assert seen.is_sampled
     assert most < 2 << 20
 
@@ -239,17 +239,34 @@ def test_a_slice_of_more_keys_than_32_bits_count_is_taken() -> None:
         del whole, keys
 
 
-def test_more_keys_than_one_column_holds_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = [b"%d" % (row % 50) for row in range(1000)]
-    wanted = Observed()
-    wanted.add(pa.array(keys, pa.binary()), pa.array([3] * 1000), sizes=pa.array(range(1000)))
-    monkeypatch.setattr(key_sums, "_BATCH_BYTES", 100)
-    seen = Observed()
-    seen.add(pa.array(keys, pa.large_binary()), pa.array([3] * 1000), sizes=pa.array(range(1000)))
-    seen._group()
-    assert len(seen._tables) > 10
-    order = [("key", "ascending")]
-    assert seen.pairs().sort_by(order) == wanted.pairs().sort_by(order)
+@pytest.mark.parametrize(
+    "type_", [pa.large_binary(), pa.binary_view(), pa.dictionary(pa.int32(), pa.binary())]
+)
+def test_keys_of_any_layout_are_the_same(type_: pa.DataType) -> None:
+    keys = pa.array([None if row % 7 == 6 else b"a key of %d bytes" % (row % 50) for row in range(1000)])
+    wanted, seen = Observed(), Observed()
+    for each, column in ((wanted, keys), (seen, keys.cast(type_))):
+        each.add(column, pa.array([3] * 1000), sizes=pa.array(range(1000)))
+    assert seen.pairs() == wanted.pairs()
+    assert seen.null_keys == wanted.null_keys == 142
+
+
+def test_what_was_seen_can_be_copied_and_goes_on() -> None:
+    batches = [pa.array([b"%d" % draw for draw in range(start, 5000)]) for start in (0, 10)]
+    whole, first = Observed(most=1000), Observed(most=1000)
+    for seen, keys in ((whole, batches[0]), (whole, batches[1]), (first, batches[0])):
+        seen.add(keys, pa.array([1] * len(keys)), sizes=pa.array([2] * len(keys)))
+    copied = pickle.loads(pickle.dumps(first))  # noqa: S301 - what was dumped right here
+    copied.add(batches[1], pa.array([1] * len(batches[1])), sizes=pa.array([2] * len(batches[1])))
+    assert copied.pairs() == whole.pairs()
+    assert copied.heaviest(3) == whole.heaviest(3)
+
+
+def test_columns_of_another_length_or_type_are_refused() -> None:
+    keys = pa.array([b"a", b"b"])
+    for partitions in (pa.array([1]), pa.array([1, 2], pa.int32())):
+        with pytest.raises(pw.KeyTypeError, match="columns of int64 as long as the keys"):
+            _core.KeySums().add(keys, partitions, [None] * 5)
 
 
 def test_two_are_compared_by_the_keys_that_both_keep() -> None:

@@ -92,3 +92,35 @@ def test_a_leaders_answer_has_a_page(command: Command, refusal: Refusal) -> None
     for option, said in ((["--leader", "all"], "--leader all"), (["--clients"], "--clients")):
         told = refusal("assign", file, *option, "--report", "page.html")
         assert f"--report shows one assignment: leave out {said}" in told
+
+
+def test_a_roll_says_its_steps(command: Command) -> None:
+    file = group("java", "java", "java", assignor="roundrobin")
+    code, out, err = command("assign", file, "--roll-to", "sarama")
+    assert (code, err) == (0, "")
+    assert b"Safe: no step of a roll to sarama stops a reader." in out
+    _, _, err = command("assign", group(None, None), "--roll-to", "sarama")
+    assert err == "taken for each member's client: java; the field client says otherwise\n"
+    file = group("java", "java", "java", assignor="roundrobin")
+    code, out, _ = command("assign", file, "--roll-to", "sarama", "--json")
+    found = json.loads(out)
+    assert (code, found["to"]) == (0, "sarama")
+    assert [each["order"] for each in found["orders"]] == ["leader last", "leader first"]
+    assert [step["replaced"] for step in found["orders"][0]["steps"]] == ["b", "c", "a"]
+    code, out, _ = command("assign", group("java", "java"), "--roll-to", "kafka-go")
+    assert code == 0
+    assert b"Not safe: a roll to kafka-go stops readers in 1 of 2 steps." in out
+
+
+@pytest.mark.parametrize(
+    "option", [["--leader", "a"], ["--clients"], ["--compare"], ["--jsonl"], ["--report", "x.html"]]
+)
+def test_a_roll_goes_with_nothing_else(refusal: Refusal, option: list[str]) -> None:
+    said = refusal("assign", group("java", "java"), "--roll-to", "sarama", *option)
+    assert "--roll-to plays the steps of one group: leave out" in said
+
+
+def test_a_roll_that_cannot_be_is_refused(refusal: Refusal) -> None:
+    assert "there is no client 'x' in the roll" in refusal("assign", group("java"), "--roll-to", "x")
+    assert "has no assignor 'range'" in refusal("assign", group("java"), "--roll-to", "kafkajs")
+    assert "without members" in refusal("assign", group(), "--roll-to", "java")

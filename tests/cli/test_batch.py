@@ -12,6 +12,8 @@ from table_files import write_table
 
 import partwright as pw
 from partwright import batching
+from partwright.report import Asked
+from partwright.report.picture import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +67,7 @@ def test_every_format_is_simulated(name: str, size: list[str], command: Command)
     code, out, err = command("batch", name, *GIVEN, *size, *words)
     assert (code, err) == (0, "")
     wanted = expected("sticky", brokers={1: {"latency_ms": 9}}, configs={"batch.size": 900}, seed=4)
-    assert json.loads(out) == {"strategies": wanted}
+    assert json.loads(out)["strategies"] == wanted
     assert wanted[0]["records"] == ROWS
     assert wanted[0]["slow_share"] is not None
 
@@ -76,9 +78,11 @@ def test_strategies_are_compared(command: Command) -> None:
     code, out, _ = command(*words, "--compare", "--json", "--latency-ms", 3)
     assert code == 0
     compared = ["sticky", "sticky@2.4", "round-robin", "round-robin@2.8"]
-    assert json.loads(out) == {"strategies": expected(*compared, latency_ms=3)}
+    told = json.loads(out)
+    assert list(told) == ["summary", "strategies"]
+    assert told["strategies"] == expected(*compared, latency_ms=3)
     code, out, _ = command(*words, "--strategy", "random", "--strategy", "sticky@3.3", "--json")
-    assert json.loads(out) == {"strategies": expected("random", "sticky@3.3")}
+    assert json.loads(out)["strategies"] == expected("random", "sticky@3.3")
 
 
 def test_latencies_are_drawn(command: Command) -> None:
@@ -89,7 +93,7 @@ def test_latencies_are_drawn(command: Command) -> None:
     assert (code, err) == (0, "")
     brokers = {1: {"latency_ms": {"p50": 20, "p99": 90}}, 2: {"latency_ms": 4}}
     wanted = expected("sticky", latency_ms={"from": 70, "to": 90}, brokers=brokers, seed=2)
-    assert json.loads(out) == {"strategies": wanted}
+    assert json.loads(out)["strategies"] == wanted
     assert wanted != expected("sticky", latency_ms=80, brokers=brokers, seed=2)
 
 
@@ -99,8 +103,10 @@ def test_the_words(command: Command) -> None:
     code, out, err = command(*words, "--slow", "0=30")
     assert (code, err) == (0, "")
     text = out.decode()
-    assert text.startswith("600 records of x.csv, over 6 partitions\n")
-    assert [line.split()[0] for line in text.splitlines() if "%" in line] == [
+    verdict, _, first, *rows = text.splitlines()
+    assert json.loads(command(*words, "--slow", "0=30", "--json")[1])["summary"] == verdict
+    assert first == "600 records of x.csv, over 6 partitions"
+    assert [line.split()[0] for line in rows if "%" in line] == [
         "sticky@4.4", "sticky@2.4", "round-robin", "round-robin@2.8",
     ]  # fmt: skip
     assert "to the slow broker" in text
@@ -120,13 +126,13 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
     Path("sizes.csv").write_text("ts,size\n1,7\n2,-5\n", encoding="utf-8")
     code, out, err = command("batch", "sizes.csv", "-n", 3, "--time", "ts", "--size", "size")
     assert (code, out) == (2, b"")
-    assert err == "partwright: row 1 has the size -5, which is no whole number from 0 to 2147483647\n"
+    assert err == "partwright: row 1 has the size -5, which is not a whole number from 0 to 2147483647\n"
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["-n", 6], "a simulation goes by the times of the records: name their column with --time"),
+        (["-n", 6], "a simulation needs the records' times: name their column with --time"),
         (
             ["-n", 6, "--time", "ts"],
             "a simulation counts bytes: name the column of values with --value, or",
@@ -146,7 +152,7 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         *(
             (
                 [*SIZED, "--latency-ms", text],
-                f"--latency-ms takes milliseconds, 5, 1..9 or p50=2,p99=40 say, not {text!r}",
+                f"--latency-ms takes milliseconds, such as 5, 1..9 or p50=2,p99=40, not {text!r}",
             )
             for text in ["5ms", "1..", "p50=2", "p99=4,p50=2", "-1", "", "1" * 20]
         ),
@@ -159,30 +165,29 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         ([*SIZED, "--strategy", "stick"], 'there is no strategy "stick"'),
         ([*SIZED, "--compare", "--strategy", "sticky"], "--compare names its"),
         ([*SIZED, "--client", "jav"], 'there is no client "jav"'),
-        (["-n", 6, "--jsonl"], "--jsonl is for scenarios, and -n for a file of records: say one of them"),
+        (
+            ["-n", 6, "--jsonl"],
+            "--jsonl is for scenarios, and -n for a file of records: give only one of them",
+        ),
         (
             [*SIZED, "--producer-property", "compression.type=lz4"],
             "a simulation knows no compression, and compression.type is 'lz4': leave it out, or say none",
         ),
-        ([*SIZED, "--at-most-ms", 5], "--at-most-ms is for --tune: say both"),
-        ([*SIZED, "--plot", "x.svg"], "--plot is for --tune: say both"),
+        ([*SIZED, "--at-most-ms", 5], "--at-most-ms is for --tune: give both"),
         ([*SIZED, "--tune", "--plot", "x"], "a picture is a .svg, .png or .pdf"),
         (
             [*SIZED, "--tune", "--plot", "no/x.svg"],
-            "'no/x.svg' cannot be written (No such file or directory): name another file",
+            "there is no folder 'no' for the picture: make it, or name another file",
         ),
-        (
-            ["--plot", "x.svg"],
-            "--plot is for a file of records: say how many partitions their topic has, with -n",
-        ),
-        (["--tune"], "--tune is for a file of records: say how many partitions their topic has, with -n"),
+        (["--jsonl", "--plot", "x.svg"], "--report is of one scenario: leave out --jsonl"),
+        (["--tune"], "--tune is for a file of records: give its number of partitions with -n"),
         (
             ["--time", "ts"],
-            "--time is for a file of records: say how many partitions their topic has, with -n",
+            "--time is for a file of records: give its number of partitions with -n",
         ),
         (
             ["--compare"],
-            "--compare is for a file of records: say how many partitions their topic has, with -n",
+            "--compare is for a file of records: give its number of partitions with -n",
         ),
     ],
 )
@@ -213,9 +218,9 @@ def test_what_was_tried_is_drawn(command: Command) -> None:
     write("x.csv")
     words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--tune", "--at-most-ms", 30]
     code, out, err = command(*words, "--plot", "x.svg")
-    assert (code, out, err) == command(*words)
+    assert (code, out, err) == (*command(*words)[:2], "plot: x.svg\n")
     table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
-    batching.tune(table, {"topic": 6}, at_most_ms=30).plot("wanted.svg")
+    draw(batching.tune(table, {"topic": 6}, at_most_ms=30), "wanted.svg", asked=Asked("batch", "x.csv"))
     assert Path("x.svg").read_bytes() == Path("wanted.svg").read_bytes()
     assert command(*words, "--plot", "x.jpg")[0] == 2
     assert not Path("x.jpg").exists()
@@ -227,11 +232,22 @@ def test_settings_are_tried_and_one_is_recommended(command: Command) -> None:
     code, out, err = command(*words, "--at-most-ms", 30, "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
-    assert {"recommended", "reason", "default", "settings"} == set(found)
+    assert {"summary", "recommended", "reason", "default", "settings"} == set(found)
     table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
     wanted = batching.tune(table, {"topic": 6}, at_most_ms=30)
     assert found["settings"] == wanted.settings.to_pylist()
     assert (found["recommended"], found["reason"]) == (wanted.recommended, wanted.reason)
     text = command(*words, "--at-most-ms", 30)[1].decode()
-    assert text.splitlines()[-1] == f"→ {wanted.reason}"
+    assert text.splitlines()[0] == found["summary"] == wanted.reason
     assert sum(line.lstrip().startswith("→ ") for line in text.splitlines()) == 2
+
+
+def test_a_files_format_may_be_told(command: Command) -> None:
+    Path("x.dat").write_text("ts|bytes\n1|5\n2|6\n", encoding="utf-8")
+    told = ["--format", "csv", "--delimiter", "pipe"]
+    code, out, _ = command("batch", "x.dat", *SIZED, *told, "--json")
+    assert (code, json.loads(out)["strategies"][0]["records"]) == (0, 2)
+    for words in [told[:2], told[2:]]:
+        code, _, said = command("batch", "x.dat", *words)
+        assert code == 2
+        assert f"{words[0]} is for a file of records" in said

@@ -117,8 +117,9 @@ def test_the_same_as_json(state: Path) -> None:
     assert partwright("stop", "--json").object == {"stopped": None, "cleaned": None}
     started = partwright("start", "--json").object
     assert (started["running"], started["already"], started["cleaned"]) == (True, False, None)
-    assert sorted(processes_of(state)) == sorted([started["pid"], started["supervisor"]])
-    assert Path(started["log"]).is_relative_to(state)
+    (broker,) = started["brokers"]
+    assert sorted(processes_of(state)) == sorted([broker["pid"], broker["supervisor"]])
+    assert Path(broker["log"]).is_relative_to(state)
     shown = [path for path in [state, *state.rglob("*")] if path.stat().st_mode & 0o077]
     assert shown == [], "all that a broker writes is its user's alone"
     again = partwright("start", "--json").object
@@ -133,7 +134,7 @@ def test_a_second_start_says_that_it_runs_already() -> None:
     first = partwright("start")
     second = partwright("start")
     assert (second.code, second.data) == (0, first.data)
-    assert second.words.startswith("Kafka 4.3.1 is running already, since 20")
+    assert second.words.startswith("Kafka 4.3.1 is already running, since 20")
     port = first.data.strip().split(":")[1]
     assert partwright("start", "--port", port).code == 0
     # A port that merely ends alike is another one.
@@ -149,7 +150,7 @@ def test_a_secured_broker_says_what_its_clients_need(state: Path) -> None:
     started = partwright("start", "--security", "sasl_ssl:scram-sha-256", "--json").object
     assert started["security"] == "SASL_SSL:SCRAM-SHA-256"
     config = Path(started["command_config"])
-    assert config == Path(started["folder"]) / "client.properties"
+    assert config == Path(started["brokers"][0]["folder"]) / "client.properties"
     told = dict(line.split("=", 1) for line in config.read_text(encoding="ascii").splitlines())
     assert told["bootstrap.servers"] == started["bootstrap_servers"]
     password = told["sasl.jaas.config"].split('password="')[1].removesuffix('";')
@@ -226,15 +227,16 @@ def test_no_port_is_wrong_use() -> None:
 
 def test_a_broker_that_crashed_is_found_said_and_cleaned_up() -> None:
     crashed = partwright("start", "--json").object
-    kill(crashed["pid"])
-    folder = Path(crashed["folder"])
+    (broker,) = crashed["brokers"]
+    kill(broker["pid"])
+    folder = Path(broker["folder"])
     status = partwright("status")
     assert (status.code, status.data) == (1, "")
-    which = f"process {crashed['pid']}, started {crashed['started']}"
+    which = f"process {broker['pid']}, started {crashed['started']}"
     gone = f"the broker at {crashed['bootstrap_servers']} ({which})"
     assert status.words.startswith(f"No broker is running, but there was {gone}, which had ended without")
     assert "Kafka Server started" in status.words
-    found = {**crashed, "running": False}
+    found = {**crashed, "running": False, "brokers": [{**broker, "running": False}]}
     assert partwright("status", "--json").object == {
         name: found[name] for name in found.keys() - {"already", "cleaned"}
     }
@@ -248,8 +250,8 @@ def test_a_broker_that_crashed_is_found_said_and_cleaned_up() -> None:
 
 
 def test_stop_cleans_up_after_a_crash_of_all(state: Path) -> None:
-    crashed = partwright("start", "--json").object
-    kill(crashed["supervisor"], crashed["pid"])
+    (broker,) = partwright("start", "--json").object["brokers"]
+    kill(broker["supervisor"], broker["pid"])
     assert partwright("status").code == 1
     assert partwright("stop").words.startswith("Cleaned up after the broker at ")
     assert {file.name for file in state.iterdir()} <= {"broker.lock"}
@@ -257,20 +259,21 @@ def test_stop_cleans_up_after_a_crash_of_all(state: Path) -> None:
 
 def test_a_broker_whose_supervisor_was_killed_still_runs_and_stops(state: Path) -> None:
     started = partwright("start", "--json").object
-    kill(started["supervisor"])
+    (broker,) = started["brokers"]
+    kill(broker["supervisor"])
     assert partwright("status").code == 0
     assert topics.cluster_id(started["bootstrap_servers"])
     assert "is stopped" in partwright("stop").words
     assert not processes_of(state)
-    assert not Path(started["folder"]).exists()
+    assert not Path(broker["folder"]).exists()
 
 
 def write_state(state: Path, folder: Path, pid: int, created: float) -> None:
     state.mkdir(exist_ok=True)
-    broker = embedded_detached.DetachedBroker(
-        "127.0.0.1:1", "4.3.1", pid, created, pid, created, str(folder), "2026-01-01T00:00:00"
-    )
-    written = {name: value for name, value in asdict(broker).items() if name != "running"}
+    broker = embedded_detached.DetachedBroker(1, None, "127.0.0.1:1", pid, created, pid, created, str(folder))
+    kafka = embedded_detached.DetachedKafka("127.0.0.1:1", "4.3.1", "2026-01-01T00:00:00", (broker,))
+    written = asdict(kafka)
+    del written["brokers"][0]["running"]
     (state / "broker.json").write_text(json.dumps(written))
 
 
@@ -306,11 +309,13 @@ def test_a_folder_that_is_not_the_brokers_is_never_removed(state: Path, tmp_path
 
 def test_a_state_that_cannot_be_read_is_a_sentence(state: Path) -> None:
     state.mkdir()
-    (state / "broker.json").write_text("{")
-    for word in ("status", "start", "stop"):
-        refused = partwright(word)
-        assert (refused.code, refused.data) == (2, "")
-        assert refused.words.startswith(f"partwright: {state / 'broker.json'} cannot be read (")
+    nobody = '{"bootstrap_servers": "a:1", "version": "4", "started": "2026", "brokers": []}'
+    for text in ("{", "[]", "{}", nobody):
+        (state / "broker.json").write_text(text)
+        for word in ("status", "start", "stop"):
+            refused = partwright(word)
+            assert (refused.code, refused.data) == (2, "")
+            assert refused.words.startswith(f"partwright: {state / 'broker.json'} cannot be read (")
     (state / "broker.json").unlink()
 
 
@@ -369,11 +374,94 @@ def test_start_and_stop_within_one_process(state: Path) -> None:
     started = embedded_detached.start()
     assert not started.already
     found = embedded_detached.status()
-    assert found == started.broker
+    assert found == started.kafka
     assert embedded_detached.start().already
-    assert embedded_detached.stop() == started.broker
+    assert embedded_detached.stop() == started.kafka
     assert not [
-        process for process in psutil.Process().children() if process.pid == started.broker.supervisor
+        process
+        for process in psutil.Process().children()
+        if process.pid == started.kafka.brokers[0].supervisor
     ]
     assert embedded_detached.status() is None
     assert {file.name for file in state.iterdir()} <= {"broker.lock"}
+
+
+def test_three_brokers_are_started_killed_returned_and_joined_by_their_ids(state: Path) -> None:
+    words = ["--brokers", "3", "--rack", "a,b,c", "--config", "offsets.topic.num.partitions=50"]
+    started = partwright("start", *words)
+    assert started.code == 0
+    first, *lines = started.words.splitlines()
+    assert first == "Kafka 4.3.1 is running, with 3 brokers; `partwright broker stop` ends it."
+    servers = started.data.strip().split(",")
+    assert [line.split(", process")[0] for line in lines] == [
+        f"  broker {each}, rack {rack}: {at}"
+        for each, rack, at in zip((1, 2, 3), "abc", servers, strict=True)
+    ]
+    assert len(processes_of(state)) == 6
+    assert partwright("start", *words, "--json").object["already"]
+    assert partwright("topic", "orders", "--replica-assignment", "1:2,2:3,3:1").data == "1:2,2:3,3:1\n"
+
+    killed = partwright("kill", "2", "--json").object
+    assert [(each["id"], each["running"]) for each in killed["brokers"]] == [(1, True), (2, False), (3, True)]
+    assert "broker 2, rack b: " + servers[1] + ", not running" in partwright("status").words
+    returned = partwright("start", "2", "--json").object
+    assert [each["running"] for each in returned["brokers"]] == [True] * 3
+    assert returned["bootstrap_servers"] == started.data.strip()
+    assert returned["brokers"][1]["pid"] != killed["brokers"][1]["pid"]
+    stopped = partwright("stop", "3")
+    assert (stopped.code, stopped.words.splitlines()[0]) == (0, "Broker 3 is stopped.")
+    assert partwright("start", "3").words.splitlines()[0] == "Broker 3 runs again."
+    added = partwright("add", "--rack", "d", "--json").object
+    assert [(each["id"], each["rack"]) for each in added["brokers"]] == [
+        (1, "a"),
+        (2, "b"),
+        (3, "c"),
+        (4, "d"),
+    ]
+    assert partwright("topic", "new", "--replica-assignment", "4:1").data == "4:1\n"
+
+    for refused, said in (
+        (["start", "--brokers", "3"], "with 4 brokers, not 3: stop it first"),
+        (["start", "--rack", "a,b,c"], "with the racks a, b, c, d, not a, b, c: stop it first"),
+        (["start", "--config", "x=1"], ", not started with --config x=1: stop it first"),
+        (["start", "1", "--port", "9092"], "broker 1 starts again as it was: leave out --port"),
+        (["start", "1"], f"broker 1 runs already at {servers[0]}"),
+        (["kill", "9"], "there is no broker 9: there are the brokers 1, 2, 3 and 4"),
+        (["add"], "the rack of broker 5 is missing: the other brokers have one"),
+        (["topic", "t"], "the topic 't' gets no partitions: say -n, or --replica-assignment"),
+        (
+            ["topic", "t", "-n", "1", "--replication-factor", "5"],
+            "ask for fewer replicas, or start more brokers",
+        ),
+        (["topic", "t", "--replica-assignment", "1:9"], "name brokers that are there"),
+    ):
+        found = partwright(*refused)
+        assert (found.code, found.data, found.words.count("\n")) == (2, "", 1), found.words
+        assert said in found.words
+    assert "is stopped, and its records are removed" in partwright("stop").words
+    assert not processes_of(state)
+    assert {file.name for file in state.iterdir()} <= {"broker.lock"}
+
+
+def test_brokers_that_do_not_fit_are_sentences(state: Path) -> None:
+    for refused, said in (
+        (
+            ["start", "--brokers", "3", "--rack", "a,,c"],
+            "the rack of broker 2 is missing: name one for each broker",
+        ),
+        (
+            ["start", "--rack", "a,b"],
+            "2 racks cannot be those of 1 broker: name one for each",
+        ),
+        (["start", "--brokers", "0"], "0 is not in the range 1<=x<=100"),
+        (["start", "--config", "broker.rack"], "--config takes NAME=VALUE, not 'broker.rack'"),
+        (["start", "--config", "min.isr.replication.factor=2"], "asks for 2 replicas, and there is 1 broker"),
+        (["start", "1"], "no broker is there: `partwright broker start` starts one"),
+        (["add"], "no broker is there: "),
+        (["kill"], "Missing argument"),
+        (["topic", "t", "-n", "1"], "no broker is running: "),
+    ):
+        found = partwright(*refused)
+        assert (found.code, found.data) == (2, ""), found.words
+        assert said in found.words
+    assert not processes_of(state)

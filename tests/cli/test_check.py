@@ -71,17 +71,23 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
     code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--show", 2)
     text = out.decode()
     assert code == 1
-    assert text.startswith("100 rows of x.csv, 12 partitions\n")
+    assert text.startswith(
+        "✗ 3 of 100 records (3.0%) are not where java puts them; the first: key a is in no partition and belongs in 4. "
+        "Run partwright fingerprint to learn who wrote them.\n\n100 records of x.csv, 12 partitions\n"
+    )
     assert text.endswith(
-        "✗ checked 100 rows: 3 misplaced, by client java\n"
-        "  row 97: key a is in no partition, java puts it into 4\n"
-        "  row 98: key a is in partition x, java puts it into 4\n"
-        "partwright fingerprint says which client put them there.\n"
+        "\nrow 97: key a is in no partition, java puts it into 4\n"
+        "row 98: key a is in partition x, java puts it into 4\n"
     )
     code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12)
     assert code == 0
-    assert out.decode().startswith("100 rows of x.csv, 12 partitions as client java would fill them\n")
-    assert out.decode().endswith("not checked: no --partition was given\n")
+    said = out.decode().splitlines()
+    assert said[0] == (
+        "Partition 4 holds 100.0% of the records, 12\u00d7 its fair share; key a alone has 100.0%. "
+        "Salt that key 16 ways: the largest partition would then hold 32.0%."
+    )
+    assert said[2] == "100 records of x.csv, 12 partitions as client java would fill them"
+    assert "Not checked where records are: no --partition was given." in said
 
 
 @pytest.mark.parametrize(
@@ -115,10 +121,13 @@ def test_a_contract_on_shares_holds_or_not(
     shown = out.decode()
     assert code == int(bool(broken))
     for sentence in broken:
-        assert f"✗ {sentence}\n" in shown
-    assert ("✓ the shares keep the contract\n" in shown) == (not broken)
-    assert "not checked: no" not in shown
-    assert "the largest partition has 6.00 times an even one's rows" in shown
+        assert f"✗ {sentence[0].upper()}{sentence[1:]}.\n" in shown
+    assert ("✓ The shares keep the contract.\n" in shown) == (not broken)
+    verdict = shown.splitlines()[0]
+    assert verdict.startswith("✗ The contract is broken: " if broken else "✓ ")
+    assert all(sentence in verdict for sentence in broken)
+    # Of fewer records than partitions no key is named: each partition with one is far above its share.
+    assert "Partition 4 holds 50.0% of the records, 6.0\u00d7 its fair share." in verdict
 
 
 @pytest.mark.parametrize("share", ["5", "0", "0%", "101%", "-1%", "nan", "inf", "x", "", "5%%", "5 percent"])
@@ -135,7 +144,7 @@ def test_rows_in_no_partition_are_told(command: Command) -> None:
     write("x.csv", {"k": ["a", "b", "c", "c"], "p": [1, 7, 8, 9]})
     code, out, _ = command("check", "x.csv", "--key", "k", "-n", 3, "--partition", "p")
     assert code == 1
-    assert "3 rows are in no partition from 0 to 2: is -n 3 right?" in out.decode()
+    assert "3 records are in no partition from 0 to 2: is -n 3 right?" in out.decode()
     (heavy,) = [line.split() for line in out.decode().splitlines() if line.startswith(" c ")]
     assert heavy == ["c", "2", "50.00%", "none"]
 
@@ -147,7 +156,7 @@ def test_a_terminal_without_a_tick_is_no_failed_check(
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     done = process("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"ok: checked 4 rows" in done.stdout
+    assert b"ok: All 4 records are where java puts them." in done.stdout
 
 
 def test_what_looks_like_markup_is_shown_as_it_is(command: Command) -> None:
@@ -218,8 +227,8 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["x.csv", "-n", 12], "say which column of 'x.csv' is the key, with --key"),
-        (["x.csv", "--key", "k"], "say how many partitions the topic of 'x.csv' has, with -n"),
+        (["x.csv", "-n", 12], "name the key's column of 'x.csv' with --key"),
+        (["x.csv", "--key", "k"], "give the number of partitions of the topic of 'x.csv' with -n"),
         (["x.csv", "--key", "k", "-n", 12, "--partition", "q"], "there is no column 'q' in 'x.csv'"),
         (
             ["x.csv", "--key", "k", "-n", 12, "--partition", "k"],
@@ -239,16 +248,16 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
         (["kafka://127.0.0.1:9/t", "-n", 0], "the number of partitions must be from 1"),
         (
             ["KAFKA://127.0.0.1:9/t"],
-            "'KAFKA://127.0.0.1:9/t' is no address of a topic: write kafka://host:port/topic",
+            "'KAFKA://127.0.0.1:9/t' is not a topic's address: write kafka://host:port/topic",
         ),
-        (["kafka:h:9092/t"], "'kafka:h:9092/t' is no address of a topic"),
+        (["kafka:h:9092/t"], "'kafka:h:9092/t' is not a topic's address"),
         (
             ["kafka://127.0.0.1:9/t", "--key-type", "java:long"],
             "a topic's keys are bytes already, whatever they stand",
         ),
         (
-            ["s3://bucket/*.parquet", "--key", "k", "-n", 12],
-            "of other places a file or a folder is read: name one",
+            ["https://127.0.0.1:9/*.parquet", "--key", "k", "-n", 12],
+            "'https://127.0.0.1:9/*.parquet' has a pattern, which works with abfs, ",
         ),
         (["absent*.csv", "--key", "k", "-n", 12], "no file is named like 'absent*.csv': check the pattern"),
         (

@@ -34,7 +34,7 @@ def test_the_same_as_json(command: Command) -> None:
 
 def test_the_least_int_is_said_to_be_0(command: Command) -> None:
     _, out, _ = command("coordinator", "polygenelubricants")
-    assert "abs(-2147483648) % 50 = 0, for Kafka's absolute value of the least int is 0" in out.decode()
+    assert "abs(-2147483648) % 50 = 0, because Kafka's absolute value of the lowest int is 0" in out.decode()
 
 
 def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
@@ -54,6 +54,8 @@ def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
             "bootstrap.servers '127.0.0.1' has no port: write '127.0.0.1:9092'",
         ),
         (["group", "--broker", "127.0.0.1:1"], "127.0.0.1:1"),
+        (["group", "--broker", "kafka://127.0.0.1:1"], "no Kafka answers at 127.0.0.1:1"),
+        (["group", "--broker", "kafka://127.0.0.1:1/orders"], "is not the address of brokers alone"),
         ([], "Missing argument 'GROUP'"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -94,7 +95,7 @@ def test_every_name_of_the_answer_is_there(command: Command) -> None:
 def test_the_words_say_who_and_what_to_do(command: Command) -> None:
     code, out, err = command("a.csv", "b.parquet", *WHERE)
     assert (code, err) == (1, "")
-    assert out.startswith("They do not meet: ")
+    assert out.startswith("✗ They do not meet: ")
     assert "A: a.csv" in out
     assert "12, found by its keys" in out
     assert "client: A's keys are put by java, and B's by librdkafka\n" in out
@@ -102,12 +103,12 @@ def test_the_words_say_who_and_what_to_do(command: Command) -> None:
     assert "keys that do not meet" in out
     code, out, err = command("a.csv", "a.csv", *WHERE)
     assert (code, err) == (0, "")
-    assert out.startswith("They meet: all 300 keys that are in both are in the same partition of both\n")
+    assert out.startswith("✓ They meet: all 300 keys that are in both are in the same partition of both.\n")
     assert "To put" not in out
     write("quoted.csv", k=[f'"{key}"' for key in KEYS])
     code, out, _ = command("a.csv", "quoted.csv", *KEYED, "-n", 12)
     assert code == 1
-    assert out.startswith("They do not meet: 0 of 300 keys of A and 300 of B are in both\n")
+    assert out.startswith("✗ They do not meet: 0 of 300 keys of A and 300 of B are in both.\n")
     assert (
         "key-bytes: 300 keys are in both once A's are read as they are and B's without JSON's quotes" in out
     )
@@ -142,7 +143,7 @@ def test_one_of_them_may_be_stdin() -> None:
             capture_output=True,
             check=True,
         )
-        assert done.stdout.startswith(b"They meet: all 300 keys")
+        assert done.stdout.decode().startswith("✓ They meet: all 300 keys")
 
 
 def test_empty_and_keyless_files_do_not_meet(command: Command) -> None:
@@ -157,7 +158,7 @@ def test_empty_and_keyless_files_do_not_meet(command: Command) -> None:
         assert (code, answer["ok"], answer["share_of_keys"], answer["examples"]) == (1, False, None, [])
         assert {"kind": "no-shared-keys", "sentence": sentence} in answer["reasons"]
         assert command("a.csv", other, *KEYED, "-n", 12)[1].startswith(
-            "They do not meet: 0 of 300 keys of A and 0"
+            "✗ They do not meet: 0 of 300 keys of A and 0"
         )
     assert command("empty.csv", "empty.csv", *KEYED, "-n", 12)[0] == 1
     assert command("null.parquet", "null.parquet", *WHERE, "-n", 12)[0] == 1
@@ -171,12 +172,15 @@ TOPIC = "kafka://127.0.0.1:9/t"
     [
         (["-", "-", *KEYED, "-n", 12], "'-' cannot be both: stdin is read once"),
         (["a.csv", *KEYED, "-n", 12], "Missing argument 'B'"),
-        (["a.csv", "b.parquet", "-n", 12], "say which column of 'a.csv' is the key, with --key"),
-        (["a.csv", "b.parquet", *KEYED], "say how many partitions 'a.csv' would have, with -n"),
-        (["a.csv", "b.parquet", *KEYED, "--n-b", 12], "say how many partitions 'a.csv' would have, with -n"),
+        (["a.csv", "b.parquet", "-n", 12], "name the key's column of 'a.csv' with --key"),
+        (["a.csv", "b.parquet", *KEYED], "give the number of partitions that 'a.csv' would have with -n"),
+        (
+            ["a.csv", "b.parquet", *KEYED, "--n-b", 12],
+            "give the number of partitions that 'a.csv' would have with -n",
+        ),
         (
             ["a.csv", "b.parquet", *WHERE, "--client-b", "java"],
-            "say how many partitions 'b.parquet' would have, with --n-b",
+            "give the number of partitions that 'b.parquet' would have with --n-b",
         ),
         (
             ["a.csv", "b.parquet", *WHERE, "--client", "java"],
@@ -206,10 +210,10 @@ TOPIC = "kafka://127.0.0.1:9/t"
             ["a.csv", "b.parquet", *WHERE, "--n-b", 11],
             "a record of B is in partition 11, which a topic of 11 partitions has not: check --n-b",
         ),
-        (["a.csv", "odd.csv", *WHERE], "'odd.csv': row 1 is in -1, which is no partition"),
+        (["a.csv", "odd.csv", *WHERE], "'odd.csv': row 1 is in -1, which is not a partition"),
         (
             ["odd.csv", "a.csv", *KEYED, "--partition", "f"],
-            "'odd.csv': row 0 is in '4.5', which is no partition",
+            "'odd.csv': row 0 is in '4.5', which is not a partition",
         ),
         (["odd.csv", "odd.csv", *KEYED, "-n", 5, "--key-type", "java:long"], "odd.csv"),
         (["few.csv", "few.csv", *WHERE], "nothing tells how many partitions A has: say it with -n"),
@@ -229,11 +233,11 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (["a.csv", TOPIC, *WHERE, "--n-b", 12], "--n-b 12 is for a file"),
         (["a.csv", TOPIC, *WHERE, "--client-b", "java"], "--client-b 'java' is for a file"),
         ([TOPIC, "a.csv", *WHERE, "--n-b", 12, "-n", 12], "-n 12 is for a file"),
-        ([TOPIC, "a.csv", "--partition", "p"], "say which column of 'a.csv' is the key, with --key-b"),
-        ([TOPIC, "a.csv", *KEYED], "say how many partitions 'a.csv' would have, with --n-b"),
+        ([TOPIC, "a.csv", "--partition", "p"], "name the key's column of 'a.csv' with --key-b"),
+        ([TOPIC, "a.csv", *KEYED], "give the number of partitions that 'a.csv' would have with --n-b"),
         (["a.csv", TOPIC, *KEYED, "-n", 12, "--key-type", "java:string"], "no Kafka answers at 127.0.0.1:9"),
         ([TOPIC, "a.csv", *WHERE], "no Kafka answers at 127.0.0.1:9"),
-        (["kafka:/x", "a.csv", *WHERE], "'kafka:/x' is no address of a topic"),
+        (["kafka:/x", "a.csv", *WHERE], "'kafka:/x' is not a topic's address"),
         (["a.csv", "kafka://127.0.0.1:9", *WHERE], "names no topic: write kafka://host:port/topic"),
     ],
 )
@@ -245,3 +249,20 @@ def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: 
     assert err.startswith("partwright: ")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+def test_each_files_format_may_be_told(command: Command) -> None:
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text("k;v\n" + "".join(f"{key};1\n" for key in KEYS), encoding="utf-8")
+    semicolons = ["--format", "csv", "--delimiter", "semicolon"]
+    of_b = ["--format-b", "csv", "--delimiter-b", ";"]
+    assert command("a.txt", "b.parquet", *KEYED, "-n", 12, *semicolons)[0] == 0
+    assert command("b.parquet", "a.txt", *KEYED, "-n", 12, *of_b)[0] == 0
+    assert command("a.txt", "b.txt", *KEYED, "-n", 12, *semicolons, *of_b)[0] == 0
+    # A's is not B's: their names say what they are.
+    code, _, said = command("a.txt", "b.txt", *KEYED, "-n", 12, *semicolons)
+    assert code == 2
+    assert "what is in 'b.txt' is not known" in said
+    code, _, said = command("a.csv", "kafka://127.0.0.1:1/t", *KEYED, "-n", 12, "--format-b", "csv")
+    assert code == 2
+    assert "--format and --delimiter are for files, and a topic is named" in said

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 MARKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 80
 
@@ -51,12 +53,22 @@ def test_the_setting_of_a_client_is_one_line() -> None:
     )
 
 
+def test_a_terminal_shows_the_verdict_below_an_assignment(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    group = {"assignor": "range", "topics": {"t": 1}, "members": [{"id": "c1", "topics": ["t"]}]}
+    (tmp_path / "group.json").write_text(json.dumps(group))
+    assert terminal("assign", str(tmp_path / "group.json")) == '{"assignment": {"c1": [["t", 0]]}}\n'
+    assert capfd.readouterr().err == "1 member reads 1 partition by range, 1 each.\n"
+
+
 def test_lives_side_by_side_have_all_their_columns() -> None:
     printed = terminal(
         "group", "--topic", "t=12", "--events", "+4, roll", "--compare", "--records-per-s", "100"
     )
     assert "…" not in printed
-    assert all(len(line) <= COLUMNS for line in printed.splitlines())
+    # The verdict is a sentence, which the terminal itself breaks.
+    assert all(len(line) <= COLUMNS for line in printed.splitlines()[1:])
     (row,) = re.findall(r"^ range +dynamic +(.*)$", printed, re.MULTILINE)
     assert len(row.split()) == 6
     assert "cooperative-sticky" in re.sub(r"\s+(?:dynamic|static)?[\d ,.]*\n ", "", printed)
@@ -69,7 +81,7 @@ def test_assignors_side_by_side_have_their_whole_names(tmp_path: Path) -> None:
     printed = terminal("assign", str(group), "--compare")
     assert "…" not in printed
     assert " server-uniform " in printed
-    assert printed.startswith("2 members, 1 topic, 12 partitions\n")
+    assert "\n\n2 members, 1 topic, 12 partitions\n" in printed
 
 
 def test_a_group_without_a_command_is_answered_with_its_help() -> None:

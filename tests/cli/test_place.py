@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -522,7 +523,7 @@ def test_a_reader_that_goes_away_leaves_no_rows_that_wait() -> None:
 
 
 def test_rows_that_wait_and_a_full_disk() -> None:
-    """As a limit of a file's size; stdout is no file."""
+    """As a limit of a file's size; stdout is not a file."""
     Path("x.jsonl").write_bytes(b"{}\n" * (4 << 20))
     done = subprocess.run(
         [*PLACE, "x.jsonl", *TO],
@@ -657,3 +658,45 @@ def test_what_stops_a_compressed_file_is_said_in_one_sentence(process: Process) 
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
     assert b"has a column 'partition' already" in done.stderr
     assert [path.name for path in Path().iterdir()] == ["x.csv"]
+
+
+def test_a_summary_as_json_where_the_records_go_to_a_file(
+    command: Command,
+) -> None:
+    Path("a.csv").write_text("id,v\na,1\n,2\n", encoding="utf-8")
+    code, out, said = command("place", "a.csv", "--key", "id", "-n", 3, "--out", "b.csv", "--json")
+    told = json.loads(out)
+    assert told.pop("seconds") >= 0
+    assert (code, said) == (0, "")
+    assert told == {
+        "file": "a.csv",
+        "out": "b.csv",
+        "partitions": 3,
+        "client": "java",
+        "rows": 2,
+        "null_keys": 1,
+    }
+    for words in [(), ("--out", "-")]:
+        code, out, said = command("place", "a.csv", "--key", "id", "-n", 3, "--json", *words)
+        assert (code, out) == (2, b"")
+        assert "--json prints a summary to stdout, where the records go: name a file with --out" in said
+
+
+def test_nothing_is_written_elsewhere(command: Command) -> None:
+    code, out, said = command("place", "x.csv", *TO, "--out", "s3://bucket/y.csv")
+    assert (code, out) == (2, b"")
+    assert "--out 's3://bucket/y.csv' is elsewhere, and place writes files of this machine" in said
+
+
+def test_a_format_that_is_told_is_that_of_what_is_written(
+    command: Command,
+) -> None:
+    Path("a.txt").write_text("id;v\na;1\n", encoding="utf-8")
+    told = ("--format", "csv", "--delimiter", "semicolon", "--key", "id", "-n", 3)
+    assert command("place", "a.txt", *told, "--out", "b.txt")[0] == 0
+    assert Path("b.txt").read_text(encoding="utf-8") == "id;v;partition\na;1;1\n"
+    assert command("place", "a.txt", *told, "--in-place")[0] == 0
+    assert Path("a.txt").read_text(encoding="utf-8") == "id;v;partition\na;1;1\n"
+    code, _, said = command("place", "b.txt", *told, "--out", "c.parquet", "--column", "q")
+    assert code == 2
+    assert "would have another format" in said

@@ -46,7 +46,12 @@ def test_json_is_what_is_promised(which: Callable[..., Said]) -> None:
     said = which("TT0124", "-n", "15", "--json")
     assert (said.code, said.words) == (0, "")
     answer = json.loads(said.data)
-    assert list(answer) == ["key_hex", "n", "partitions", "hashes"]
+    assert list(answer) == ["summary", "key_hex", "n", "partitions", "hashes"]
+    # The same verdict as for people.
+    assert answer["summary"] == which("TT0124", "-n", "15").data.splitlines()[0]
+    assert answer["summary"].startswith(
+        "java puts key 'TT0124' into partition 10 of 15, like 8 of the other 22"
+    )
     assert (answer["key_hex"], answer["n"]) == ("545430313234", 15)
     assert list(answer["partitions"]) == CLIENTS
     assert answer["partitions"] == pw.which("TT0124", 15)
@@ -116,7 +121,7 @@ def test_an_empty_key_and_none(which: Callable[..., Said]) -> None:
 
 def test_for_people_every_client_is_named_once_with_its_step(which: Callable[..., Said]) -> None:
     said = which("TT0124", "-n", "15")
-    table = said.data.split("To put every key")[0].replace("\n", " ")
+    table = said.data.split("\n", 1)[1].split("To put every key")[0].replace("\n", " ")
     names = [word.strip(",") for word in table.split()]
     assert [names.count(client) for client in CLIENTS] == [1] * len(CLIENTS)
     for shown in (
@@ -163,7 +168,7 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["a"], "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"),
+        (["a"], "give the topic's number of partitions with -n or --topic kafka://host:port/topic"),
         (["a", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
         (["a", "-n", "2147483648"], "the number of partitions must be from 1 to 2147483647, not 2147483648"),
         (["a", "-n", "99999999999999999999"], "the number of partitions must be"),
@@ -185,7 +190,7 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
             ["61", "-n", "3", "--hex", "--key-type", "java:long"],
             "key type java:long takes whole numbers, not binary",
         ),
-        (["a", "-n", "3", "--null"], "--null stands for no key: leave out the key 'a'"),
+        (["a", "-n", "3", "--null"], "--null means no key: leave out the key 'a'"),
         (["-n", "3"], "which key? Name it before -n, write '' for an empty one, or --null for none"),
         (
             ["a", "-n", "3", "--client", "java:string-hash", "--key-type", "java:uuid"],
@@ -229,7 +234,7 @@ def test_what_has_no_partition_says_why() -> None:
 def test_no_text_has_no_string_hash() -> None:
     assert pw.which(b"\xff", 7)["java:string-hash"] is None
     assert pw.which(7, 7, key_type="java:int")["java:string-hash"] is None
-    assert placements(b"\xff", 7, "java:string-hash")[0].why == "the key is no text"
+    assert placements(b"\xff", 7, "java:string-hash")[0].why == "the key is not text"
 
 
 def test_one_client_may_be_asked_for() -> None:
@@ -249,7 +254,7 @@ def test_a_column_is_refused(keys: Any) -> None:
 
 def test_every_key_type_is_named() -> None:
     assert key_types()[0] == "utf8"
-    assert len(key_types()) == 11
+    assert len(key_types()) == 15
 
 
 @pytest.mark.parametrize(
@@ -282,7 +287,7 @@ def test_what_a_file_would_not_have_as_a_number_is_none(
 
 def test_hex_digits_are_no_word(which: Callable[..., Said]) -> None:
     said = which("41", "-n", "12", "--hex", "--explain")
-    assert "1 bytes: 41" in said.data
+    assert "1 byte: 41" in said.data
     assert "the same KEY as" not in said.data
 
 
@@ -334,3 +339,20 @@ def test_a_narrow_terminal_keeps_names_whole(
     words = said.data.replace(",", " ").split()
     assert set(pw.clients()["client"].to_pylist()) <= set(words)
     assert max(map(len, said.data.splitlines()[:20])) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "key_type"),
+    [
+        ("42", "digits"),
+        ("19.90", "decimal"),
+        ("2024-01-31", "iso-date"),
+        ("2024-01-31T12:00:00Z", "iso-timestamp"),
+    ],
+)
+def test_a_key_that_becomes_text_is_shown_as_that_text(text: str, key_type: str) -> None:
+    done = command_line(f"which {text} -n 12 --key-type {key_type} --client java")
+    assert done.returncode == 0
+    shown = f"key {text} as {key_type} among 12 partitions, {len(text)} bytes: {text.encode().hex(' ')}"
+    # A narrow terminal breaks the line.
+    assert shown in " ".join(done.stdout.split())

@@ -295,13 +295,13 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Cluster.from_dict({"topics": {"t": [{"id": 0, "leader": -1}]}}),
         "topic 't': the leader of partition 0 is a whole number, 0 to 2147483647 (none if it has none), not -1",
     ),
-    "a leader that is no broker": (
+    "a leader that is not a broker": (
         lambda: Cluster([Broker(0), Broker(1), Broker(4)], {"t": [Partition(0, 0), Partition(1, leader=3)]}),
-        "topic 't': partition 1 is led by 3, which is no broker: there are the brokers 0, 1 and 4",
+        "topic 't': partition 1 is led by 3, which is not a broker: there are the brokers 0, 1 and 4",
     ),
     "a leader and no broker": (
         lambda: Cluster.from_dict({"brokers": [], "topics": {"t": 1}}),
-        "topic 't': partition 0 is led by 0, which is no broker: there are no brokers",
+        "topic 't': partition 0 is led by 0, which is not a broker: there are no brokers",
     ),
     "a broker twice": (
         lambda: Cluster([Broker(1), Broker(0), Broker(1, rack="a")], {"t": [Partition(0)]}),
@@ -398,7 +398,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: cluster().partitions("order"),
         "there is no topic 'order' in the cluster: did you mean 'orders'? There are orders and users",
     ),
-    "a topic that is no name": (
+    "a topic that is not a name": (
         lambda: cluster().available(["orders"]),  # type: ignore[arg-type]
         "there is no topic ['orders'] in the cluster: there are orders and users",
     ),
@@ -407,7 +407,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "topic 'orders' has no partition 3: there are the partitions 0, 1 and 2",
     ),
     "another broker": (lambda: cluster().broker(1), "there is no broker 1: there are the brokers 0 and 7"),
-    "a broker that is no number": (
+    "a broker that is not a number": (
         lambda: cluster().broker("0"),  # type: ignore[arg-type]
         "a broker's id is a whole number, 0 to 2147483647, not '0'",
     ),
@@ -430,7 +430,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Cluster.from_kafka("localhost:1", 5),  # type: ignore[arg-type]
         "topics is a list of names, not 5",
     ),
-    "a timeout that is no number": (
+    "a timeout that is not a number": (
         lambda: Cluster.from_kafka("localhost:1", timeout=float("nan")),
         "the timeout is seconds, more than 0 and up to 86400, not nan",
     ),

@@ -108,7 +108,7 @@ def test_a_segments_names_are_read_back_and_sort_as_numbers(offset: int) -> None
 def test_the_documents_example() -> None:
     assert storage.log_directories("firstTopic", 3) == ["firstTopic-0", "firstTopic-1", "firstTopic-2"]
     # The underscore that one of the documents writes is no folder of Kafka's.
-    with pytest.raises(pw.PartwrightError, match="'firstTopic_0' is no partition's folder"):
+    with pytest.raises(pw.PartwrightError, match="'firstTopic_0' is not a partition's folder"):
         storage.read_directory("firstTopic_0")
 
 
@@ -154,19 +154,19 @@ def test_colliding_names_are_found() -> None:
         (lambda: storage.log_directory("t", -1), "a partition is a whole number, 0 to 2147483647, not -1"),
         (lambda: storage.log_directory("t", True), "not True"),
         (lambda: storage.log_directories("t", 0), "partitions is a whole number, 1 to 1000000, not 0"),
-        (lambda: storage.read_directory("a/b-0"), "'a/b-0' is no partition's folder"),
+        (lambda: storage.read_directory("a/b-0"), "'a/b-0' is not a partition's folder"),
         (lambda: storage.read_directory(7), "a folder's name is text, not 7"),
-        (lambda: storage.read_directory(""), "'' is no partition's folder"),
+        (lambda: storage.read_directory(""), "'' is not a partition's folder"),
         (lambda: storage.read_listing("t-0"), "names: a list is needed, not 't-0'"),
         (lambda: storage.read_listing([None]), "a folder's name is text, not None"),
         (lambda: storage.read_listing([["t-0"]]), "a folder's name is text, not ['t-0']"),
         (lambda: storage.segment_file(-1), "base_offset is a whole number, 0 to 9223372036854775807, not -1"),
         (lambda: storage.segment_file(2**63), "base_offset is a whole number"),
         (lambda: storage.segment_file(0, "LOG"), "a segment has no file 'LOG': it has log, index"),
-        (lambda: storage.read_segment_file("0.log"), "'0.log' is no segment's file"),
-        (lambda: storage.read_segment_file(f"{2**63:020}.log"), "is no segment's file"),
-        (lambda: storage.read_segment_file("leader-epoch-checkpoint"), "is no segment's file"),
-        (lambda: storage.read_segment_file(None), "None is no segment's file"),
+        (lambda: storage.read_segment_file("0.log"), "'0.log' is not a segment's file"),
+        (lambda: storage.read_segment_file(f"{2**63:020}.log"), "is not a segment's file"),
+        (lambda: storage.read_segment_file("leader-epoch-checkpoint"), "is not a segment's file"),
+        (lambda: storage.read_segment_file(None), "None is not a segment's file"),
         (lambda: storage.collisions(["a b"]), "a topic cannot be called 'a b'"),
     ],
 )

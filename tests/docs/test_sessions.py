@@ -33,6 +33,8 @@ DOCUMENTS = {
     "batch": "batching.md",
     "coordinator": "offsets.md",
     "group": "group.md",
+    "rollout": "rollouts.md",
+    "reassign": "reassign.md",
 }
 # How a Kafka is reached, and how much of a topic is read: the same everywhere, and said once.
 REACHING = {"--command-config", "--since", "--until", "--last", "--only-partitions"}
@@ -129,7 +131,7 @@ def test_each_document_with_sessions_is_executed() -> None:
     # Its sessions would need the clusters of others.
     assert set(DOCUMENTS.values()) - {"connect.md"} <= set(DOCUMENTS_WITH_SESSIONS)
     assert {"tutorial.md", "how-to/spark-without-a-jar.md"} == set(WITH_A_BROKER)
-    assert sum(page.startswith("how-to/") for page in [*DOCUMENTS_WITH_SESSIONS, *WITH_A_BROKER]) == 10
+    assert sum(page.startswith("how-to/") for page in [*DOCUMENTS_WITH_SESSIONS, *WITH_A_BROKER]) == 11
     assert [
         page
         for page, text in PAGES.items()

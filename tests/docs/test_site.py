@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
         # Nothing is fetched where nothing can be.
         env={
@@ -38,7 +38,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # With --quiet, mkdocs would not count the warnings on which a strict build fails.
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "WARNING" not in done.stderr
     return folder
 
 
@@ -90,7 +92,9 @@ def test_the_figures_are_what_partwright_draws() -> None:
     done = subprocess.run(
         [sys.executable, "tools/figures.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # With --quiet, mkdocs would not count the warnings on which a strict build fails.
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "WARNING" not in done.stderr
 
 
 def test_the_notebook_shows_what_it_would_now() -> None:
@@ -119,6 +123,15 @@ def test_each_figure_is_shown_and_said_in_words() -> None:
     shown = re.findall(r"!\[([^\]]{20,})\]\(figures/([\w-]+\.svg)\)", text)
     assert {name for _, name in shown} == drawn
     assert len(drawn) > 10
+
+
+def test_each_sample_page_is_built_and_linked(site: Path) -> None:
+    page = (site / "reports.html").read_text(encoding="utf-8")
+    linked = dict(re.findall(r'<a href="samples/(\w+)\.html"><code>([\w -]+)</code>', page))
+    built = {path.stem: path.read_text(encoding="utf-8") for path in (site / "samples").glob("*.html")}
+    assert sorted(linked) == sorted(built)
+    assert {"run", "check", "fingerprint", "resize", "assign", "group", "rollout", "batch"} <= built.keys()
+    assert all(f"partwright {linked[name]}" in text for name, text in built.items())
 
 
 def test_search_finds_the_pages(site: Path) -> None:

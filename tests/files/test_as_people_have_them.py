@@ -305,7 +305,7 @@ def test_avro() -> None:
     with pytest.raises(PartwrightError, match=r"there is no column 'c' in 'x.avro'"):
         keys_of("x.avro", key="c")
     Path("y.avro").write_bytes(Path("x.avro").read_bytes()[:-9])
-    with pytest.raises(PartwrightError, match=r"'y\.avro' is no whole Avro file"):
+    with pytest.raises(PartwrightError, match=r"'y\.avro' is not a whole Avro file"):
         keys_of("y.avro")
 
 
@@ -323,6 +323,35 @@ def test_an_address_of_pyarrows_file_systems(tmp_path: Path) -> None:
     assert keys_of(address) == [*KEYS, "z", "p", "q"]
     with pytest.raises(PartwrightError, match=r"cannot be read .* check its name and your credentials"):
         keys_of(f"{address}/none.csv")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "keys"),
+    [
+        ("far/*.csv", ["a"]),
+        ("far/day=*/*.csv", ["x", "y"]),
+        ("far/day=*", ["x", "y"]),
+        ("far/**/*.csv", ["a", "x", "y", "z"]),
+        ("far/*/deep/*", ["z"]),
+        ("f*", ["a", "x", "y", "z"]),
+        ("**", ["a", "x", "y", "z"]),
+        ("far/[ab].csv", None),
+        ("far/*.parquet", None),
+        ("none/*.csv", None),
+    ],
+)
+def test_a_pattern_at_an_address(pattern: str, keys: list[str] | None, tmp_path: Path) -> None:
+    files = {"a.csv": "a", "day=1/b.csv": "x", "day=2/b.csv": "y", "o/deep/c.csv": "z", "day=1/_no.csv": "-"}
+    for name, key in files.items():
+        file = tmp_path / "far" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"k\n{key}\n")
+    address = f"file://{tmp_path}/{pattern}"
+    if keys is None:
+        with pytest.raises(PartwrightError, match=r"check"):
+            keys_of(address)
+    else:
+        assert sorted(map(str, keys_of(address))) == keys
 
 
 def test_an_address_of_the_web(tmp_path: Path) -> None:

@@ -325,7 +325,7 @@ def test_a_file_that_is_cut_off_is_one_sentence(
     Path(name).write_bytes(data[: int(len(data) * kept)])
     out = ["--force", "--out", "y" + name[1:]] if command_ == "place" else []
     err = refusal(command_, name, "--key", "k", "-n", 12, *out)
-    assert f"'{name}' is no whole " in err
+    assert f"'{name}' is not a whole " in err
     assert err.endswith("it may be cut off\n")
     assert [path.name for path in Path().iterdir()] == [name]
 
@@ -335,7 +335,7 @@ def test_what_is_something_else_is_one_sentence(name: str, command: Command) -> 
     Path(name).write_text("k,v\n1,2\n" * 10, encoding="utf-8")
     code, _, err = command("place", name, "--key", "k", "-n", 12, "--force", "--out", "y" + name[1:])
     assert code == 2
-    assert f"'{name}' is no whole " in err
+    assert f"'{name}' is not a whole " in err
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
@@ -347,7 +347,7 @@ def test_a_pipe_is_no_file_of_a_binary_format(name: str, command: Command) -> No
     code, _, err = command("place", name, "--key", "k", "-n", 12, "--force", "--out", "y" + name[1:])
     os.close(pipe)
     assert code == 2
-    assert f"'{name}' is no regular file, and its format is not read in one go: copy it to one" in err
+    assert f"'{name}' is not a regular file, and its format is not read in one go: copy it to one" in err
 
 
 def test_the_first_feather_is_told_apart(command: Command) -> None:

@@ -67,7 +67,7 @@ def keys(data: bytes, key: str = "k") -> list[str | None]:
         (b'k,v\na,"1\n2"\nb,"\r\n\r\n,"\n', b'k,v,partition\na,"1\n2",4\nb,"\r\n\r\n,",8\n'),
         (b'k,v\n"a","\r"\na,"\r\n\r""\r"\n', b'k,v,partition\n"a","\r",4\na,"\r\n\r""\r",4\n'),
         (b'"k\n",k\n1,a\n', b'"k\n",k,partition\n1,a,4\n'),
-        # In a file of one column a blank line is a null; in others it is no record.
+        # In a file of one column a blank line is a null; in others it is not a record.
         (b"k\na\n\nb\n", b"k,partition\na,4\n,\nb,8\n"),
         (b"k,v\n\na,1\n\n\n", b"k,v,partition\n\na,1,4\n\n\n"),
         (b"k,v\n\n", b"k,v,partition\n\n"),
@@ -162,6 +162,10 @@ def test_lines_longer_than_a_block_are_read(block: int, monkeypatch: pytest.Monk
         (b"k,v,%s\n1,2,3\n" % (b"x" * 200_000), "the header of 'x.csv' cannot be read (field larger than"),
         (b'k,v\n1,"2\n3"\n4,5,6\n', "line 4 of 'x.csv' has 3 fields and the header has 2"),
         (b"k,k\n1,2\n", "'x.csv' has 2 columns named 'k': rename all but one of them"),
+        (
+            b"1,2\n3,4\n",
+            "there is no column 'k' in 'x.csv': it has 1, 2 (the first line has to name the columns)",
+        ),
         (b"kk,v\n1,2\n", "there is no column 'k' in 'x.csv': did you mean 'kk'? It has kk, v"),
         (b"k,partition\n1,2\n", "'x.csv' has a column 'partition' already: name the new one otherwise with"),
         (b"\nk,v\n", "line 1 of 'x.csv' is blank: the first line is the header"),

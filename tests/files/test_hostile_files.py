@@ -102,12 +102,34 @@ MEMBERS = """
 GROUP CONSUMER-ID HOST       CLIENT-ID  #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT
 g     evilmod.X   /127.0.0.1 evilmod:X  2           -             evilmod.X:0,1
 """
+MANIFEST = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "spec": {
+        "replicas": 2,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": "25%"}},
+        "template": {
+            "spec": {
+                "terminationGracePeriodSeconds": 5,
+                "containers": [{"readinessProbe": {"periodSeconds": 1}}],
+            }
+        },
+    },
+}
+CLUSTER = {
+    "brokers": [{"id": 0, "rack": "a"}, {"id": 1, "rack": "b"}],
+    "topics": {"t": [{"id": 0, "leader": 0, "replicas": [0, 1], "isr": [0, 1]}]},
+}
 JSON = {
     "assign": [GROUP, THREADS],
     "batch": [SCENARIO],
     "group": [SCRIPT, REMOTE],
+    "reassign": [CLUSTER],
+    "rollout": [MANIFEST],
     "strategy": [REPLAY, PLACING],
 }
+BEFORE = {"rollout": ["--topic", "t=3", "--plays", "1", "--manifest"]}
+"""Words before FILE, where a command takes it by an option."""
 TABLES = {
     "batch": "FILE -n 3 --time t --size s --key k",
     "check": "FILE -n 3 --key k --partition p",
@@ -174,11 +196,11 @@ def test_no_file_makes_an_import(name: str, evil: Path, command: Command) -> Non
     for question in JSON.get(name, ()):
         file = evil / "asked.json"
         file.write_text(json.dumps(question), encoding="utf-8")
-        code, _, said = command(name, file)
+        code, _, said = command(name, *BEFORE.get(name, ()), file)
         assert code == 0, said
         for text in map(json.dumps, variants(question)):
             file.write_text(text, encoding="utf-8")
-            code, _, said = command(name, file)
+            code, _, said = command(name, *BEFORE.get(name, ()), file)
             assert (code in {0, 2}, "evilmod" in sys.modules) == (True, False), text
             asked += 1
     for file in tables(evil) if name in TABLES else ():
@@ -194,8 +216,9 @@ def test_no_file_makes_an_import(name: str, evil: Path, command: Command) -> Non
 def test_no_tag_of_yaml_makes_an_import(tag: str, evil: Path, command: Command) -> None:
     for text in (f"topics: {{t: 3}}\nevents: {tag}\n", f"topics: {{t: 3}}\nevents: '+1'\nassignor: {tag}\n"):
         (evil / "s.yaml").write_text(text, encoding="utf-8")
-        code, _, said = command("group", evil / "s.yaml")
-        assert (code, said.count("\n"), "evilmod" in sys.modules) == (2, 1, False), said
+        for name in ("group", "rollout"):
+            code, _, said = command(name, *BEFORE.get(name, ()), evil / "s.yaml")
+            assert (code, said.count("\n"), "evilmod" in sys.modules) == (2, 1, False), said
 
 
 def test_no_text_of_kafkas_tool_makes_an_import(evil: Path, command: Command) -> None:
@@ -274,6 +297,9 @@ HOSTILE: list[tuple[str, str, Any]] = [
     ("batch FILE -n 10000000 --time t --size s", ".jsonl", ROWS),
     (f"batch FILE -n {INT} --time t --size s", ".jsonl", ROWS),
     ("batch FILE -n 3 --time t --size s --partition p", ".jsonl", FAR),
+    (f"reassign FILE --add {INT} --replication-factor {INT}", ".json", CLUSTER),
+    (f"reassign FILE --power 0={INT},1=1e-300 --disks 0-1={LONG}TB", ".json", CLUSTER),
+    (f"reassign FILE --add 0-{INT}", ".json", CLUSTER),
     ("strategy FILE", ".json", replayed({"op": "partition"}, topics={"t": INT})),
     ("strategy FILE", ".json", replayed({"op": "partition"}, topics={"t": [{"id": INT, "leader": 0}]})),
     ("strategy FILE", ".json", replayed(*[{"op": "cluster", "partitions": 900_000}] * 9)),
@@ -319,6 +345,14 @@ HOSTILE: list[tuple[str, str, Any]] = [
     (f"fingerprint FILE --key k --partition p -n {INT} --report r.html", ".jsonl", FAR),
     (f"copartition FILE FILE --key k --partition p -n {INT}", ".jsonl", FAR),
     ("copartition FILE FILE --key k --partition p", ".jsonl", FAR),
+    ("rollout --topic t=3 --manifest FILE", ".json", {**MANIFEST, "spec": {"replicas": INT}}),
+    ("rollout --topic t=3 --manifest FILE", ".json", {**MANIFEST, "spec": {"replicas": 2, "minReadySeconds": LONG}}),
+    ("rollout --topic t=3 --manifest FILE", ".yaml", merges(9)),
+    ("rollout --topic t=3 --manifest FILE", ".yaml", f"kind: Deployment\nspec: {{replicas: {laughs(9)}}}\n"),
+    ("rollout --topic t=3 --manifest FILE", ".json", "[" * 100_000),
+    (f"rollout --topic t={INT} --replicas 2", ".json", ""),
+    (f"rollout --topic t=3 --replicas 2 --plays {INT} --time-limit 1", ".json", ""),
+    (f"rollout --topic t=3 --replicas 2 --plays 1 --time-limit 1 --start {LONG}s", ".json", ""),
     (f"which a -n {INT} --explain", ".jsonl", ""),
     (f"coordinator a -n {INT}", ".jsonl", ""),
     (f"advise 100 --consumers {INT} --held {INT}", ".jsonl", ""),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FOLDER = Path(__file__).parents[1] / "golden" / "groups"
-GOLDEN = sorted(FOLDER.glob("*.jsonl"))
+GOLDEN = sorted(path for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("lives-"))
 ANSWERS = ("answers", "states")
 
 

@@ -106,7 +106,13 @@ def script(*events: object, **fields: Any) -> dict[str, Any]:
         ({"at_ms": 5, "commit": "c9"}, "there is no member 'c9' in the group"),
         ({"at_ms": 5, "commit": []}, "a member is named by text, not []"),
         ({"at_ms": 5, "join": "c2", "config": []}, "config is an object, not []"),
-        ({"at_ms": 5, "join": "c2", "poll_ms": 300_000}, "must be less than max.poll.interval.ms (300000)"),
+        ({"at_ms": 5, "join": "c2", "poll_timeout_ms": 0}, "poll_timeout_ms is a whole number from 1 to"),
+        (
+            {"at_ms": 5, "join": "c2", "listener": "no"},
+            "listener: true, false, or the milliseconds of a callback",
+        ),
+        ({"at_ms": 5, "join": "c2", "record_ms": -1}, "record_ms is a number from 0 to"),
+        ({"at_ms": 5, "join": "c2", "record_ms": 1, "poll_ms": 1}, "poll_ms follows from record_ms"),
         ({"at_ms": 5, "join": "c2", "config": {"session.timeout.ms": "--5"}}, "not '--5'"),
         (
             {"at_ms": 5, "join": "c2", "config": {"session.timeout.ms": "5" * 5001}},
@@ -215,7 +221,7 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
         ({"events": 3.5}, "events: a list is needed, not 3.5"),
         ({"protocol": "consumr"}, "is classic or consumer, not 'consumr': did you mean 'consumer'?"),
         ({"assignor": "rnage"}, "did you mean range?"),
-        ({"events": "+\u0662"}, "word 1 of the events is none: "),
+        ({"events": "+\u0662"}, "word 1 of the events is unknown: "),
         ({"topics": {"a.b": 1, "a_b": 1}}, "topics 'a.b' and 'a_b' cannot stand side by side"),
         ({"config": {"group.consumer.assignors": " "}}, "group.consumer.assignors is empty"),
         (
@@ -223,14 +229,14 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
             "group.consumer.heartbeat.interval.ms (45000) must be less than group.consumer.session.timeout.ms (45000)",
         ),
         ({"events": None}, "events: a list is needed, not None"),
-        ({"events": ""}, "word 1 of the events is none: ''"),
-        ({"events": "+1,"}, "word 2 of the events is none: ''"),
+        ({"events": ""}, "word 1 of the events is unknown: ''"),
+        ({"events": "+1,"}, "word 2 of the events is unknown: ''"),
         ({"events": "+1, Rol"}, "did you mean 'roll'?"),
         ({"events": "+1, -2"}, "word 2 of the events takes 2 members away, and 1 are there"),
         ({"events": "+100001"}, "word 1 of the events makes more than 100000 members"),
         ({"events": "+1, u+2"}, "event 2: there is no topic 'u'"),
         ({"events": "roll"}, "a script has no members: let somebody join"),
-        ({"events": "x" * 10_000}, "word 1 of the events is none: "),
+        ({"events": "x" * 10_000}, "word 1 of the events is unknown: "),
     ],
 )
 def test_a_script_that_is_none_is_refused(fields: dict[str, Any], sentence: str) -> None:
@@ -260,7 +266,16 @@ ODD: list[Any] = [
     {"t": True}, {"": 1}, {1: 2}, {"t": {"t": 1}}, (), [["t", 0]], [["t", -1]], [[None, 0]], {"a"}, object(), range(3),
 ]  # fmt: skip
 FULL: dict[str, Event] = {
-    "join": {"join": "c3", "topics": ["t"], "instance_id": "i", "member_id": "m", "config": {}, "poll_ms": 1},
+    "join": {
+        "join": "c3",
+        "topics": ["t"],
+        "instance_id": "i",
+        "member_id": "m",
+        "config": {},
+        "poll_ms": 1,
+        "poll_timeout_ms": 1,
+        "listener": 0,
+    },
     "leave": {"leave": "c1", "operation": "DEFAULT"},
     "crash": {"crash": "c1"},
     "restart": {"restart": "c1", "assignor": "range", "down_ms": 5},
@@ -302,7 +317,7 @@ def test_odd_values_in_events_are_played_or_refused(kind: str, protocol: str) ->
 
 FIELDS = (
     "protocol", "assignor", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms", "records_per_s",
-    "poll_ms", "latency_ms",
+    "poll_ms", "record_ms", "poll_timeout_ms", "listener", "idle_topics", "latency_ms",
 )  # fmt: skip
 KEYS = (
     "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "auto.commit.interval.ms",

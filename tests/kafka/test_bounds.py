@@ -339,9 +339,9 @@ def test_an_answer_of_a_part_says_no_more_than_that(
         *(0, [None, None], [None, None]),
     )
     assert "an even one" not in told("resize", halves, "--to", "4", *some)[1]
-    assert "takes the whole topic" in refusal("resize", halves, "--to", "4", "--plan", *some)
+    assert "needs the whole topic" in refusal("resize", halves, "--to", "4", "--plan", *some)
     said = refusal("copartition", halves, halves, "--since", "2099-01-01")
-    assert "nothing tells whether the topics meet" in said
+    assert "it is open whether the topics meet" in said
     code, out, _ = told("check", halves, "--since", "2099-01-01")
     assert (code, "nothing was checked: there are no rows" in out) == (0, True)
     code, _, err = told("check", halves, "--since", "20261124")

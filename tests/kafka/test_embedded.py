@@ -18,10 +18,11 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka import EmbeddedKafka, embedded, topics
+from partwright.kafka import EmbeddedKafka, embedded, embedded_cluster, topics
+from partwright.kafka.embedded_properties import FOLDER_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
 
@@ -47,7 +48,7 @@ def words_of(process: psutil.Process) -> list[str]:
 
 def processes_of(folder: Path) -> list[psutil.Process]:
     """Every process that was started for a broker under the folder."""
-    started = f"{folder}/{embedded.FOLDER_PREFIX}"
+    started = f"{folder}/{FOLDER_PREFIX}"
     return [each for each in psutil.process_iter() if any(started in word for word in words_of(each))]
 
 
@@ -153,7 +154,7 @@ def test_two_run_beside_each_other_and_one_object_only_once(tmp_path: Path) -> N
     with EmbeddedKafka(parent=tmp_path) as one, EmbeddedKafka(parent=tmp_path) as other:
         assert one.port != other.port
         assert topics.cluster_id(one.bootstrap_servers) != topics.cluster_id(other.bootstrap_servers)
-        with pytest.raises(BrokerError, match=f"running already at {one.bootstrap_servers}"), one:
+        with pytest.raises(BrokerError, match=f"already running at {one.bootstrap_servers}"), one:
             pass
         assert topics.cluster_id(one.bootstrap_servers)
     with pytest.raises(BrokerError, match="is not running: use it as `with"):
@@ -172,22 +173,22 @@ def test_a_port_in_use_is_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
 def test_no_port_is_a_sentence(port: int) -> None:
-    with pytest.raises(PartwrightError, match=f"^{port} is no port"):
+    with pytest.raises(PartwrightError, match=f"^{port} is not a port"):
         EmbeddedKafka(port=port)
 
 
 def test_a_port_lost_to_another_is_chosen_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    choose, chosen = embedded._free_ports, []
+    choose, chosen = embedded_cluster.free_ports, []
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
 
-        def lose_the_first(wanted: int | None) -> tuple[int, int, int]:
+        def lose_the_first(wanted: Sequence[int | None]) -> list[int]:
             port, *others = choose(wanted)
             chosen.append(port)
-            return (port if len(chosen) > 1 else taken.getsockname()[1]), *others
+            return [port if len(chosen) > 1 else taken.getsockname()[1], *others]
 
-        monkeypatch.setattr(embedded, "_free_ports", lose_the_first)
+        monkeypatch.setattr(embedded, "free_ports", lose_the_first)
         with EmbeddedKafka(parent=tmp_path) as kafka:
             assert kafka.port == chosen[1]
             assert len(list(tmp_path.iterdir())) == 1
@@ -218,13 +219,13 @@ def test_a_broker_that_dies_while_starting_shows_its_log(tmp_path: Path) -> None
 def test_a_broker_that_is_killed_while_starting_is_told_by_its_signal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def kill_and_see(_settings: object) -> bool:
+    def kill_and_see(_settings: object) -> set[int]:
         for process in processes_of(tmp_path):
             if "kafka.Kafka" in process.cmdline():
                 process.kill()
-        return False
+        return set()
 
-    monkeypatch.setattr(embedded, "_answers", kill_and_see)
+    monkeypatch.setattr(embedded_cluster, "brokers_seen", kill_and_see)
     with pytest.raises(
         BrokerError, match=r"^Kafka 4\.3\.1 was ended by signal 9 while starting; the last lines"
     ):
@@ -251,7 +252,7 @@ def test_a_folder_that_cannot_hold_it_is_a_sentence(tmp_path: Path, monkeypatch:
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded.secrets, "token_hex", lambda _bytes: "taken")
-    taken = tmp_path / f"{embedded.FOLDER_PREFIX}taken"
+    taken = tmp_path / f"{FOLDER_PREFIX}taken"
     taken.mkdir()
     (taken / "precious").write_text("")
     with pytest.raises(BrokerError, match=r"cannot be run \(.*File exists"):

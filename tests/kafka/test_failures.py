@@ -270,7 +270,7 @@ def advertised_port_is_closed(near: Near) -> Case:
     server = near.advertising("PLAIN", b"127.0.0.1", 1)
     sentence = (
         "broker 1 advertises 127.0.0.1:1, which does not work from here: no Kafka answers at 127.0.0.1:1 (Connection …)"
-        "; correct its advertised.listeners, or go where that address works"
+        "; start it, correct its advertised.listeners, or go where that address works"
     )
     return server, near.settings("PLAIN"), "broker", sentence
 
@@ -396,7 +396,7 @@ def silent(
         (
             "advertised",
             "broker",
-            "broker 1 advertises …, which does not work from here: no Kafka answers at … (… nothing in … s); correct …",
+            "broker 1 advertises …, which does not work from here: no Kafka answers at … (…); start it, correct …",
         ),
         ("token", "log in", "there is no token for Kafka at … in time: check the settings that get it …"),
     ],

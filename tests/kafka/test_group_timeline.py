@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+from live_groups import happened_live
 
 from partwright import group
-from partwright.kafka import topics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
 
-START_S = 60
 CLASSIC = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 300, "metadata.max.age.ms": 500}
 CONSUMER = {"group.protocol": "consumer", "metadata.max.age.ms": 500}
 BROKER = {"group.initial.rebalance.delay.ms": 0}
@@ -49,14 +47,14 @@ def happened(broker: EmbeddedKafka, timeline: list[str], script: dict[str, Any])
     twice at most, on topics of its own, which the script then names.
     """
     for _ in range(2):
-        lines = happened_once(broker, timeline, script)
+        lines = happened_live(broker.bootstrap_servers, timeline, script)
         if not passed_by(classic_generations(lines)) and not overtaken(script, lines):
             return lines
         again = json.dumps(script)
         for topic in script["topics"]:
             again = again.replace(topic, f"timeline-{uuid4().hex[:8]}")
         script.update(json.loads(again))
-    return happened_once(broker, timeline, script)
+    return happened_live(broker.bootstrap_servers, timeline, script)
 
 
 def passed_by(generations: Sequence[dict[str, Any]]) -> bool:
@@ -77,21 +75,6 @@ def overtaken(script: dict[str, Any], lines: Sequence[Line]) -> bool:
         for event, (start, end) in steps
         if not event.keys() & {"stall", "crash"}
     )
-
-
-def happened_once(broker: EmbeddedKafka, timeline: list[str], script: dict[str, Any]) -> list[Line]:
-    """What the real members say in one play."""
-    servers = broker.bootstrap_servers
-    for topic, partitions in script["topics"].items():
-        topics.create_topic(servers, topic, partitions)
-    config = {**script["config"], "bootstrap.servers": servers, "group.id": f"group-{uuid4().hex[:8]}"}
-    told = json.dumps({**script, "config": config})
-    patience_s = script["end_ms"] / 1000 + START_S
-    done = subprocess.run(
-        timeline, input=told, capture_output=True, text=True, check=False, timeout=patience_s
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def classic_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:

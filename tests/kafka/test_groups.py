@@ -98,14 +98,14 @@ def test_a_live_group_is_read_and_compared(broker: EmbeddedKafka, readers: Reade
         ]
         return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
-    assert set(found["guessed"].values()) == {"its client id 'rdkafka'"}
+    assert set(found["guessed"].values()) == {"the client id 'rdkafka'"}
     led = run()
     assert (led["assignor"], led["unchanged"]) == ("librdkafka:range", True)
     assert {name: sorted(map(tuple, pairs)) for name, pairs in led["assignment"].items()} == owned
     every = run("--leader", "all")["leaders"]
     assert set(every) == set(owned)
     assert all(each["unchanged"] for each in every.values())
-    compared = {each["assignor"]: each for each in run("--compare", "--json")}
+    compared = {each["assignor"]: each for each in run("--compare", "--json")["assignors"]}
     assert (compared["sticky"]["spread"]["max"], compared["sticky"]["moved"]) == (3, 1)
 
 
@@ -122,14 +122,39 @@ def test_a_group_that_cannot_be_read_is_one_sentence(broker: EmbeddedKafka, read
             consumer_group(servers, f"modern-{tag}")
         time.sleep(0.3)
     assert str(refused.value) == (
-        f"the group 'modern-{tag}' at {servers} is of the protocol of KIP-848: give what kafka-consumer-groups.sh "
-        "--members --verbose says of it"
+        f"the group 'modern-{tag}' at {servers} is of the protocol of KIP-848, whose members do not tell their "
+        "subscriptions: any_group reads it and takes them to be equal"
     )
     readers.join(f"empty-{tag}", [f"t-{tag}"])
     settled(servers, f"empty-{tag}", 1)
     readers.end()
     with pytest.raises(pw.BrokerError, match="has no members: there is nobody to assign anything to"):
         consumer_group(servers, f"empty-{tag}")
+
+
+def test_a_live_group_of_the_new_protocol_is_explained(broker: EmbeddedKafka, readers: Readers) -> None:
+    servers, tag = broker.bootstrap_servers, uuid4().hex[:8]
+    create_topic(servers, f"t-{tag}", 5)
+    for _ in range(2):
+        readers.join(f"modern-{tag}", [f"t-{tag}"], group_protocol="consumer")
+    command = [sys.executable, "-m", "partwright", "assign", f"kafka://{servers}", "--group", f"modern-{tag}"]
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        done = subprocess.run([*command, "--explain", "--json"], capture_output=True, text=True, check=False)
+        is_read = done.returncode == 0 and json.loads(done.stdout)["unread"] == 0
+        if is_read or time.monotonic() > until:
+            break
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["assignor"] == "server-uniform"
+    assert sorted(each["partitions"] for each in found["members"]) == [2, 3]
+    assert (found["would_move"], found["idle"], found["uneven"]) == (0, [], [])
+    assert done.stderr == (
+        f"the members of 'modern-{tag}' are of KIP-848's protocol and do not tell their subscriptions: each is taken "
+        f"to subscribe to all that the group reads, t-{tag}\n"
+    )
+    said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert sorted(map(len, said["assignment"].values())) == [2, 3]
 
 
 def test_a_kafka_without_any_group_has_a_coordinator_in_a_moment() -> None:

@@ -132,12 +132,12 @@ def test_the_lock_names_the_sets_exactly() -> None:
     assert len(broker.jars) == 46
     assert broker.version("kafka_2.13") == "4.3.1"
     assert broker.version("slf4j-simple") == broker.version("slf4j-api")
-    names = {"broker", *CONNECTORS.values()}
+    names = {"broker", "tools", *CONNECTORS.values()}
     for name in names:
         assert all(len(jar.sha256) == 64 and jar.size > 0 for jar in locked(name).jars)
     with pytest.raises(JarError) as refusal:
         locked("spark")
-    assert str(refusal.value) == f"'spark' is no set of jars: say one of {', '.join(sorted(names))}"
+    assert str(refusal.value) == f"'spark' is not a set of jars: say one of {', '.join(sorted(names))}"
 
 
 def test_another_repository_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

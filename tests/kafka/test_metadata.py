@@ -26,8 +26,8 @@ CLOSED = "127.0.0.1:1"
 @pytest.fixture(scope="module")
 def racked() -> Iterator[EmbeddedKafka]:
     """A broker that has a rack, makes each topic that is asked for, and has no other tests' topics."""
-    overrides = {"broker.rack": "eu-west-1a", "auto.create.topics.enable": "true", "num.partitions": "3"}
-    with EmbeddedKafka(overrides=overrides) as running:
+    overrides = {"auto.create.topics.enable": "true", "num.partitions": "3"}
+    with EmbeddedKafka(racks=["eu-west-1a"], overrides=overrides) as running:
         yield running
 
 

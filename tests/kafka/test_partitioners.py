@@ -268,7 +268,7 @@ def test_confluent_kafkas_records_are_counted_with_their_values() -> None:
             lambda: KafkaPythonPartitioner(strategy="no_such.Class"),
             "the partitioner 'no_such.Class' cannot be imp",
         ),
-        (lambda: KafkaPythonPartitioner(strategy=7), "int is no partitioner"),
+        (lambda: KafkaPythonPartitioner(strategy=7), "int is not a partitioner"),
         (
             lambda: KafkaPythonPartitioner(strategy="sticky", configs={"batch.size": -1}),
             "batch.size is a whole",

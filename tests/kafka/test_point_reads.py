@@ -172,7 +172,7 @@ def test_the_lines_are_whole_on_any_terminal(which: Which, monkeypatch: pytest.M
     [
         (
             ["a", "--topic", "o"],
-            "say how many partitions the topic has, with -n or --topic kafka://host:port/topic",
+            "give the topic's number of partitions with -n or --topic kafka://host:port/topic",
         ),
         (["a", "-n", "3", "--topic", "a b"], "'a b' cannot be a topic's name"),
         (["a", "-n", "3", "--topic", ""], "'' cannot be a topic's name"),
@@ -183,7 +183,7 @@ def test_the_lines_are_whole_on_any_terminal(which: Which, monkeypatch: pytest.M
         ),
         (["a", "--topic", "kafka://a:1/o", "--servers", "b:1"], "'kafka://a:1/o' says where its brokers are"),
         (["a", "--topic", "kafka://a:1/"], "'kafka://a:1/' names no topic"),
-        (["a", "--topic", "kafka:o"], "'kafka:o' is no address of a topic"),
+        (["a", "--topic", "kafka:o"], "'kafka:o' is not a topic's address"),
         (["a", "--topic", "kafka://127.0.0.1:1/o"], "no Kafka answers at 127.0.0.1:1"),
         (["a", "-n", "0", "--topic", "kafka://127.0.0.1:1/o"], "the number of partitions must be from 1"),
         (["a", "--client", "sarma", "--topic", "kafka://127.0.0.1:1/o"], 'there is no client "sarma"'),

@@ -68,7 +68,7 @@ def test_which_asks_how_many_partitions_there_are(kafka: EmbeddedKafka, file: Pa
     assert answered(told, *asked)["n"] == N
     # The lines that are printed do not say how such a Kafka is reached, and who copies them is told.
     protocol = kafka.client_properties()["security.protocol"]
-    assert f"This Kafka is reached by {protocol}: give each its configuration, too" in told(*asked)[1]
+    assert f"This Kafka needs {protocol}: give each command its configuration too" in told(*asked)[1]
 
 
 def test_every_record_is_read(kafka: EmbeddedKafka, file: Path, told: Told) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from partwright.errors import BrokerError
-from partwright.kafka.embedded_properties import BrokerSettings, new_cluster_id
+from partwright.kafka.embedded_properties import BrokerSettings, check_overrides, new_cluster_id
 from partwright.kafka.embedded_security import BrokerSecurity, Security
 
 
@@ -17,7 +17,19 @@ def settings(overrides: dict[str, str] | None = None, security: str | None = Non
     secured = BrokerSecurity.new(Security.named(security), Path("/f"))
     internal = 3333 if secured.security.is_secured else 1111
     return BrokerSettings(
-        Path("java"), jars, Path("/f"), 1111, internal, 2222, "id", "256m", overrides or {}, secured
+        java=Path("java"),
+        class_path=jars,
+        folder=Path("/f"),
+        node_id=1,
+        rack=None,
+        ports=[1111],
+        voters={1: 2222},
+        port=1111,
+        internal_port=internal,
+        cluster_id="id",
+        heap="256m",
+        overrides=overrides or {},
+        security=secured,
     )
 
 
@@ -52,7 +64,7 @@ def test_an_override_wins() -> None:
 @pytest.mark.parametrize("name", ["listeners", "advertised.listeners", "log.dirs", "log.dir", "node.id"])
 def test_what_makes_it_ours_cannot_be_overridden(name: str) -> None:
     with pytest.raises(BrokerError, match=f"^'{name}' is set by the embedded Kafka itself"):
-        properties({name: "x"})
+        check_overrides({name: "x"}, 1)
 
 
 def test_values_are_escaped_as_java_reads_them() -> None:

@@ -126,7 +126,7 @@ def test_an_assignment_that_contradicts_itself(
         (None, 0, None, "--replication-factor takes a whole number from 1 to 32767, not 0"),
         (3, None, "1,1", "--replica-assignment 1,1 says how many .* leave out -n 3"),
         (None, 1, "1,1", "leave out --replication-factor 1"),
-        (None, None, "1:x", "partition 0: 'x' is no id of a broker"),
+        (None, None, "1:x", "partition 0: 'x' is not an id of a broker"),
         (None, None, "1:2,1", "partition 1 has 1 replicas and partition 0 has 2"),
     ],
 )
@@ -252,6 +252,28 @@ class TestWithABroker:
         assert not [
             thread for thread in threading.enumerate() if thread.name.startswith("kafka-io-kafka-python")
         ]
+
+    def test_offsets_are_asked_for_until_each_partition_has_a_leader(
+        self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        topics.create_topic(broker.bootstrap_servers, "grown", 2)
+        refusals = 1
+        listed = topics.offsets_of
+
+        def unwilling(admin: Admin, topic: str, partitions: range, spec: str) -> dict[int, int]:
+            nonlocal refusals
+            refusals -= 1
+            if refusals >= 0:
+                not_leader = KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)
+                raise refusal(admin.config, not_leader, "DESCRIBE", f"the topic {topic!r}")
+            return listed(admin, topic, partitions, spec)
+
+        monkeypatch.setattr(topics, "offsets_of", unwilling)
+        assert topics.end_offsets(broker.bootstrap_servers, "grown") == {0: 0, 1: 0}
+        refusals = 1000
+        with pytest.raises(BrokerError, match="Not leader for partition"):
+            topics.end_offsets(broker.bootstrap_servers, "grown", timeout=0.3)
+        assert refusals < 999
 
     def test_creation_waits_for_every_partition(
         self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch

@@ -28,7 +28,7 @@ FILES: dict[str, dict[str, Any]] = {
 }
 PARTITIONS = [1, 2, 3, 6, 7, 10, 12, 16, 17, 50, 100, 1000]
 PROFILES = [profile for golden in FILES.values() for profile in golden["profiles"]]
-# Java hashes a String here, so that a key that is no text has no answer, and some answers are negative.
+# Java hashes a String here, so that a key that is not text has no answer, and some answers are negative.
 TEXTS_ONLY = "java:string-hash"
 HASHED = [profile for profile in PROFILES if profile != TEXTS_ONLY]
 SAMPLED = 7

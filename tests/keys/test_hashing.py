@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import datetime as dt
 import inspect
 import math
+import pickle
 import struct
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -87,6 +91,10 @@ ENCODED: list[tuple[Any, str | None, str]] = [
     (bytes.fromhex("0000000001"), "confluent:strip-id", ""),
     (bytes.fromhex("0000000001 0261"), "confluent:strip-id", "0261"),
     (bytes.fromhex("00ffffffff 00"), "confluent:strip-id", "00"),
+    (-42, "digits", b"-42".hex()),
+    (Decimal("19.90"), "decimal", b"19.90".hex()),
+    (dt.date(2024, 2, 29), "iso-date", b"2024-02-29".hex()),
+    (dt.datetime(2024, 2, 29, 1, 2, 3, tzinfo=dt.UTC), "iso-timestamp", b"2024-02-29T01:02:03Z".hex()),
 ]
 each_case = pytest.mark.parametrize(("value", "key_type", "key"), ENCODED)
 
@@ -120,7 +128,7 @@ def test_the_table_has_every_key_type() -> None:
     described = pw.encode.__doc__ or ""
     named = [line.split("`")[1] for line in described.splitlines() if line.lstrip().startswith("`")]
     assert {key_type for _, key_type, _ in ENCODED} - {None} == set(named)
-    assert len(named) == 11
+    assert len(named) == 15
 
 
 @pytest.mark.parametrize("number", [42, -7, 0])
@@ -241,3 +249,50 @@ def test_what_is_given_is_left_as_it_is() -> None:
     pw.encode(column)
     assert keys == ["a", None, b"b"]
     assert column.to_pylist() == ["a", None, "b"]
+
+
+def test_the_function_that_the_core_answers_first_is_a_function_to_whoever_asks() -> None:
+    place = pw.partition_for_key
+    assert list(inspect.signature(place).parameters) == ["keys", "n", "client", "key_type", "threads"]
+    assert inspect.isroutine(place)
+    assert (place.__name__, place.__module__) == ("partition_for_key", "partwright.keys.hashing")
+    assert repr(place).startswith("<function partition_for_key at ")
+    for again in (pickle.loads(pickle.dumps(place)), copy.deepcopy(place)):  # noqa: S301 - dumped right here
+        assert again is place
+    assert type("Table", (str,), {"place": place})("TT0124").place(15) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "partition"),
+    [
+        (("TT0124", 15), {}, 10),
+        ((b"TT0124", 15, "librdkafka"), {}, 9),
+        (("TT0124", 15), {"client": "librdkafka"}, 9),
+        (("TT0124",), {"n": 15}, 10),
+        ((), {"keys": "TT0124", "n": 15, "client": "java"}, 10),
+        (("", 15), {"client": "librdkafka"}, None),
+        (("TT0124", 15, "java", "java:string"), {"threads": 1}, 10),
+        ((bytearray(b"TT0124"), 15), {}, 10),
+    ],
+)
+def test_one_key_is_placed_however_it_is_asked(
+    arguments: tuple[Any, ...], named: dict[str, Any], partition: int | None
+) -> None:
+    assert pw.partition_for_key(*arguments, **named) == partition
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "error"),
+    [
+        (("a",), {}, r"partition_for_key\(\) missing 1 required positional argument: 'n'"),
+        (("a", 3), {"x": 1}, r"partition_for_key\(\) got an unexpected keyword argument 'x'"),
+        (("a", 0, "jav"), {}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        (("a", 3), {"client": None}, "a client is named by text, not None"),
+        (("\ud800", 3), {}, "has the unpaired surrogate"),
+    ],
+)
+def test_one_key_is_refused_in_the_same_words(
+    arguments: tuple[Any, ...], named: dict[str, Any], error: str
+) -> None:
+    with pytest.raises((TypeError, pw.PartwrightError), match=error):
+        pw.partition_for_key(*arguments, **named)

@@ -9,6 +9,7 @@ import pytest
 
 from partwright.pipeline import checks
 from partwright.pipeline.checks import Checks, check, compare, doubles, shown_key
+from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,10 +45,11 @@ SOUND = [
 
 
 def placed(spark: SparkSession, records: list[Record]) -> DataFrame:
-    """In one task, as the layout has a partition in one."""
+    """Laid out as a run lays out its records."""
     rows = [(r.key, r.value, r.asked, "file", r.row) for r in records]
     schema = "key binary, value binary, partition int, file string, row long"
-    return spark.createDataFrame(rows, schema).coalesce(1)
+    table = spark.createDataFrame(rows, schema)
+    return laid_out(table, table, 2, [table.row])
 
 
 def there(spark: SparkSession, records: list[Record], more: list[tuple[Any, ...]] | None = None) -> DataFrame:

@@ -157,7 +157,7 @@ def test_a_class_that_is_not_there_is_named(
     (here / "mine.py").write_text("class Biz: pass\n", encoding="utf-8")
     for strategy, sentence in [
         ("mine.Bizz", "there is no partitioner 'mine.Bizz': the module mine has no Bizz"),
-        ("mine.Biz", "Biz is no partitioner: it has no partition(topic, key,"),
+        ("mine.Biz", "Biz is not a partitioner: it has no partition(topic, key,"),
         ("absent.Biz", "the partitioner 'absent.Biz' cannot be imported (ModuleNotFoundError: No module"),
     ]:
         done = process("run", "some.csv", "--key", "id", "--strategy", strategy)

@@ -110,7 +110,7 @@ class TestWithSpark:
         ):
             run(uri)
         (tmp_path / "out" / "t" / "_partwright.json").write_text("{}", encoding="utf-8")
-        with pytest.raises(PartwrightError, match=r"_partwright\.json' is no manifest of partwright"):
+        with pytest.raises(PartwrightError, match=r"_partwright\.json' is not a manifest of partwright"):
             run(uri)
 
     def test_a_write_that_stops_leaves_nothing(
@@ -197,7 +197,7 @@ def test_an_address_that_spark_takes_for_a_pattern() -> None:
     "content", [b"", b"[]", b"{}", b'{"version": 1}', b'{"version": 1, "partitions": [{}]}']
 )
 def test_what_is_no_manifest_is_a_sentence(content: bytes) -> None:
-    with pytest.raises(PartwrightError, match=r"'m\.json' is no manifest of partwright"):
+    with pytest.raises(PartwrightError, match=r"'m\.json' is not a manifest of partwright"):
         Manifest.read(content, "m.json")
 
 

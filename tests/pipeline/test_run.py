@@ -14,6 +14,7 @@ import pytest
 import partwright as pw
 from partwright.errors import BrokerError, KeyTypeError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
+from partwright.pipeline import checks
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget
 
 if TYPE_CHECKING:
@@ -100,6 +101,36 @@ def test_another_clients_partitions_are_taken(
     for record in consumed(kafka, topic):
         where = pw.partition_for_key(record.key, 7, client)
         assert where in {None, record.partition}
+
+
+@pytest.mark.parametrize(
+    ("into_folders", "more"),
+    [
+        pytest.param(False, {}, id="all are placed"),
+        pytest.param(False, {"null_keys": "producer"}, id="null keys stand among the others"),
+        pytest.param(False, {"exactly_once": True}, id="marks of transactions have offsets"),
+        pytest.param(True, {}, id="folders"),
+    ],
+)
+def test_what_is_as_it_was_asked_for_is_summed_up_and_not_joined(
+    go: Go,
+    tmp_path: Path,
+    topic: str,
+    to: KafkaTarget,
+    monkeypatch: pytest.MonkeyPatch,
+    into_folders: bool,
+    more: dict[str, Any],
+) -> None:
+    file = tmp_path / "some.jsonl"
+    keys = [None if number % 3 == 0 else f"key {number % 20}" for number in range(600)]
+    file.write_text("\n".join(json.dumps({"id": key}) for key in keys), encoding="utf-8")
+    for name in ("each_record", "each_choice"):
+        monkeypatch.setattr(checks, name, None)
+    target = ParquetTarget(tmp_path / "folders") if into_folders else to
+    report = go(source=str(file), key="id", topic=topic, partitions=3, target=target, **more)
+    assert report.ok
+    assert report.checks is not None
+    assert sum(part.null_keys for part in report.checks.partitions) == report.null_keys == 200
 
 
 def test_the_topic_of_the_proof_is_gone_afterwards(
@@ -357,7 +388,7 @@ def test_a_number_needs_a_key_type(
     go: Go, kafka: EmbeddedKafka, tmp_path: Path, topic: str, to: KafkaTarget
 ) -> None:
     pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "numbers.parquet")
-    with pytest.raises(KeyTypeError, match="java:short, java:int or java:long"):
+    with pytest.raises(KeyTypeError, match="java:short, java:int, java:long or digits"):
         go(source=str(tmp_path / "numbers.parquet"), key="id", topic=topic, target=to)
     refused(go, kafka, topic, "java:long", source=str(tmp_path / "numbers.parquet"), key="id", target=to)
 

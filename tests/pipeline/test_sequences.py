@@ -3,121 +3,154 @@
 from __future__ import annotations
 
 import random
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
 import pytest
+from pyspark.sql import functions as sf
 
-from partwright.pipeline.sequences import all_as_asked, gathered, summing
+from partwright.pipeline import checks
+from partwright.pipeline.checks import check
+from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KINDS = 4
-Placed = tuple[int, int, str, int, int]
-"""Partition (-1: none), kind, file, place, fingerprint."""
+    from pyspark.sql import DataFrame, SparkSession
+
+RUN = b"8 bytes."
 
 
-def summed(records: list[Placed], batch: int) -> Any:
-    """What one task makes of records that come in batches."""
-    made = [
-        pa.RecordBatch.from_arrays(
-            [
-                pa.array([partition * KINDS + kind for partition, kind, *_ in some], pa.int64()),
-                pa.array([file for _, _, file, _, _ in some], pa.string()),
-                pa.array([place for *_, place, _ in some], pa.int64()),
-                pa.array([prints for *_, prints in some], pa.int64()),
-            ],
-            ["of", "file", "place", "fingerprint"],
-        )
-        for some in (records[begin : begin + batch] for begin in range(0, len(records), batch))
-    ]
-    return [SimpleNamespace(**row) for each in summing()(iter(made)) for row in each.to_pylist()]
+class Asked(NamedTuple):
+    """A record as it was asked for; rows count up over the files."""
+
+    key: bytes | None
+    value: bytes | None
+    partition: int | None
+    file: str
+    row: int
 
 
-def drawn_records(drawn: random.Random, n: int, *, places_null_keys: bool) -> list[Placed]:
+class There(NamedTuple):
+    """A record as it is there."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    header: bytes | None
+
+
+def placed(spark: SparkSession, records: list[Asked], n: int) -> DataFrame:
+    """Laid out as a run lays out its records, whatever their order was."""
+    rows = random.Random(n).sample(records, len(records))
+    schema = "key binary, value binary, partition int, file string, row long"
+    table = spark.createDataFrame(list(map(tuple, rows)), schema)
+    return laid_out(table, table, n, [table.file, table.row])
+
+
+def there(spark: SparkSession, records: list[There]) -> DataFrame:
+    schema = "partition int, offset long, key binary, value binary, header binary"
+    return spark.createDataFrame(list(map(tuple, records)), schema)
+
+
+def drawn_records(drawn: random.Random, n: int, *, places_null_keys: bool) -> list[Asked]:
     """What is asked for, in the order of the source."""
     files = sorted(drawn.sample(["", "a", "b/é", "b/z", "c"], drawn.randint(1, 3)))
-    made: list[Placed] = []
-    for file in files:
-        for row in sorted(drawn.sample(range(2**40), drawn.randint(1, 40))):
-            kind = drawn.choice([0, 1, 2, 2, 2])
-            partition = -1 if kind == 0 and not places_null_keys else drawn.randrange(n)
-            made.append((partition, kind, file, row, drawn.randint(-(2**63), 2**63 - 1)))
+    rows = sorted(drawn.sample(range(2**40), 40 * len(files)))
+    made = []
+    for number, row in enumerate(rows):
+        key = drawn.choice([None, b"", *(b"%d" % each for each in range(20))])
+        partition = None if key is None and not places_null_keys else drawn.randrange(n)
+        value = drawn.choice([None, drawn.randbytes(3)])
+        made.append(Asked(key, value, partition, files[number // 40], row))
     return made
 
 
-def read_back(drawn: random.Random, asked: list[Placed], n: int) -> list[Placed]:
-    """The same records in their partitions; what was asked for nowhere is anywhere."""
-    offsets = [drawn.randrange(1000) for _ in range(n)]
-    there: list[Placed] = []
-    for partition, kind, _, _, prints in asked:
-        home = drawn.randrange(n) if partition < 0 else partition
-        there.append((home, kind, "", offsets[home], prints))
+def read_back(
+    drawn: random.Random, asked: list[Asked], n: int, *, markers: bool = False, mixed: bool = False
+) -> list[There]:
+    """The same records in their partitions; what was asked for nowhere is anywhere, or behind the others of one."""
+    offsets = [0] * n
+    found = []
+    at = {record.row: number / len(asked) for number, record in enumerate(asked)}
+    for record in asked:
+        if record.partition is None:
+            at[record.row] = drawn.random() if mixed else 1
+    for record in sorted(asked, key=lambda record: at[record.row]):
+        home = drawn.randrange(n) if record.partition is None else record.partition
+        offsets[home] += markers and drawn.random() < 0.2
+        header = RUN + record.row.to_bytes(8, "big")
+        found.append(There(home, offsets[home], record.key, record.value, header))
         offsets[home] += 1
-    return there
+    return found
 
 
-def fault(drawn: random.Random, asked: list[Placed], there: list[Placed], n: int) -> tuple[str, list[Placed]]:
+def fault(drawn: random.Random, asked: list[Asked], found: list[There], n: int) -> tuple[str, list[There]]:
     """Something that went wrong, and what is then there."""
-    at = drawn.randrange(len(there))
-    partition, kind, _, offset, prints = there[at]
-    name = drawn.choice(["lost", "twice", "foreign", "changed", "moved", "swapped", "another for it"])
-    if name == "moved" and (n == 1 or asked[at][0] < 0):
-        name = "lost"
-    if name == "swapped":
-        same = [i for i, each in enumerate(there) if each[:2] == (partition, kind) and asked[i][0] >= 0]
-        if len(same) > 1:
-            i, j = drawn.sample(same, 2)
-            new = [*there]
-            new[i], new[j] = (*there[i][:4], there[j][4]), (*there[j][:4], there[i][4])
-            return name, new
-        name = "lost"
-    new = {
-        "lost": [*there[:at], *there[at + 1 :]],
-        "twice": [*there, (partition, kind, "", 10**6, prints)],
-        "foreign": [*there, (partition, 3, "", 10**6, prints)],
-        "changed": [
-            *there[:at],
-            (partition, kind, "", offset, prints ^ 1 << drawn.randrange(63)),
-            *there[at + 1 :],
-        ],
-        "moved": [*there[:at], *there[at + 1 :], ((partition + 1) % n, kind, "", 10**6, prints)],
-        "another for it": [*there[:at], (partition, kind, "", offset, there[at - 1][4]), *there[at + 1 :]],
-    }[name]
-    return ("none" if new == there else name), new
-
-
-def test_every_random_fault_is_seen_and_nothing_else(seed: int, cases: Callable[[int], int]) -> None:
-    drawn = random.Random(seed)
-    for _ in range(cases(60)):
-        n = drawn.choice([1, 2, 3, 5, 12])
-        asked = drawn_records(drawn, n, places_null_keys=drawn.random() < 0.5)
-        there = read_back(drawn, asked, n)
-        wanted = gathered(summed(asked, drawn.randint(1, 50)))
-        assert all_as_asked(wanted, gathered(summed(there, drawn.randint(1, 50))))
-        name, wrong = fault(drawn, asked, there, n)
-        seen = gathered(summed(wrong, drawn.randint(1, 50)))
-        assert all_as_asked(wanted, seen) is (name == "none"), name
-
-
-def test_records_without_a_partition_may_stand_in_any_task_and_order() -> None:
-    asked: list[Placed] = [(-1, 0, "", row, 2**62 + row) for row in range(7)]
-    there = [(row % 3, 0, "", row, prints) for *_, row, prints in reversed(asked)]
-    wanted = gathered([*summed(asked[:2], 10), *summed(asked[2:], 10)])
-    assert all_as_asked(wanted, gathered([*summed(there[:3], 2), *summed(there[3:], 2)]))
+    placed_rows = {record.row for record in asked if record.partition is not None}
+    ours = [
+        i for i, each in enumerate(found) if int.from_bytes((each.header or b"")[8:], "big") in placed_rows
+    ]
+    at = drawn.choice(ours)
+    one = found[at]
+    after = max(each.offset for each in found if each.partition == one.partition) + 1
+    rest = [*found[:at], *found[at + 1 :]]
+    same_key = [i for i in ours if i != at and (found[i].partition, found[i].key) == (one.partition, one.key)]
+    faults = {
+        "lost": rest,
+        "twice": [*found, one._replace(offset=after)],
+        "foreign": [*found, one._replace(offset=after, header=None)],
+        "value_changed": [*rest, one._replace(value=b"other")],
+        "key_changed": [*rest, one._replace(key=b"other")],
+    }
+    if n > 1:
+        faults["misplaced"] = [*rest, one._replace(partition=(one.partition + 1) % n, offset=10**6)]
+    if same_key:
+        other = found[same_key[0]]
+        swapped = [*(each for each in rest if each != other), one._replace(offset=other.offset)]
+        faults["out_of_order"] = [*swapped, other._replace(offset=one.offset)]
+    name = drawn.choice(list(faults))
+    return name, faults[name]
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("markers", "mixed"),
     [
-        pytest.param([(0, 2, "a", 5, 1), (0, 2, "a", 4, 2)], id="rows go down"),
-        pytest.param([(0, 2, "b", 4, 1), (0, 2, "a", 5, 2)], id="files go down"),
-        pytest.param([(0, 2, "a", 4, 1), (0, 2, "a", 4, 2)], id="a row twice"),
+        pytest.param(False, False, id="offsets count up"),
+        pytest.param(True, False, id="marks of transactions"),
+        pytest.param(False, True, id="null keys among the others"),
     ],
 )
-@pytest.mark.parametrize("batch", [1, 3])
-def test_the_order_asked_for_must_be_that_of_the_source(asked: list[Placed], batch: int) -> None:
-    there = [(0, 2, "", offset, prints) for offset, (*_, prints) in enumerate(asked)]
-    assert not all_as_asked(gathered(summed(asked, batch)), gathered(summed(there, batch)))
+def test_every_random_fault_is_seen_and_nothing_else(
+    spark: SparkSession,
+    seed: int,
+    cases: Callable[[int], int],
+    monkeypatch: pytest.MonkeyPatch,
+    markers: bool,
+    mixed: bool,
+) -> None:
+    drawn = random.Random(f"{seed} {markers} {mixed}")
+    by_record = checks.each_record
+    for _ in range(cases(4)):
+        n = drawn.choice([1, 2, 3, 5])
+        asked = drawn_records(drawn, n, places_null_keys=markers or (not mixed and drawn.random() < 0.5))
+        found = read_back(drawn, asked, n, markers=markers, mixed=mixed)
+        table = placed(spark, asked, n)
+        # The offsets of a partition are in one task where they are not positions.
+        whole = there(spark, found).repartition(1 if n == 1 else drawn.randint(2, 4))
+        if markers or mixed:
+            whole = laid_out(there(spark, found), whole, n, [sf.col("offset")])
+        monkeypatch.setattr(checks, "each_record", None)
+        assert check(table, whole, RUN, {}, markers=markers, mixed=mixed).ok
+        monkeypatch.setattr(checks, "each_record", by_record)
+        name, wrong = fault(drawn, asked, found, n)
+        seen = laid_out(there(spark, wrong), whole, n, [sf.col("offset")])
+        broken = check(table, seen, RUN, {}, markers=markers, mixed=mixed)
+        assert getattr(broken, name) >= 1, (name, broken)
+
+
+def test_a_row_that_was_asked_for_twice_is_there_twice(spark: SparkSession) -> None:
+    asked = [Asked(b"a", b"1", 0, "", 4), Asked(b"a", b"2", 0, "", 4), Asked(b"b", b"3", 1, "", 5)]
+    found = read_back(random.Random(0), asked, 2)
+    broken = check(placed(spark, asked, 2), there(spark, found), RUN, {})
+    assert broken.twice

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
 
 OPENED = ("--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.util=ALL-UNNAMED")
 """Java's random numbers have their seeds there."""
-PATIENCE_S, PATIENCE_A_QUESTION_S = 60, 0.1
+PATIENCE_S, PATIENCE_A_QUESTION_S = 60, 0.5
 """Kafka 2.8 moves partitions to and fro for ever in one random group of very many."""
 
 
 def ask(
-    command: Sequence[str], questions: Sequence[dict[str, Any]]
+    command: Sequence[str],
+    questions: Sequence[dict[str, Any]],
+    patience_a_question_s: float = PATIENCE_A_QUESTION_S,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The provenance, and the answer to each question."""
     asked = "".join(f"{json.dumps(question)}\n" for question in questions)
-    patience_s = PATIENCE_S + len(questions) * PATIENCE_A_QUESTION_S
+    patience_s = PATIENCE_S + len(questions) * patience_a_question_s
     program, *rest = command
     opened = OPENED if Path(program).stem == "java" else ()
     provenance, *answers = map(json.loads, run([program, *opened, *rest], asked, patience_s).splitlines())

@@ -134,8 +134,11 @@ def build_python_assignors(folder: Path, kafka_python: str = "") -> list[str]:
     return [*program, str(target)]
 
 
-def build_librdkafka_assignors(folder: Path) -> list[str]:
-    """Compiles librdkafka from the sources that an npm package carries, and the program over its internals."""
+def build_librdkafka_assignors(folder: Path, version: str = "", *, is_timed: bool = False) -> list[str]:
+    """Compiles librdkafka from the sources that an npm package carries, and the program over its internals.
+
+    `version` is that of an older one that `librdkafka/package.json` names. What is timed is compiled as it is released.
+    """
     sources, jobs = REFERENCE / "librdkafka", str(max(1, (os.cpu_count() or 2) // 2))
     compiler, make, npm = shutil.which("cc"), shutil.which("make"), shutil.which("npm")
     if compiler is None or make is None or npm is None:
@@ -147,34 +150,40 @@ def build_librdkafka_assignors(folder: Path) -> list[str]:
             shutil.copyfile(sources / name, target / name)
         quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
         fetch([npm, "ci", "--prefix", str(target), *quiet])
-        library = target / "node_modules" / "@confluentinc" / "kafka-javascript" / "deps" / "librdkafka"
+
+    packages = _once(folder, "librdkafka-sources", sources, install) / "node_modules"
+
+    def compile_it(target: Path) -> None:
+        library = target / "librdkafka"
+        package = "librdkafka" if not version else f"librdkafka-{version}"
+        shutil.copytree(packages / package / "deps" / "librdkafka", library)
         # What no assignor needs is left out.
-        without = ["ssl", "gssapi", "curl", "zstd", "zlib", "lz4-ext", "syslog", "regex-ext", "optimization"]
+        without = ["ssl", "gssapi", "curl", "zstd", "zlib", "lz4-ext", "syslog", "regex-ext"]
+        without += [] if is_timed else ["optimization"]
+        if version == "1.6":
+            # It knows no HTTP client yet.
+            without.remove("curl")
         configure = ["bash", "-c", 'cd "$1" && shift && bash ./configure "$@"', "bash", str(library)]
         run([*configure, *(f"--disable-{name}" for name in without)])
         run([make, "-j", jobs, "-C", str(library / "src"), "librdkafka.a"])
         # These are compiled anew, so that the address sanitizer sees what they do.
         watched = ["sticky_assignor", "range_assignor", "roundrobin_assignor", "assignor", "partition"]
-        files = [
-            *(library / "src" / f"rdkafka_{name}.c" for name in watched),
-            *(library / "src" / f"{name}.c" for name in ("rdmap", "rdlist")),
-            library / "src" / "librdkafka.a",
-        ]
-        flags = [
-            "-g",
-            "-O1",
-            "-w",
-            "-fsanitize=address",
-            "-D_GNU_SOURCE",
-            f"-I{library / 'src'}",
-            f"-I{library}",
-        ]
+        watched = [*(f"rdkafka_{name}.c" for name in watched), "rdmap.c", "rdlist.c"]
+        files = [library / "src" / name for name in (*([] if is_timed else watched), "librdkafka.a")]
+        # The oldest one has no parser of JSON.
+        parser = packages / "librdkafka" / "deps" / "librdkafka" / "src"
+        if not (library / "src" / "cJSON.c").is_file():
+            files.insert(0, parser / "cJSON.c")
+        flags = ["-O2"] if is_timed else ["-g", "-O1", "-fsanitize=address"]
+        flags += ["-w", "-D_GNU_SOURCE"]
+        # Its own headers come first.
+        flags += [f"-I{library / 'src'}", f"-I{library}", "-idirafter", str(parser)]
         libraries = ["-lm", "-ldl", "-lpthread", "-lrt"]
         program = [str(sources / "answers.c"), *map(str, files), *libraries, "-o", str(target / "answers")]
         run([compiler, *flags, *program])
 
-    target = _once(folder, "librdkafka", sources, install)
-    return ["env", "ASAN_OPTIONS=detect_leaks=0", str(target / "answers")]
+    target = _once(folder, f"librdkafka{version}{'-timed' if is_timed else ''}", sources, compile_it)
+    return ["env", "ASAN_OPTIONS=detect_leaks=0:symbolize=0", str(target / "answers")]
 
 
 def run(command: Sequence[str], asked: str = "", patience_s: float | None = None) -> str:

@@ -27,6 +27,7 @@ import batching
 import client_groups
 import connection
 import coordinator
+import lives
 import placements
 import strategies
 from answers import golden
@@ -63,6 +64,8 @@ class Client:
     """The golden files of placements and names; `placements.py` knows which program answers what."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
+    lives: Mapping[str, str] = field(default_factory=dict)
+    """By golden file, the protocol of the scripts that `lives.py` has for whole consumers."""
     assignors: bool = False
     """Whether its assignors are asked, which `assignors.py` builds by itself."""
     groups_led: Sequence[str] = ()
@@ -74,8 +77,8 @@ class Client:
         answered = [f"clients/{self.name}.json"] if self.answers else []
         grouped = [f"assignors/clients/{self.name}.jsonl"] if self.assignors else []
         asked = [*self.groups, *grouped, *self.producers, *self.batches, *self.connections]
-        led = [f"assignors/{program}.jsonl" for program in self.groups_led]
-        return [*self.writes, *asked, *placed, *led, *self.scripts, *answered]
+        led = [f"assignors/clients/{program}.jsonl" for program in self.groups_led]
+        return [*self.writes, *asked, *placed, *led, *self.scripts, *self.lives, *answered]
 
 
 CLIENTS = (
@@ -85,6 +88,7 @@ CLIENTS = (
         "partwright.ClientAnswers",
         {
             "hashing.json": "partwright.HashingVectors",
+            "text_forms.json": "partwright.TextVectors",
             "assignors/java_order.json": "partwright.OrderVectors",
             "assignors/java_partition_order.json": "partwright.PartitionOrderVectors",
             "assignors/votes.json": "partwright.VoteVectors",
@@ -100,6 +104,7 @@ CLIENTS = (
         {"connection/client.jsonl": connection.PROGRAM},
         ("striped", "names"),
         {f"groups/{kind}.jsonl": kind for kind in coordinator.KINDS},
+        {f"groups/lives-{protocol}.jsonl": protocol for protocol in lives.GOLDEN},
     ),
     *(
         Client(
@@ -111,7 +116,7 @@ CLIENTS = (
                 f"strategies/{name}.jsonl": f"partwright.{program}" for name, program in producers.items()
             },
             batches={f"batching/{name}.jsonl": f"partwright.{program}" for name, program in batches.items()},
-            placements=("admin-utils", "explicit") if kafka == "3.9" else (),
+            placements=("admin-utils", "explicit", "generate") if kafka == "3.9" else (),
         )
         for kafka, groups, producers, writes, batches in [
             (
@@ -180,14 +185,20 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
         (folder / "placement" / f"{name}.jsonl").write_text(answered, encoding="ascii")
     for program in client.groups_led:
         answered = client_groups.golden(client_groups.command(command, program), program)
-        (folder / "assignors" / f"{program}.jsonl").write_text(answered, encoding="ascii")
-    for name, kind in client.scripts.items():
-        said = coordinator.golden([*command, coordinator.PROGRAM], kind)
-        (folder / name).write_text(said, encoding="ascii")
+        (folder / "assignors" / "clients" / f"{program}.jsonl").write_text(answered, encoding="ascii")
+    _generate_groups(client, command, folder)
     if client.answers:
         (folder / "clients" / f"{client.name}.json").write_text(
             golden([*command, client.answers]), encoding="ascii"
         )
+
+
+def _generate_groups(client: Client, command: Sequence[str], folder: Path) -> None:
+    """What becomes of groups: of requests to their coordinator, and of whole consumers."""
+    for asking, kinds in [(coordinator, client.scripts), (lives, client.lives)]:
+        for name, kind in kinds.items():
+            said = asking.golden([*command, asking.PROGRAM], kind)
+            (folder / name).write_text(said, encoding="ascii")
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import generated_plans
 import placement_questions as about
 from asking import ask, golden_file
 from builds import build_java
@@ -26,12 +27,22 @@ class Program(NamedTuple):
     name: str
     questions: Asking
     golden_questions: int
+    kept: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]] | None = None
+    """What the golden file has of a question and its answer, where it has not the whole of both."""
 
 
 PROGRAMS = (
     Program("striped", "", "partwright.PlacementAnswers", about.striped, 150),
     Program("names", "", "partwright.StorageAnswers", about.names, 60),
     Program("admin-utils", "3.9", "partwright.v3_9.PlacementAnswers", about.with_zookeeper, 150),
+    Program(
+        "generate",
+        "3.9",
+        "partwright.v3_9.GenerateAnswers",
+        generated_plans.questions,
+        0,
+        generated_plans.kept,
+    ),
     Program("explicit", "3.9", "partwright.v3_9.PlacementAnswers", about.explicit, 60),
 )
 
@@ -50,5 +61,10 @@ def golden(command: Sequence[str], golden_name: str) -> str:
     """The golden file: a line of provenance, then a question with its answer a line."""
     asked = list(program(golden_name).questions(0, program(golden_name).golden_questions))
     provenance, answers = ask(command, asked)
+    kept = program(golden_name).kept or _whole
     pairs = zip(asked, answers, strict=True)
-    return golden_file(command, provenance, ({"question": one, "answer": answer} for one, answer in pairs))
+    return golden_file(command, provenance, (kept(one, answer) for one, answer in pairs))
+
+
+def _whole(question: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    return {"question": question, "answer": answer}

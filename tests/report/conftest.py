@@ -29,6 +29,10 @@ GROUP = {
         {"id": "idle", "topics": []},
     ],
 }
+CLUSTER = {
+    "brokers": [{"id": 0, "rack": "a"}, {"id": 1, "rack": "b"}],
+    "topics": {"orders": [{"id": at, "leader": at % 2, "replicas": [at % 2, 1 - at % 2]} for at in range(6)]},
+}
 SCENARIO = {
     "strategy": "sticky@4.4",
     "brokers": [{"id": 0, "latency_ms": 3}, {"id": 1, "latency_ms": 1}],
@@ -60,12 +64,31 @@ COMMANDS: dict[str, list[str]] = {
     "group": ["group", "--topic", "t=6", "--events", "+3, -1, x1, +2"],
     "group-many": ["group", "--topic", "t=60", "--events", "+30, x3"],
     "group-compare": ["group", "--topic", "t=12", "--events", "+4, roll", "--compare"],
+    "reassign": ["reassign", "cluster.json", "--add", "2=a", "--max-replicas", "2"],
+    "rollout": ["rollout", "--topic", "t=6", "--replicas", "8", "--plays", "2"],
     "batch": ["batch", "orders.csv", "-n", "12", "--time", "ts", "--size", "bytes", "--compare"],
     "batch-tune": [
         "batch", "orders.csv", "-n", "12", "--time", "ts", "--size", "bytes", "--tune", "--at-most-ms", "60",
     ],
     "batch-scenario": ["batch", "scenario.json"],
+    "copartition": [
+        "copartition", "orders.csv", "orders.csv", "--key", "customer", "-n", "12", "--client-b", "librdkafka",
+    ],
+    "advise": ["advise", "100"],
+    "advise-replicas": ["advise", "--replicas", "1..30", "--topic", "t=126"],
 }  # fmt: skip
+# The same of inputs that are too large to draw each of their parts.
+LARGE: dict[str, list[str]] = {
+    "check-large": ["check", "wide.csv", "--key", "customer", "-n", "2000", "--partition", "partition"],
+    "fingerprint-large": ["fingerprint", "wide.csv", "--key", "customer", "--partition", "partition", "-n", "2000"],
+    "resize-large": ["resize", "wide.csv", "--key", "customer", "--from", "2000", "--to", "3000"],
+    "assign-large": ["assign", "large.json"],
+    "group-large": ["group", "--topic", "t=600", "--events", "+100, roll20"],
+    "batch-large": ["batch", "wide.csv", "-n", "2000", "--time", "ts", "--size", "bytes"],
+}  # fmt: skip
+
+
+_ALIKE = {"check-shares", "check-many", "check-1000"}
 
 
 class Ran(NamedTuple):
@@ -82,6 +105,7 @@ class Read:
 
     text: str
     answer: Any = None
+    rest: Any = None
     plots: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, list[list[str]]] = field(default_factory=dict)
     sentences: dict[str, str] = field(default_factory=dict)
@@ -153,6 +177,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")
     ):
         metafunc.parametrize("name", COMMANDS)
+    if "any_size" in metafunc.fixturenames:
+        # Each answer in small, in the middle and in large.
+        metafunc.parametrize("any_size", [name for name in (*COMMANDS, *LARGE) if name not in _ALIKE])
 
 
 @pytest.fixture(scope="session")
@@ -202,7 +229,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
     }
     (made / "many.json").write_text(json.dumps(many), encoding="utf-8")
+    large = {
+        "assignor": "range",
+        "topics": {f"topic-{place}": 3 for place in range(1000)},
+        "members": [
+            {"id": f"m{place}", "topics": [f"topic-{(place * 7 + each) % 1000}" for each in range(20)]}
+            for place in range(500)
+        ],
+    }
+    (made / "large.json").write_text(json.dumps(large), encoding="utf-8")
+    wide = ["customer,partition,ts,bytes"]
+    names = [f"user-{int(draw.paretovariate(0.9)) % 9000}" for _ in range(20_000)]
+    for at, (key, partition) in enumerate(
+        zip(names, pw.partition_for_key(names, 2000).to_pylist(), strict=True)
+    ):
+        moved = (partition + draw.randint(1, 1999)) % 2000 if draw.random() < 0.02 else partition
+        wide.append(f"{key},{moved},{1_700_000_000_000 + 5 * at},{draw.randint(80, 900)}")
+    (made / "wide.csv").write_text("\n".join(wide) + "\n", encoding="utf-8")
     (made / "scenario.json").write_text(json.dumps(SCENARIO), encoding="utf-8")
+    (made / "cluster.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
     return made
 
 
@@ -220,7 +265,7 @@ def run(folder: Path) -> Callable[..., Ran]:
             contextlib.redirect_stderr(err),
             pytest.raises(SystemExit) as ended,
         ):
-            main([*COMMANDS.get(name, [name]), *more])
+            main([*(COMMANDS | LARGE).get(name, [name]), *more])
         return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
     return done

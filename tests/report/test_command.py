@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -29,8 +33,9 @@ def test_stdout_and_the_exit_code_are_the_same(
         return
     assert (with_page.stdout, with_page.returncode) == (without.stdout, without.returncode)
     assert with_page.stderr == f"{without.stderr}report: {tmp_path / 'page.htm'}\n"
-    # All but the name of the file that it was written to, which the page does not have.
-    assert (tmp_path / "page.htm").read_bytes() == page(name).read_bytes()
+    # All but the name of the file that it was written to, which stands in the command line.
+    again = (tmp_path / "page.htm").read_text(encoding="utf-8")
+    assert again.replace(str(tmp_path / "page.htm"), f"{name}.html") == page(name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -121,3 +126,30 @@ def test_a_reader_that_goes_away_leaves_the_page(folder: Path) -> None:
     assert done.stdout == "{"
     assert "report: gone.html" in done.stderr
     assert (folder / "gone.html").read_text(encoding="utf-8").endswith("</html>")
+
+
+def test_the_command_line_that_made_it_is_said_without_secrets(run: Callable[..., Any], folder: Path) -> None:
+    words = ["--producer-property=ssl.key.password=hunter2", "--producer-property", "client.id=a b"]
+    assert run("batch", *words, "--report", "line.html").returncode == 0
+    text = html.unescape((folder / "line.html").read_text(encoding="utf-8"))
+    line = text.split('<code id="line">')[1].split("</code>")[0]
+    assert shlex.split(line) == [
+        "partwright", "batch", "orders.csv", "-n", "12", "--time", "ts", "--size", "bytes", "--compare",
+        "--producer-property=ssl.key.password=...", "--producer-property", "client.id=a b", "--report", "line.html",
+    ]  # fmt: skip
+    assert "hunter2" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["check", "assign-compare", "group-compare", "batch-tune", "copartition", "advise"]
+)
+def test_a_picture_alone_has_the_verdict(name: str, run: Callable[..., Any], folder: Path) -> None:
+    done = run(name, "--plot", "alone.svg")
+    assert done.stderr.splitlines()[-1] == "plot: alone.svg"
+    drawn = (folder / "alone.svg").read_text(encoding="utf-8")
+    shown = html.unescape("".join(re.findall(r">([^<]+)<", drawn))).replace(" ", "")
+    summary = json.loads(run(name, "--json").stdout)["summary"]
+    assert summary.replace(" ", "").replace("\n", "") in shown
+    assert run(name, "--plot", "alone.gif").stderr == (
+        "partwright: a picture is a .svg, .png or .pdf file by its suffix, not 'alone.gif'\n"
+    )

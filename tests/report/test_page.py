@@ -69,17 +69,17 @@ def test_a_page_has_landmarks_and_labels(read: Callable[[str], Any]) -> None:
 
 def test_a_verdict_has_its_mark(read: Callable[[str], Any]) -> None:
     text = read("check").text
-    assert re.search(r'<p class="fails"><span class="mark">✗ </span>checked 3,000 rows: \d+ misplaced', text)
+    assert re.search(r'<p class="fails summary"><span class="mark">✗ </span>\d+ of 3,000 records', text)
     assert re.search(
-        r'<p class="fails"><span class="mark">✗ </span>partition \d+ has [\d.]+% of the rows', text
+        r'<p class="fails"><span class="mark">✗ </span>Partition \d+ has [\d.]+% of the rows', text
     )
-    assert '<span class="mark">✓ </span>checked 1 rows' in read("check-one").text
+    assert '<p class="holds summary"><span class="mark">✓ </span>The 1 record is' in read("check-one").text
 
 
 def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
     found = read("check-hostile")
-    # Vega's and the page's own script, and two of JSON.
-    assert found.tags.count("script") == 4
+    # Vega's and the page's own two, and two of JSON.
+    assert found.tags.count("script") == 5
     assert "img" not in found.tags
     for hidden in ("\u202e", "\0", "\u2028", "\t"):
         assert hidden not in found.text.split("<script")[0]
@@ -168,7 +168,8 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     add_placed(b, Placer(12, client), pa.array([f"k{place}" for place in range(10, 130)]))
     found = meet(Side(a, 12, "java"), Side(b, 12, client))
     told = copartition.document(found)
-    assert [told.verdicts[0].state, told.answer] == [state, found.to_dict()]
+    assert [told.verdicts[0].state, told.answer.pop("summary")] == [state, told.verdicts[0].text]
+    assert told.answer == found.to_dict()
     keys, *apart = told.figures
     assert [row["keys"] for row in keys.rows] == [found.keys_meeting, 90 - found.keys_meeting, 10, 30]
     shown = [row for figure in apart for row in figure.rows]
@@ -191,7 +192,8 @@ def strangers() -> list[Any]:
 @pytest.mark.parametrize("answer", strangers(), ids=lambda answer: type(answer).__name__)
 @pytest.mark.parametrize("command", [None, "check", "assign", "group", "batch", "run", "nothing"])
 def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
-    known = "Check, Fingerprint, Resize, Meeting, Assignment, Timeline, Simulation, Tuning, Report"
+    known = "Check, Fingerprint, Resize, Meeting, Assignment, Timeline, Rollout, Simulation, Tuning, Report"
+    known += ", Advice, ReplicaCounts, Reassignment"
     said = f"there is no report of a {type(answer).__name__}: there are those of {known}"
     asked = None if command is None else report.Asked(command)
     with pytest.raises(pw.PartwrightError, match=f"^{re.escape(said)}$"):

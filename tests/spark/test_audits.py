@@ -23,7 +23,7 @@ from partwright.spark import sums
 from partwright.spark.sums import _COALESCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -221,7 +221,7 @@ def test_two_tables_meet_or_do_not(table: Table) -> None:
         pw.PartwrightError, match=r"^client 'java' would place keys, and a column of partitions"
     ):
         pws.check_copartition(table(java), table(c), partition="partition", client="java")
-    with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is no partition of 5"):
+    with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is not a partition of 5"):
         pws.check_copartition(table(java), table(c), partition="partition", n=5)
 
 
@@ -252,6 +252,21 @@ def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch:
     assert (heaviest["key"], heaviest["rows"]) == ("US", rows)
 
 
+@pytest.mark.parametrize("bits", [[32], range(28)])
+def test_of_keys_that_somebody_chose_by_their_hashes(
+    bits: Sequence[int], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = pa.array(f"user-{number}" for number in range(40_000))
+    found = pw.murmur2(names).to_pylist()
+    keys = names.filter(pa.array((each + (1 << 31)).bit_length() in bits for each in found))
+    given = pa.table({"key": keys, "partition": pw.partition_for_key(keys, 12)})
+    monkeypatch.setattr(key_sums, "_MOST", 500)
+    seen = key_sums.Observed(most=500)
+    seen.add(*columns(given["key"], given["partition"]))
+    assert seen.is_sampled
+    assert pws.fingerprint(table(given)) == judge(seen)
+
+
 @pytest.mark.parametrize("rows", [0, 3])
 def test_tables_without_a_key(rows: int, table: Table) -> None:
     given = table(pa.table({"key": pa.nulls(3, pa.string()), "partition": pa.array([0] * 3, pa.int32())}))
@@ -268,13 +283,13 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
     ("kind", "sentence"),
     [
         ("null", "1 rows are in no partition, their number is null: they are whole numbers from 0 to"),
-        ("negative", "1 rows are in -1, which is no partition: they are whole numbers from 0 to"),
+        ("negative", "1 rows are in -1, which is not a partition: they are whole numbers from 0 to"),
         ("small n", "a record is in partition 11, which a topic of 5 partitions has not: check -n"),
         ("text", "the column of partitions is string, and they are whole numbers: cast it to int or bigint"),
         ("time", "the column of timestamps is string: cast it to timestamp, or give milliseconds as bigint"),
         ("absent", "there is no column 'nowhere' for partition; the columns are key, partition, offset"),
         ("key", "the key column 'size' is int: int32 has no key bytes of its own"),
-        ("small from", "rows are in 5, which is no partition of 5: they are whole numbers from 0 to 4"),
+        ("small from", "rows are in 5, which is not a partition of 5: they are whole numbers from 0 to 4"),
         ("same", "12 partitions are as many as 12: nothing would move"),
         ("client", 'there is no client "jav"'),
         ("frame", "an audit takes a DataFrame of Spark, not list: files have the command line"),
@@ -282,8 +297,8 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("n text", "the number of partitions"),
         ("show", "show must be a whole number from 0 to 2147483647, not -1"),
         ("show none", "show must be a whole number from 0 to 2147483647, not None"),
-        ("offset", "a row has the offset -3, which is no whole number from 0 on"),
-        ("bytes", "a row has the size -3, which is no whole number from 0 on"),
+        ("offset", "a row has the offset -3, which is not a whole number from 0 on"),
+        ("bytes", "a row has the size -3, which is not a whole number from 0 on"),
         (
             "dotted",
             "'a.b' is a path into a struct to Spark: write a column of this name in backquotes, '`a.b`'",

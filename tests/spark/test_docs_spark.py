@@ -1,4 +1,4 @@
-"""The examples of docs/spark.md run, one after the other, in one Python of their own."""
+"""The examples of docs/spark.md and the pages that continue it run, one after the other, in one Python of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 
 from partwright.spark.requirements import pyspark_version
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "spark.md"
+DOCS = Path(__file__).parents[2] / "docs"
+# In this order: each page goes on with the tables of those before it.
+PAGES = ["spark.md", "spark-topics.md", "spark-functions.md"]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What is printed begins as the comment below says.
 PRINTED = re.compile(r"^ *print\(.*\)\n *# (.*?)(?: \.\.\.)?$", re.MULTILINE)
@@ -22,17 +24,24 @@ PRINTED = re.compile(r"^ *print\(.*\)\n *# (.*?)(?: \.\.\.)?$", re.MULTILINE)
     pyspark_version() < (4, 1), reason="the page has an Arrow UDF, and joins without a setting"
 )
 def test_the_examples_run(tmp_path: Path) -> None:
-    """An error's line in the script is its line in the document, for all other lines are kept empty."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    examples = list(EXAMPLE.finditer(text))
-    assert len(examples) > 10
-    script = tmp_path / "spark.md.py"
-    lines = [""] * text.count("\n")
-    for example in examples:
-        first = text.count("\n", 0, example.start(1))
-        code = example[1].splitlines()
-        lines[first : first + len(code)] = code
-    script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """An error's line in a script is its line in the page, for all other lines are kept empty."""
+    told = []
+    for page in PAGES:
+        text = (DOCS / page).read_text(encoding="utf-8")
+        examples = list(EXAMPLE.finditer(text))
+        assert len(examples) > 5
+        lines = [""] * text.count("\n")
+        for example in examples:
+            first = text.count("\n", 0, example.start(1))
+            code = example[1].splitlines()
+            lines[first : first + len(code)] = code
+            told += PRINTED.findall(example[1])
+        (tmp_path / page).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    script = tmp_path / "pages.py"
+    script.write_text(
+        f"for page in {PAGES}:\n    exec(compile(open(page).read(), page, 'exec'), globals())\n",
+        encoding="utf-8",
+    )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", str(script)],
         cwd=tmp_path,
@@ -41,7 +50,6 @@ def test_the_examples_run(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = [line for example in examples for line in PRINTED.findall(example[1])]
     assert len(told) > 1
     for printed, beginning in zip(done.stdout.splitlines(), told, strict=True):
         assert printed.startswith(beginning)

@@ -337,7 +337,7 @@ def test_refusals_by_name(
         ({"real_time": "5 minutes", "available_now": False, "every": 0.0}, "that every could act on"),
     ]:
         refused(write, why, df, **settings)
-    refused(write, "the table is no stream", spark.range(3).selectExpr("id key", "string(id) value"))
+    refused(write, "the table is not a stream", spark.range(3).selectExpr("id key", "string(id) value"))
 
 
 def test_real_time_mode(

@@ -172,3 +172,12 @@ def test_every_written_case_is_whole() -> None:
     for about in report["cases"].values():
         assert about["unit"] in {"member", "row", "partition"}
         assert about["instructions"] > 0
+
+
+def test_the_trend_has_each_count_even_where_one_grew(run: Runs, tmp_path: Path) -> None:
+    run({"a": 100.0}, "--update", "")
+    assert run({"a": 200.0, "b": 3.5}, "--trend", str(tmp_path / "counts.json"))[0] == 1
+    assert json.loads((tmp_path / "counts.json").read_text(encoding="utf-8")) == [
+        {"name": "a", "unit": "instructions a row", "value": 200.0},
+        {"name": "b", "unit": "instructions a row", "value": 3.5},
+    ]

@@ -48,7 +48,12 @@ def test_the_wheel_is_abi3_and_holds_what_it_should(wheel: Path) -> None:
     ):
         assert wanted in names
     assert not [name for name in names if name.endswith((".rs", ".pyc")) or "tests" in name]
-    assert any(name.endswith("licenses/LICENSE") for name in names)
+    for ends in (
+        "licenses/LICENSE",
+        "licenses/THIRD-PARTY-LICENSES.txt",
+        "sboms/partwright.cyclonedx.json",
+    ):
+        assert any(name.endswith(ends) for name in names), ends
 
 
 def test_the_wheel_brings_the_pytest_plug_in(wheel: Path) -> None:

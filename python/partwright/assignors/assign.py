@@ -1,4 +1,4 @@
-"""Who of a consumer group reads what, as Kafka's assignors say: a group in, an assignment out.
+"""Who in a consumer group reads what under Kafka's assignors: takes a group, returns an assignment.
 
 >>> assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}, "roundrobin").to_dict()
 {'c1': [('t', 0), ('t', 2)], 'c2': [('t', 1)]}
@@ -41,34 +41,34 @@ def assign(
     seed: int = 0,
     balance_racks: bool = False,
 ) -> Assignment:
-    """Who reads what, exactly as Kafka's own assignor says, the order of each list included.
+    """Assign partitions exactly as Kafka's own assignor does, down to the order of each list.
 
     Args:
-        topics: By name, how many partitions a topic has; or an Arrow table of `topic`, `partitions` and, where they are
-            known, `racks` (for each partition a list of its replicas' racks).
+        topics: Each topic's number of partitions by name; or an Arrow table of `topic`, `partitions` and, if known,
+            `racks` (for each partition a list of its replicas' racks).
         members: The members in the order of the JoinGroup response, in which they are put into Java's map: objects with
-            `id` and `topics`, and, where the member has them, `owned` (a list of (topic, partition), or lists of
-            partitions by topic), `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by
-            id. For `old-range` and `old-roundrobin` also `streams`, the number of its threads, or their numbers by
-            topic. Or an Arrow table of `member` (its id), `topics` (a list of names) and, where they are known, `owned`
-            (a list of structs of `topic` and `partition`), `generation`, `instance_id` and `rack`.
+            `id` and `topics`, and, if the member has them, `owned` (a list of (topic, partition), or lists of
+            partitions by topic), `generation` (in which it owned them), `instance_id` and `rack`; or lists of topics by
+            ID. For `old-range` and `old-roundrobin` also `streams`, the number of its threads, or their numbers by
+            topic. Or an Arrow table of `member` (its ID), `topics` (a list of names) and, if known, `owned` (a list of
+            structs of `topic` and `partition`), `generation`, `instance_id` and `rack`.
         assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
-            the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one's: `sticky@2.8`,
+            the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one: `sticky@2.8`,
             `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; another client's as
             `CLIENT:ASSIGNOR`, such as `librdkafka:range` (`partwright.assignors.names.client_assignors` has all of
-            them); or one of your own, as an object, a class or a path such as `mine:Mine`: see
+            them); or your own, as an object, a class or a path such as `mine:Mine`: see
             `partwright.assignors.consumer_partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas; or an Arrow table of `topic` and `racks`.
-        topic_ids: By topic, its id as Kafka writes it, for the broker's assignors; no other looks at it. A topic
-            without one has the id that Java makes of its name.
-        owned: An earlier assignment, or its `to_arrow`: what it gave to a member is what that member owns.
-        partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, in place of that of
+        topic_ids: By topic, its ID as Kafka writes it; only the broker's assignors use it. A topic without one gets the
+            ID that Java makes of its name.
+        owned: An earlier assignment, or its `to_arrow`: each member owns what it got there.
+        partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, instead of that of
             their hash codes.
-        seed: What stands for chance where another client leaves something to it (`Assignment.chance` then says so).
+        seed: The seed of another client's random choices (`Assignment.chance` tells you if there are any).
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Returns:
-        The assignment. The client's quirks are part of it: see docs/assign.md.
+        The assignment. The client's quirks are part of it: see docs/assignors.md.
 
     Raises:
         PartwrightError: The group is not as it should be, or the client's own assignor throws, dies or never ends.
@@ -100,7 +100,7 @@ def assign(
 
 
 def _before(owned: Assignment | Table) -> Owned:
-    """What members own by an earlier assignment."""
+    """The partitions that members own by an earlier assignment."""
     if isinstance(owned, Assignment):
         return Owned(owned.members, owned.topics, owned.lists)
     if not is_table(owned):
@@ -114,10 +114,10 @@ def assign_group(
     topic_ids: Mapping[str, str] | None = None,
     options: Options | None = None,
 ) -> Assignment:
-    """What an assignor makes of a group that is in columns already.
+    """An assignor's answer for a group that is already in columns.
 
     Raises:
-        PartwrightError: There is no such assignor, Kafka's own throws, or the answer of one's own is none.
+        PartwrightError: The assignor does not exist, Kafka's own throws, or your own gives an invalid answer.
     """
     found = resolve(assignor)
     if takes_topic_ids(found):

@@ -1,4 +1,4 @@
-"""What an assignor gave to whom, in columns until someone asks for lists."""
+"""An assignment: who got what, in columns until somebody asks for lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assignment", "Chance", "Spread"]
 
-# How many members a terminal shows, and how much of what each reads.
+# How many members a terminal shows, and how much of each one's list.
 _SHOWN = 12
 _ROW = 72
 
@@ -32,10 +32,10 @@ class Spread(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """Why an assignment is one of several that the client may give, and what all of them have in common.
+    """Why an assignment is one of several possible answers, and what all of them have in common.
 
-    `same` has `sizes` where the sorted numbers of partitions a member are the same in all, and `moves` where the number
-    of partitions that change hands is.
+    `same` has `sizes` if the sorted numbers of partitions per member are the same in all answers, and `moves` if the
+    number of partitions that change hands is.
     """
 
     why: str
@@ -43,19 +43,19 @@ class Chance(NamedTuple):
 
 
 class Assignment:
-    """Who reads what. It stays in columns until someone asks for lists.
+    """Who reads what. It stays in columns until somebody asks for lists.
 
     Attributes:
         members: The members' ids, in the order given.
         topics: The topics' names, in the order given; those that only members name are last.
         lists: A `pyarrow.ListArray`: for each member a list of `topic`, a place in `topics`, and `partition`.
-        topic_ids: By topic that is there, the id that a broker's assignor knew it by; None of all others.
-        chance: Why this is one of several answers of the client, and what those have in common; None where it is the
-            only one.
+        topic_ids: By existing topic, the ID that a broker's assignor used; None for all other assignors.
+        chance: Why this is one of several answers of the client, and what those have in common; None if it is the only
+            one.
     """
 
     def __init__(self, group: Group, lists: pa.ListArray, chance: Chance | None = None) -> None:
-        """Takes what the core said of a group; `assign` makes assignments."""
+        """Wraps the core's answer for a group; `assign` makes assignments."""
         self._group = group
         self.members: Sequence[str] = group.members
         self.topics: Sequence[str] = group.topics
@@ -72,7 +72,7 @@ class Assignment:
         )
 
     def _rows(self) -> list[str]:
-        """A line a member, shortened: what a terminal shows of it."""
+        """A shortened line per member, as a terminal shows it."""
         shown = self.members[:_SHOWN]
         width = max(map(len, shown), default=0)
         lines = []
@@ -124,7 +124,7 @@ class Assignment:
         """One member's list of (topic, partition).
 
         Raises:
-            PartwrightError: There is no such member.
+            PartwrightError: The member does not exist.
         """
         if member not in self.members:
             raise PartwrightError(f"there is no member {member!r} in the group")
@@ -132,10 +132,10 @@ class Assignment:
         return [(self.topics[pair["topic"]], pair["partition"]) for pair in pairs]
 
     def owner_of(self, topic: str, partition: int) -> str | None:
-        """Who reads a partition; None where nobody does, and of several, as in share groups, the first.
+        """The reader of a partition; None if there is none, and if several read it, as in share groups, the first.
 
         Raises:
-            PartwrightError: There is no such topic, or the partition is no number.
+            PartwrightError: The topic does not exist, or the partition is not a number.
 
         Examples:
             >>> import partwright as pw
@@ -157,7 +157,7 @@ class Assignment:
         return None if row < 0 else self.members[pc.list_parent_indices(self.lists)[row].as_py()]
 
     def claims(self) -> pa.Table:
-        """What members said they own, as `to_arrow` has what they were given.
+        """What members reported to own, in the form of `to_arrow`.
 
         Examples:
             >>> import partwright as pw
@@ -188,14 +188,14 @@ class Assignment:
         return pc.sum(self._group.partitions.take(topics)).as_py() or 0
 
     def moved_from(self, previous: Assignment) -> pa.Table:
-        """What has changed hands since an earlier assignment.
+        """The partitions that changed hands since an earlier assignment.
 
         Returns:
             A table of `topic`, `partition`, `from` and `to`, sorted: `from` is null where nobody had the partition, and
             `to` where nobody has it now. Of several that read one, as in share groups, who keeps it is left out.
 
         Raises:
-            PartwrightError: The earlier one is no assignment.
+            PartwrightError: The earlier one is not an assignment.
         """
         if not isinstance(previous, Assignment):
             raise PartwrightError(f"an earlier assignment is an Assignment, not {previous!r}")
@@ -217,7 +217,7 @@ class Assignment:
         return _spread(pc.list_value_length(self.lists), len(self.members))
 
     def per_topic_spread(self) -> dict[str, Spread]:
-        """The same by topic, over the members that subscribe to it; topics that nobody reads are left out.
+        """The same by topic, over the members that subscribe to it; topics without a reader are left out.
 
         Examples:
             >>> import partwright as pw
@@ -251,7 +251,7 @@ class Assignment:
         """Of the partitions that members with a rack read, the share with a replica in that rack.
 
         Returns:
-            The share; None where no racks were given, or no member with a rack reads anything.
+            The share; None if no racks were given, or no member with a rack reads anything.
 
         Examples:
             >>> import partwright as pw

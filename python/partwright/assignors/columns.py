@@ -1,4 +1,4 @@
-"""Columns of members and of replicas' racks in the core's numbers: they are numbered and checked as a whole.
+"""Convert columns of members and of replicas' racks to the core's numbers, checking each column as a whole.
 
 A wrong value is found here; `partwright.assignors.members`, which reads members one by one, has the sentence for it.
 """
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 INT32 = 2**31
-"""What no number of Kafka reaches: its numbers are of Java's `int`."""
+"""Larger than any of Kafka's numbers, which are Java's `int`."""
 
 
 class Names:
@@ -72,7 +72,7 @@ class Columns(NamedTuple):
 
     Attributes:
         batch: The record batch; from row `odd` on it may be anything.
-        odd: The first row that is not as it should be; None where all are.
+        odd: The first wrong row; None if all are right.
     """
 
     batch: pa.RecordBatch

@@ -1,4 +1,4 @@
-"""Assignors side by side on one group: how even, how much moves, how much stays unread, how near.
+"""Compare assignors on one group: how even, how much moves, how much stays unread, how much is read in its rack.
 
 >>> members = [{"id": "c1", "topics": ["t", "u"]}, {"id": "c2", "topics": ["t", "u"]}]
 >>> [(each.assignor, each.spread.min, each.spread.max) for each in compare({"t": 3, "u": 3}, members)][:2]
@@ -34,14 +34,14 @@ _PARTITION = ["topic", "partition"]
 
 @dataclass(frozen=True)
 class Compared:
-    """What one assignor makes of a group.
+    """One assignor's result for a group.
 
     Attributes:
         assignor: Its name in Kafka.
-        error: Why it has no assignment; None where it has one. All that follows is None or 0 then.
+        error: Why it has no assignment; None if it has one. Otherwise all that follows is None or 0.
         spread: How many partitions a member has.
-        topic_spread: By how many partitions of one topic members differ at most, of those that subscribe to it.
-        moved: How many partitions their owner loses, of those that members say they own.
+        topic_spread: The largest difference, in partitions of one topic, between members that subscribe to it.
+        moved: How many partitions their reported owner loses.
         unread: How many partitions of topics with a subscriber nobody reads until the next rebalance.
         in_rack_share: The share of the partitions with a replica in their reader's rack; None without racks.
         seconds: How long it took, the group being in columns; None without a clock.
@@ -57,7 +57,7 @@ class Compared:
     seconds: float | None
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """As in the JSON."""
         return self.__dict__ | {"spread": self.spread._asdict()}
 
 
@@ -77,8 +77,8 @@ def compare(
         members: See `partwright.assign`.
         racks: See `partwright.assign`.
         topic_ids: See `partwright.assign`.
-        clock: What tells seconds; None measures none.
-        own: Assignors of one's own, in lines of their own behind Kafka's: see `partwright.assign`.
+        clock: A function that returns seconds; None measures no time.
+        own: Your own assignors, listed after Kafka's: see `partwright.assign`.
 
     Raises:
         PartwrightError: The group is not as it should be.
@@ -103,7 +103,7 @@ def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compar
     owners = _text(assignment.to_arrow())
     claims = _text(assignment.claims())
     kept = claims.join(owners, ["topic", "partition", "member"], join_type="left semi")
-    # Of several that say they own one, it is enough that one keeps it.
+    # If several members claim a partition, it is enough that one keeps it.
     lost = claims.join(kept, _PARTITION, join_type="left anti").group_by(_PARTITION).aggregate([])
     read = owners.group_by(_PARTITION).aggregate([])
     return Compared(

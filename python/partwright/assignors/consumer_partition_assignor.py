@@ -1,4 +1,4 @@
-"""Kafka's `ConsumerPartitionAssignor` in Python's shapes, for assignors of one's own.
+"""Kafka's `ConsumerPartitionAssignor` as Python types, for your own assignors.
 
 >>> class First(ConsumerPartitionAssignor):
 ...     name = "first"
@@ -47,13 +47,13 @@ class PartitionInfo(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """What a member says as it joins: `ConsumerPartitionAssignor.Subscription`.
+    """What a member tells the group as it joins: `ConsumerPartitionAssignor.Subscription`.
 
     Attributes:
-        topics: What it subscribes to, in the order given.
-        user_data: What `subscription_user_data` said of it.
-        owned_partitions: What it owned, in the order given.
-        generation_id: The generation in which it came to own it; None where it knows none.
+        topics: The topics that it subscribes to, in the order given.
+        user_data: What `subscription_user_data` returned for it.
+        owned_partitions: The partitions that it owned, in the order given.
+        generation_id: The generation in which it got them; None if it knows none.
         group_instance_id: `group.instance.id` of a static member.
         rack_id: `client.rack`.
     """
@@ -67,7 +67,7 @@ class Subscription(NamedTuple):
 
 
 class MemberAssignment(NamedTuple):
-    """What a member is given: `ConsumerPartitionAssignor.Assignment`; a bare list of partitions does as well."""
+    """What a member gets: `ConsumerPartitionAssignor.Assignment`; a bare list of partitions works as well."""
 
     partitions: Sequence[tuple[str, int]]
     user_data: bytes | None = None
@@ -82,7 +82,7 @@ class ConsumerGroupMetadata(NamedTuple):
 
 
 class Cluster:
-    """What the group's leader knows of the topics that members subscribe to, as far as there are such topics."""
+    """What the group's leader knows about the existing topics that members subscribe to."""
 
     def __init__(self, partitions: Mapping[str, list[PartitionInfo]]) -> None:
         self._partitions = partitions
@@ -92,22 +92,22 @@ class Cluster:
         return list(self._partitions)
 
     def partition_count_for_topic(self, topic: str) -> int | None:
-        """How many partitions a topic has; None where there is no such topic."""
+        """A topic's number of partitions; None if the topic does not exist."""
         return len(self._partitions[topic]) if topic in self._partitions else None
 
     def partitions_for_topic(self, topic: str) -> list[PartitionInfo]:
-        """A topic's partitions by their numbers; none where there is no such topic."""
+        """A topic's partitions by number; empty if the topic does not exist."""
         return list(self._partitions.get(topic, ()))
 
 
 class ConsumerPartitionAssignor:
-    """What an assignor of one's own has; whatever has `name` and `assign` will do, with or without this base.
+    """The base of your own assignors; any class with `name` and `assign` works, with or without this base.
 
     Attributes:
         name: Its name in the group's protocol.
         version: The version of its user data.
-        supported_protocols: `EAGER`, `COOPERATIVE` or both. A group runs the highest, and under `COOPERATIVE` nothing
-            may be given to a member while another that owns it loses it.
+        supported_protocols: `EAGER`, `COOPERATIVE` or both. A group runs the highest. Under `COOPERATIVE` a partition
+            may not go to one member while it is taken from its owner.
     """
 
     name = ""
@@ -115,7 +115,7 @@ class ConsumerPartitionAssignor:
     supported_protocols: Sequence[str] = ("EAGER",)
 
     def subscription_user_data(self, topics: set[str]) -> bytes | None:
-        """What a member that subscribes to these topics sends along as it joins; asked for each member."""
+        """The bytes that a member with these topics sends along as it joins; called for each member."""
         del topics
         return None
 
@@ -126,7 +126,7 @@ class ConsumerPartitionAssignor:
 
         Args:
             cluster: The topics.
-            group_subscription: By member what it says, in the order in which the members were given.
+            group_subscription: What each member reports, in the order in which the members were given.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""An assignor of one's own: found, asked as Kafka asks one, and its answer checked.
+"""Find a user's own assignor, call it as Kafka does, and check its answer.
 
 >>> class Nothing:
 ...     name = "nothing"
@@ -77,17 +77,17 @@ class OwnAssignor:
         """An assignor that is an object, its class, or the class's path, `package.module:Class` or with a dot.
 
         Raises:
-            PartwrightError: It cannot be imported or made, or is no assignor.
+            PartwrightError: It cannot be imported or made, or is not an assignor.
         """
         if isinstance(given, OwnAssignor):
             return given
         return cls(made("assignor", given))
 
     def lists(self, group: Group) -> pa.ListArray:
-        """What it gives to each member.
+        """Its assignment for each member.
 
         Raises:
-            PartwrightError: Its code raises, or its answer is none.
+            PartwrightError: Its code raises, or its answer is invalid.
         """
         subscriptions = self._subscriptions(group)
         given = self.given(_cluster(group), subscriptions)
@@ -106,7 +106,7 @@ class OwnAssignor:
     def given(
         self, cluster: Cluster, subscriptions: Mapping[str, Subscription]
     ) -> dict[str, MemberAssignment]:
-        """What it gives to each member, in the order of the subscriptions.
+        """Its assignment for each member, in the order of the subscriptions.
 
         Raises:
             PartwrightError: See `lists`.
@@ -121,15 +121,15 @@ class OwnAssignor:
         given = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
         readers = self._check(given, subscriptions, cluster)
         if "COOPERATIVE" in self.protocols:
-            # Kafka looks at nobody who is left out.
+            # Kafka ignores members that are left out.
             self._check_cooperative(readers, {name: subscriptions[name] for name in answer})
         return given
 
     def user_data(self, topics: set[str]) -> bytes | None:
-        """What a member that subscribes to these topics sends along.
+        """The bytes that a member with these topics sends along.
 
         Raises:
-            PartwrightError: Its code raises, or it is no bytes.
+            PartwrightError: Its code raises, or returns something other than bytes.
         """
         if not hasattr(self._assignor, "subscription_user_data"):
             return None
@@ -139,7 +139,7 @@ class OwnAssignor:
         return data
 
     def tell(self, part: MemberAssignment, metadata: ConsumerGroupMetadata) -> None:
-        """Tells it what a member was given.
+        """Tell it what a member got.
 
         Raises:
             PartwrightError: Its code raises.
@@ -166,7 +166,7 @@ class OwnAssignor:
         partitions, data = part if isinstance(part, MemberAssignment) else (part, None)
         is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
         told = f"{type(self._assignor).__qualname__}.assign"
-        # What it gives may be made on the way.
+        # Its answer may be a generator.
         pairs = called(told, lambda: list(partitions)) if is_list else [partitions]
         for pair in pairs:
             if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
@@ -181,7 +181,7 @@ class OwnAssignor:
         subscriptions: Mapping[str, Subscription],
         cluster: Cluster,
     ) -> dict[tuple[str, int], str]:
-        """Who reads each partition."""
+        """The reader of each partition."""
         readers: dict[tuple[str, int], str] = {}
         for member, part in given.items():
             topics = set(subscriptions[member].topics)

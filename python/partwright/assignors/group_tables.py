@@ -1,4 +1,4 @@
-"""A consumer group from Arrow's tables: members, topics, racks, and what an earlier assignment gave."""
+"""A consumer group from Arrow tables: members, topics, racks, and an earlier assignment."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def owned_of(given: Table) -> Owned:
     if odd:
         row = min(odd)
         given = table["partition"][row].as_py()
-        raise PartwrightError(f"owned: row {row} has {shown(given)}, which is no partition")
+        raise PartwrightError(f"owned: row {row} has {shown(given)}, which is not a partition")
     if not pc.all(pc.less_equal(member.slice(0, max(len(member) - 1, 0)), member.slice(1))).as_py():
         # Arrow sorts stably.
         order = pc.sort_indices(member)

@@ -1,4 +1,4 @@
-"""The topics of many groups: all groups share them, or each has its own."""
+"""The topics of many groups: shared by all groups, or separate for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many consumer groups at once: a table of their members in, a table of who reads what out.
+"""Many consumer groups at once: from a table of their members to a table of who reads what.
 
 >>> members = pa.table({"group": ["a", "b", "a"], "member": ["c1", "c1", "c2"], "topics": [["t"], ["t"], ["t"]]})
 >>> assign_groups(members, {"t": 2}, "range").to_pylist()[1]
@@ -47,22 +47,21 @@ class Assigned(NamedTuple):
 
 
 def assign_groups(members: Table, topics: Mapping[str, int] | Table, assignor: str = "range") -> pa.Table:
-    """Who reads what in each of many groups, as `partwright.assign` says of one.
+    """Assign partitions in each of many groups, as `partwright.assign` does for one.
 
     Args:
-        members: A table, or whatever speaks Arrow's PyCapsule interface, with a row for each member of each group:
-            `group`, `member` (its id), `topics` (a list of names) and, where they are known, `owned` (a list of structs
-            of `topic` and `partition`), `generation`, `instance_id` and `rack`. A group's members are put into Java's
-            map in the order of the rows; its rows need not lie together. Other columns are not looked at.
-        topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
-            `racks` (for each partition a list of its replicas' racks). With a column `group` each group has its own.
-        assignor: See `partwright.assign`. The broker's know topics by the ids that Java makes of their names, for a
-            table has none; `old-range` and `old-roundrobin` are not for tables.
+        members: A table, or anything with Arrow's PyCapsule interface, with a row for each member of each group:
+            `group`, `member` (its ID), `topics` (a list of names) and, if known, `owned` (a list of structs of `topic`
+            and `partition`), `generation`, `instance_id` and `rack`. A group's members are put into Java's map in the
+            order of the rows, which need not be adjacent. Other columns are ignored.
+        topics: Each topic's number of partitions by name; or a table of `topic`, `partitions` and, if known, `racks`
+            (for each partition a list of its replicas' racks). With a column `group`, each group has its own topics.
+        assignor: See `partwright.assign`. The broker's assignors use the topic IDs that Java makes of the names,
+            because a table has none; `old-range` and `old-roundrobin` do not work with tables.
 
     Returns:
         A table of `group`, `member`, `topic`, `partition` and `position`, the place in the member's list, which is in
-        Kafka's order. Groups are in the order of their first rows, members in that of theirs. Who reads nothing has
-        no row.
+        Kafka's order. Groups and members are in the order of their first rows. A member that reads nothing has no row.
 
     Raises:
         PartwrightError: A column is missing or of another type; a group is not as it should be, or Kafka's own assignor
@@ -100,7 +99,7 @@ def assign_groups(members: Table, topics: Mapping[str, int] | Table, assignor: s
 
 
 def check_assignor(assignor: object) -> None:
-    """Refuses an assignor that there is not, or that gives partitions to something else than members.
+    """Refuse an unknown assignor, or one that assigns to something other than members.
 
     Raises:
         PartwrightError: It cannot assign a table of groups.

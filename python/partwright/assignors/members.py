@@ -1,4 +1,4 @@
-"""A consumer group as a caller writes it down, checked and put into the columns that the core takes."""
+"""Check a consumer group as a caller writes it down, and convert it to the core's columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partwright._check import shown
 from partwright.assignors.columns import INT32
 from partwright.errors import PartwrightError
 
-__all__ = ["INT32", "Group", "Member", "Owned", "owned_before", "replica_lists"]
+__all__ = ["INT32", "Group", "Member", "Owned", "owned_before", "owned_pairs", "replica_lists"]
 
 Member: TypeAlias = Mapping[str, object]
 _FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "client", "streams")
@@ -61,8 +61,11 @@ class Group:
         racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
         owned: Owned | None = None,
         order: Sequence[int] | None = None,
+        no_racks: Sequence[int] | None = None,
     ) -> Group:
         """Checks a group and puts it into columns.
+
+        `no_racks` has by member how it said that it has no rack, where its leader is of another client.
 
         Raises:
             PartwrightError: Something is not as it should be; the sentence names the field.
@@ -95,6 +98,8 @@ class Group:
             "owned_topic": owned_lists[0],
             "owned_partition": owned_lists[1],
         }
+        if no_racks is not None:
+            of_members["no_rack"] = pa.array(no_racks, pa.int32())
         batch = pa.RecordBatch.from_pydict(of_members)
         return cls.of_columns(
             columns.counts, list(columns.numbers), batch, replicas, columns.rack_numbers, order
@@ -184,7 +189,7 @@ class _Columns:
         claimed = member.get("owned")
         if claimed is not None and has_owned:
             raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
-        self.owned.append(None if claimed is None else _pairs(name, claimed))
+        self.owned.append(None if claimed is None else owned_pairs(name, claimed))
 
     def subscriptions(self) -> pa.ListArray:
         """Lists of the topics' numbers; a topic that nobody has counted gets the next."""
@@ -244,7 +249,7 @@ def replica_lists(
             raise PartwrightError(f"racks of topic {name!r}: {told}, but it has {count} partitions")
         for replicas in partitions:
             if not _is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
-                raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is no list of racks")
+                raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is not a list of racks")
             found += [
                 -1 if rack is None else rack_numbers.setdefault(rack, len(rack_numbers)) for rack in replicas
             ]
@@ -254,8 +259,20 @@ def replica_lists(
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
 
 
-def _pairs(name: str, claimed: Any) -> list[Any]:
-    """What a member owns as a list, whose objects are still to be looked at."""
+def owned_pairs(name: str, claimed: Any) -> list[Any]:
+    """What a member owns as a list, whose objects are still to be looked at.
+
+    Args:
+        name: The member's id, for the error.
+        claimed: Pairs of a topic and a partition, or a list of partitions by topic.
+
+    Raises:
+        PartwrightError: It is neither.
+
+    Examples:
+        >>> owned_pairs("c1", {"t": [0, 1]}), owned_pairs("c1", [["t", 0]])
+        ([('t', 0), ('t', 1)], [['t', 0]])
+    """
     if isinstance(claimed, list):
         return claimed
     if isinstance(claimed, Mapping):
@@ -276,7 +293,7 @@ def _odd(pair: object) -> str:
         return f"owned is a list of [topic, partition], not of {shown(pair)}"
     if not isinstance(pair[0], str):
         return f"a topic is text, not {shown(pair[0])}"
-    return f"owned has {shown(pair[1])}, which is no partition"
+    return f"owned has {shown(pair[1])}, which is not a partition"
 
 
 def _counts(topics: object) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The assignors' names: those of Kafka, their classes, and what names somebody's own."""
+"""The assignors' names, Kafka's classes for them, and what names a user's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partwright.errors import PartwrightError
 __all__ = ["CLIENT_ASSIGNORS", "assignors", "client_assignors", "is_own", "resolve", "short_name"]
 
 CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
-"""Those of today's consumers, among which one may choose."""
+"""The assignors of today's consumers, for comparisons."""
 # As `partition.assignment.strategy` names them, and the broker's `group.consumer.assignors`.
 _CLASSES = {
     f"org.apache.kafka.{name}Assignor": short
@@ -28,7 +28,7 @@ _CLASSES = {
 
 
 def assignors() -> list[str]:
-    """The assignors that there are, under their names in Kafka.
+    """The assignors, under their names in Kafka.
 
     Examples:
         >>> assignors()[4:]
@@ -39,7 +39,7 @@ def assignors() -> list[str]:
 
 
 def client_assignors() -> list[str]:
-    """The assignors of other clients than Java's, as `CLIENT:ASSIGNOR`, and with `@VERSION` where that one differs.
+    """The assignors of other clients than Java's, as `CLIENT:ASSIGNOR`, with `@VERSION` if that version differs.
 
     Examples:
         >>> [name for name in client_assignors() if name.startswith("aiokafka:")]
@@ -52,7 +52,7 @@ def resolve(assignor: object) -> str | OwnAssignor:
     """The name of one of Kafka's assignors or of another client's, or somebody's own.
 
     Raises:
-        PartwrightError: There is no such assignor.
+        PartwrightError: The assignor does not exist.
 
     Examples:
         >>> resolve("sticky")
@@ -71,7 +71,7 @@ def resolve(assignor: object) -> str | OwnAssignor:
 
 
 def short_name(assignor: object) -> object:
-    """What a class of Kafka's calls itself, in place of the class; anything else as it is.
+    """The name that one of Kafka's classes uses for itself; anything else unchanged.
 
     Examples:
         >>> short_name("org.apache.kafka.clients.consumer.StickyAssignor"), short_name("range")

@@ -1,4 +1,4 @@
-"""What is chosen for the assignors of other clients: a seed for chance, and franz-go's BalanceRacks."""
+"""Options for other clients' assignors: a seed for random choices, and franz-go's BalanceRacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many partitions of a topic are a member's share, and which: the assignors' arithmetic, on numbers and on columns.
+"""A member's share of a topic's partitions: the assignors' arithmetic, on numbers and on columns.
 
 `partitions` of one topic, or of all that a group reads, are shared out among `members`. Each argument is a number or an
 Arrow column of whole numbers; a row with a null in any of them gives a null.
@@ -36,16 +36,16 @@ _FLAGS = ("under_min_quota", "over_max_quota")
 
 
 def min_quota(partitions: Numbers, members: Numbers) -> Numbers:
-    """What every member has at least: the whole part of partitions by members.
+    """The least that every member has: partitions divided by members, rounded down.
 
-    It is `minQuota` of `AbstractStickyAssignor`, and what `RangeAssignor` calls the partitions per consumer.
+    This is `minQuota` of `AbstractStickyAssignor`, and the partitions per consumer of `RangeAssignor`.
 
     Args:
-        partitions: How many partitions there are, 0 to 2^31-1.
+        partitions: The number of partitions, 0 to 2^31-1.
         members: How many members share them, 1 to 2^31-1.
 
     Returns:
-        An int, or an int32 column where one of the arguments is a column.
+        An int, or an int32 column if one of the arguments is a column.
 
     Raises:
         PartwrightError: A number is out of its range, an argument has no whole numbers, or columns differ in length.
@@ -58,7 +58,7 @@ def min_quota(partitions: Numbers, members: Numbers) -> Numbers:
 
 
 def max_quota(partitions: Numbers, members: Numbers) -> Numbers:
-    """What no member has more of: partitions by members, rounded up.
+    """The most that a member has: partitions divided by members, rounded up.
 
     Args:
         partitions: See `min_quota`.
@@ -78,7 +78,7 @@ def max_quota(partitions: Numbers, members: Numbers) -> Numbers:
 
 
 def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
-    """Whether a member with so many partitions has less than `min_quota`, and is to get more.
+    """Whether a member with `owned` partitions has less than `min_quota`, so that it should get more.
 
     Args:
         owned: How many partitions it has, 0 to 2^31-1.
@@ -86,7 +86,7 @@ def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Nu
         members: See `min_quota`.
 
     Returns:
-        A bool, or a boolean column where one of the arguments is a column.
+        A bool, or a boolean column if one of the arguments is a column.
 
     Raises:
         PartwrightError: As `min_quota` does.
@@ -99,7 +99,7 @@ def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Nu
 
 
 def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
-    """Whether a member with so many partitions has more than `max_quota`, and is to lose some.
+    """Whether a member with `owned` partitions has more than `max_quota`, so that it should lose some.
 
     Args:
         owned: See `under_min_quota`.
@@ -120,7 +120,7 @@ def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Num
 
 
 def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
-    """The first partition of a topic that `RangeAssignor` gives to a member, where racks do not count.
+    """The first partition of a topic that `RangeAssignor` gives to a member, if racks do not count.
 
     Args:
         index: The member's place among those that subscribe to the topic, from 0, in `RangeAssignor`'s order: static
@@ -129,7 +129,7 @@ def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Number
         members: How many members subscribe to it; see `min_quota`.
 
     Returns:
-        As `min_quota` does. Where `range_length` is 0 it is where the member's range would begin.
+        As for `min_quota`. If `range_length` is 0, it is where the member's range would begin.
 
     Raises:
         PartwrightError: As `min_quota` does; a place that is not among the members.
@@ -142,7 +142,7 @@ def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Number
 
 
 def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
-    """How many partitions of a topic `RangeAssignor` gives to a member, where racks do not count.
+    """How many partitions of a topic `RangeAssignor` gives to a member, if racks do not count.
 
     Args:
         index: See `range_start`.

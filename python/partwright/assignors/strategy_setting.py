@@ -1,4 +1,4 @@
-"""Which assignor a group takes: `partition.assignment.strategy`, its members' votes, and the rebalance protocol.
+"""Which assignor a group uses: `partition.assignment.strategy`, its members' votes, and the rebalance protocol.
 
 >>> assignment_strategy()
 ['range', 'cooperative-sticky']
@@ -34,18 +34,19 @@ def assignment_strategy(strategy: str | Sequence[object] | None = None, version:
     """The assignors of a consumer's `partition.assignment.strategy`, in its order, under their names in Kafka.
 
     Args:
-        strategy: The setting: a list, or Kafka's text with commas; the default of the version where it is not set. An
-            assignor is named as Java does (`org.apache.kafka.clients.consumer.RangeAssignor`) or, which Java does not
-            take, by its name in the protocol (`range`); one's own as in `partwright.assign`.
-        version: That of kafka-clients: up to 2.8 the default is `range`, from 3.0 on `range, cooperative-sticky`.
+        strategy: The setting: a list, or Kafka's text with commas; by default that of the version. Name an assignor as
+            Java does (`org.apache.kafka.clients.consumer.RangeAssignor`) or, which Java does not accept, by its name in
+            the protocol (`range`); your own as for `partwright.assign`.
+        version: The version of kafka-clients: up to 2.8 the default is `range`, from 3.0 on `range,
+            cooperative-sticky`.
 
     Returns:
-        The names; of one's own assignors what their `name` says.
+        The names; for your own assignors their `name`.
 
     Raises:
-        PartwrightError: There is no such assignor, or none at all; one is the broker's or an older version's, which no
-            consumer names; one is there twice, which kafka-clients 3.1 to 4.1 refuse, while later ones take it once
-            and earlier ones did not look.
+        PartwrightError: An assignor does not exist, or the list is empty; one is the broker's or an older version's,
+            which no consumer can name; one is listed twice, which kafka-clients 3.1 to 4.1 refuse (later ones take it
+            once, earlier ones did not check).
 
     Examples:
         >>> assignment_strategy(version="2.8.2")
@@ -115,7 +116,7 @@ def select_assignor(strategies: object, version: str = "4.4.0") -> str:
         The assignor's name.
 
     Raises:
-        PartwrightError: As `assignment_strategy` does; there are no members, or they have no assignor in common.
+        PartwrightError: As for `assignment_strategy`; there are no members, or they have no assignor in common.
 
     Examples:
         >>> select_assignor({"c1": None, "c2": None, "c3": "cooperative-sticky"})
@@ -141,7 +142,7 @@ def select_assignor(strategies: object, version: str = "4.4.0") -> str:
 
 
 def _name(assignor: object) -> str:
-    """What a consumer's assignor calls itself in the group's protocol."""
+    """The name of a consumer's assignor in the group's protocol."""
     found = resolve(assignor)
     if not isinstance(found, str):
         return found.name
@@ -157,7 +158,7 @@ def listed_assignors(strategy: str | Sequence[object]) -> list[object]:
     """The setting's assignors as they are named; Java splits text at commas and trims each part.
 
     Raises:
-        PartwrightError: It is no list, or an empty one.
+        PartwrightError: It is not a list, or an empty one.
 
     Examples:
         >>> listed_assignors("range, sticky")

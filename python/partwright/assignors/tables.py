@@ -1,4 +1,4 @@
-"""Tables of members and of topics: the columns that are looked at, in the types that Arrow's own functions take."""
+"""The columns of tables of members and topics that are read, in the types that Arrow's own functions take."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read(
     """The columns of a table that are looked at; of others even the type does not matter.
 
     Raises:
-        PartwrightError: It is no table, or lacks a column.
+        PartwrightError: It is not a table, or lacks a column.
     """
     try:
         table = given if isinstance(given, pa.Table) else pa.table(given)
@@ -98,7 +98,7 @@ def check_types(members: pa.Table) -> None:
     """Refuses columns of lists that hold something else; values are looked at later.
 
     Raises:
-        PartwrightError: A column is no list of what it should hold.
+        PartwrightError: A column is not a list of what it should hold.
     """
     for name, (told, is_it) in _KINDS.items():
         kind = members.schema.field(name).type if name in members.column_names else pa.null()

@@ -1,4 +1,4 @@
-"""Consumer threads, among which assignors divided partitions before Kafka 0.11: a member with streams has several."""
+"""Consumer threads, to which assignors dealt partitions before Kafka 0.11: a member with streams has several."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def threads(members: object, assignor: str) -> Any:
     What is no member is left for the group's own checks.
 
     Raises:
-        PartwrightError: `streams` is no number of them, is too large, or `old-roundrobin`'s conditions are not met.
+        PartwrightError: `streams` is not a number of them, is too large, or `old-roundrobin`'s conditions are not met.
 
     Examples:
         >>> [thread["id"] for thread in threads([{"id": "C1", "topics": ["t"], "streams": 2}], "old-range")]

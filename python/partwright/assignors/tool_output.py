@@ -1,4 +1,4 @@
-"""A consumer group from the text that Kafka's own `kafka-consumer-groups.sh` prints of its members.
+"""Read a consumer group from the text that Kafka's own `kafka-consumer-groups.sh` prints about its members.
 
 >>> text = '''
 ... GROUP CONSUMER-ID HOST       CLIENT-ID #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from partwright.assignors.collapsed_rows import row_of
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["read_members", "read_topics"]
+__all__ = ["read_members", "read_tool", "read_topics"]
 
 # Of 4.x, and before.
 _ASSIGNMENTS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
 _OLD = re.compile(r"([^(),;:\s]*)\(([\d,]*)\)")
 _NEW = re.compile(r"([^(),;:\s]+):([\d,]+)")
+_OLD_ENDS = re.compile(r"(?<=\)),\s*")
 _NOTHING = "-"
 
 
@@ -48,26 +50,40 @@ def read_members(text: str, topics: Mapping[str, int]) -> Json:
         PartwrightError: It is no such text, has members of several groups or of none, or names no topics, as those of
             Kafka 3.8 and 3.9 do not.
     """
+    return read_tool(text, topics)[0]
+
+
+def read_tool(text: str, topics: Mapping[str, int]) -> tuple[Json, dict[str, str]]:
+    """The same, and by member its client id, if the group is of the classic protocol: otherwise no client assigns.
+
+    Raises:
+        PartwrightError: See `read_members`.
+    """
+    client_ids: dict[str, str] = {}
     members: list[Json] = []
     groups: dict[str, None] = {}
     columns: dict[str, slice] | None = None
+    is_collapsed = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("GROUP "):
             columns = _columns(line, number)
+            is_collapsed = "  " not in line.strip()
         elif columns is not None and line.strip():
-            row = _row(line, columns, number)
+            row = _row(line, columns, number, is_collapsed=is_collapsed)
             groups[row["GROUP"]] = None
             members.append(_member(row, topics, number))
+            if row.get("CURRENT-EPOCH", _NOTHING) == _NOTHING:
+                client_ids[row["CONSUMER-ID"]] = row.get("CLIENT-ID", "")
     if columns is None:
         raise PartwrightError(
-            "this is no text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has no line that "
-            "begins with GROUP"
+            "this is not the text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has no line "
+            "that begins with GROUP"
         )
     if not members:
         raise PartwrightError("the group has no members: there is nobody to assign anything to")
     if len(groups) > 1:
         raise PartwrightError(f"the text has members of several groups, {', '.join(groups)}: describe one")
-    return {"topics": dict(topics), "members": members}
+    return {"topics": dict(topics), "members": members}, client_ids
 
 
 def read_topics(given: str) -> dict[str, int]:
@@ -104,13 +120,15 @@ def _columns(header: str, number: int) -> dict[str, slice]:
     return found
 
 
-def _row(line: str, columns: Mapping[str, slice], number: int) -> dict[str, str]:
+def _row(line: str, columns: Mapping[str, slice], number: int, *, is_collapsed: bool) -> dict[str, str]:
     row = {}
+    # The tool pads the group's name: a header without two blanks has been through a chat.
+    if is_collapsed:
+        return row_of(line, list(columns), number)
     for name, place in columns.items():
         if place.start and line[place.start - 1 : place.start] not in {" ", ""}:
-            raise PartwrightError(
-                f"line {number}: the columns are not below their names: take the text as the tool prints it"
-            )
+            # Where a value is not below its name, chats have made one blank of many.
+            return row_of(line, list(columns), number)
         row[name] = line[place].strip()
     return row
 
@@ -138,12 +156,12 @@ def _owned(assignment: str, number: int) -> dict[str, list[int]]:
     if assignment in {"", _NOTHING}:
         return {}
     is_old = "(" in assignment
-    pattern, parts = (_OLD, assignment.split(", ")) if is_old else (_NEW, assignment.split(";"))
+    pattern, parts = (_OLD, _OLD_ENDS.split(assignment)) if is_old else (_NEW, assignment.split(";"))
     owned: dict[str, list[int]] = {}
     for part in parts:
         found = pattern.fullmatch(part)
         if found is None:
-            raise PartwrightError(f"line {number}: {part!r} is no assignment, such as orders:0,1;users:2")
+            raise PartwrightError(f"line {number}: {part!r} is not an assignment, such as orders:0,1;users:2")
         if not found[1]:
             raise PartwrightError(
                 f"line {number}: {assignment!r} names no topics, which the tool of Kafka 3.8 and 3.9 leaves out: "

@@ -1,4 +1,4 @@
-"""Topics' ids, by which the broker's own assignors know topics: as given, or made of the name as Java makes them."""
+"""Topics' IDs, which the broker's own assignors use: as given, or made of the name as Java makes them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def with_topic_ids(group: Group, given: object) -> Group:
     for name, text in given.items():
         if not isinstance(text, str) or not _ID.fullmatch(text):
             raise PartwrightError(
-                f"topic_ids: {name!r} has {reprlib.repr(text)}, which is no id as Kafka writes it: "
+                f"topic_ids: {name!r} has {reprlib.repr(text)}, which is not an id as Kafka writes it: "
                 "22 letters of A-Z, a-z, 0-9, - and _"
             )
     ids = _core.topic_ids(group.topics, [given.get(name) for name in group.topics])

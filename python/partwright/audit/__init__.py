@@ -1,4 +1,4 @@
-"""Questions about real data: which client wrote it, what moves when a topic grows, do two of them meet."""
+"""Questions about real data: which client wrote it, what moves when a topic grows, do two topics meet?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where records are and where a client puts them: summed up batch by batch, in bounded memory.
+"""Compare where records are with where a client puts them, summed up batch by batch in bounded memory.
 
 >>> found = Check(15)
 >>> found.add(pa.array(["TT0124", "N14228", None]), pa.array([10, 3, 7]))
@@ -27,6 +27,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
 from partwright.keys.hashing import encode, partition_for_key
+from partwright.keys.key_columns import key_columns
 from partwright.keys.key_text import short, shown_key
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Example", "Placer"]
 
-# The digits of 2147483647; what has more of them is no partition, whether it fits into 64 bits or not.
+# The digits of 2147483647; what has more of them is not a partition, whether it fits into 64 bits or not.
 _NUMBER = "^-?0*[0-9]{1,10}$"
 # Those of any number of 64 bits, but for the last few.
 LONG = "^-?0*(?:[0-9]{1,18}|[0-8][0-9]{18})$"
@@ -57,7 +58,7 @@ class Placer:
         key_type: How a value becomes key bytes.
 
     Raises:
-        PartwrightError: One of them is none.
+        PartwrightError: One of them is invalid.
 
     Examples:
         >>> placer = Placer(15)
@@ -89,7 +90,7 @@ class Placer:
         with _rows_named(where or self._where, self.rows):
             partitions = partition_for_key(keys, self.n, self.client, self.key_type)
         self.rows += len(keys)
-        self.null_keys += _null_count(keys)
+        self.null_keys += _null_count(keys, self.key_type)
         return partitions
 
     def _where(self, row: int) -> str:
@@ -104,10 +105,10 @@ class Example:
         row: Its row in the file, from 0; None for a topic's.
         offset: Its offset in the topic's partition; None for a file's.
         key: Its key, for people.
-        partition: Where it is said to be: a number, the text that is none, or None where nothing is said.
-        expected: Where the client puts it; None where that may be anywhere.
+        partition: Its given partition: a number, an invalid text, or None if nothing is given.
+        expected: Where the client puts it; None if that may be anywhere.
         client: The client profile.
-        rows: How many records of the key are there; None where the row or the offset is that of one.
+        rows: How many records of the key are there; None if the row or the offset belongs to one record.
     """
 
     row: int | None
@@ -119,7 +120,7 @@ class Example:
     rows: int | None = None
 
     def to_dict(self) -> Json:
-        """As JSON has it: without `rows`, where there is a row or an offset."""
+        """As in the JSON: without `rows`, if there is a row or an offset."""
         found = asdict(self)
         if self.rows is None:
             del found["rows"]
@@ -135,27 +136,27 @@ class Example:
 
 
 class Check:
-    """What a check finds.
+    """The result of a check.
 
     Args:
         n: How many partitions the topic has.
         client: The client profile whose partitions are right.
         key_type: How a value becomes key bytes.
-        show: How many of the records that are not where they belong are kept as examples.
+        show: How many misplaced records to keep as examples.
         max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
         min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
-        among: How many of the partitions are looked at, where that is not all: shares are of these.
+        among: How many partitions were read, if not all: shares are of these.
 
     Attributes:
         rows: Rows seen.
         null_keys: Those without a key.
-        misplaced: Those that are not where the client puts them, among them those in no partition from 0 to n-1.
-        undetermined: Those whose partition the client does not determine: they may be in any, or in none.
-        outside: The misplaced ones that are in no partition from 0 to n-1; None where another engine has counted.
+        misplaced: Records that are not where the client puts them, including those in no partition from 0 to n-1.
+        undetermined: Records whose partition the client does not determine: they may be in any, or in none.
+        outside: Misplaced records in no partition from 0 to n-1; None if another engine counted.
         examples: The first that are misplaced.
 
     Raises:
-        PartwrightError: n, the client or the key type is none.
+        PartwrightError: n, the client or the key type is invalid.
     """
 
     def __init__(
@@ -225,7 +226,7 @@ class Check:
 
     @property
     def broken(self) -> list[str]:
-        """What of the contract on shares does not hold, a sentence each."""
+        """The broken parts of the contract on shares, a sentence each."""
         return self._shares.broken(*self._contract)
 
     @property
@@ -250,7 +251,7 @@ class Check:
 
     @property
     def note(self) -> str | None:
-        """Why keys are estimated; None where they were counted."""
+        """Why keys are estimated; None if they were counted."""
         if not self._seen.is_sampled:
             return None
         return (
@@ -259,7 +260,7 @@ class Check:
         )
 
     def salted(self) -> list[Salted]:
-        """What the largest share would be, were the heaviest keys salted; empty where no key is heavy."""
+        """The largest share if the heaviest keys were salted; empty if no key is heavy."""
         placed = self._seen.rows_in.total()
         heavy = self._seen.places_of(self._heaviest())
         return salted(heavy, self._seen.rows_in, placed, self.n, self.client)
@@ -269,12 +270,11 @@ class Check:
 
         Args:
             keys: Their keys.
-            partitions: Where they are: whole numbers, or text of such; None takes where the client puts them.
+            partitions: Where they are: whole numbers, or text of such; None means where the client puts them.
             offsets: Their offsets in a topic's partitions; None for a file's.
 
         Raises:
-            PartwrightError: A key has no key bytes under the key type, or the partitions' type is none of whole
-                numbers.
+            PartwrightError: A key has no key bytes under the key type, or the partitions are not whole numbers.
         """
         first = self.rows
 
@@ -305,7 +305,7 @@ class Check:
         self._seen.add(in_one(encode(keys, self._placer.key_type)), found.cast(pa.int64()))
 
     def take(self, seen: Observed, misplaced: int, undetermined: int, examples: list[Example]) -> None:
-        """Take what another engine has summed up, all of it: the records by key and the partition that they are in."""
+        """Take everything that another engine has summed up: the records by key and by their partition."""
         self._seen = seen
         self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
         self.outside = None
@@ -334,7 +334,7 @@ class Check:
         return found
 
     def to_dict(self) -> Json:
-        """What was found, as JSON has it."""
+        """The result, as in the JSON."""
         keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._heaviest()
         listed = range(self.n) if self.n <= _LISTED else sorted(rows_in)
         return {
@@ -396,10 +396,10 @@ class Check:
         )
 
 
-def _null_count(column: Column) -> int:
+def _null_count(column: Column, key_type: str | None) -> int:
     """How many rows are null; a dictionary may have nulls among its values, too."""
     count = 0
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+    for chunk in key_columns(column, None, key_type):
         hides_nulls = pa.types.is_dictionary(chunk.type) and chunk.dictionary.null_count
         count += (chunk.dictionary_decode() if hides_nulls else chunk).null_count
     return count

@@ -1,4 +1,4 @@
-"""The columns of an audit, out of what users have: key bytes, partitions, timestamps and offsets."""
+"""The columns of an audit, from what users have: key bytes, partitions, timestamps and offsets."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places"
 
 
 def checked_n(n: SupportsIndex | None) -> int | None:
-    """A number of partitions; None where it is to be found.
+    """A number of partitions; None if it has to be found.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: It is invalid.
 
     Examples:
         >>> checked_n(12), checked_n(None)
@@ -48,7 +48,7 @@ class Columns(NamedTuple):
     """Columns of one length.
 
     Attributes:
-        keys: Key bytes, null where there is no key.
+        keys: Key bytes, null if there is no key.
         partitions: Whole numbers of 64 bits from 0 on, without nulls.
         times: Milliseconds since 1970, null where they are not known.
         offsets: Whole numbers of 64 bits, null where they are not known.
@@ -113,7 +113,7 @@ def places(
     none = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater_equal(found, number(end))), TRUE)
     for row in pc.indices_nonzero(none)[:1].to_pylist():
         value = given[row].as_py()
-        said = "is in no partition" if value is None else f"is in {value!r}, which is no partition"
+        said = "is in no partition" if value is None else f"is in {value!r}, which is not a partition"
         of = "" if n is None else f" of {n}"
         reason = f"{said}{of}: they are whole numbers from 0 to {end - 1}"
         raise PartwrightError(
@@ -146,7 +146,7 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
         up_to = f"to {_LARGEST_SIZE}"
     for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
         value = column[row].as_py()
-        reason = f"has the {what} {value!r}, which is no whole number from 0 {up_to}"
+        reason = f"has the {what} {value!r}, which is not a whole number from 0 {up_to}"
         raise PartwrightError(
             f"row {first_row + row} {reason}", row=first_row + row, field=what, value=value, reason=reason
         )

@@ -1,4 +1,4 @@
-"""A contract on skew: how much of the records one partition may have at most, how many partitions must have some.
+"""A contract on skew: the most that one partition may have, and how many partitions must have records.
 
 >>> found = check_contract(["TT0124", "N14228", None], 15, max_share="50%")
 >>> found.used, found.largest_share
@@ -32,7 +32,7 @@ __all__ = ["check_contract", "contract"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# So many of the heaviest keys are named.
+# How many of the heaviest keys are named.
 _NAMED = 3
 
 
@@ -47,24 +47,26 @@ def contract(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: the records that the function returns keep a contract on skew, or `ContractError` is raised.
 
-    What the function returns is returned as it is. Of an iterator of batches each is passed on as it comes, and the
-    contract is judged at the end: whoever takes all of them gets the error then, whoever stops earlier gets none.
+    What the function returns is returned as it is. If it is an iterator of batches, each is passed on as it comes, and
+    the contract is judged at the end: a caller that takes all of them gets the error then, one that stops earlier gets
+    none.
 
     Args:
         n: How many partitions the topic has, 1 to 2^31-1.
-        key: The column whose value is the record's key; None where the function returns the keys themselves.
+        key: The column with the record's key; None if the function returns the keys.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        max_share: Which share of the rows a partition may have at most: 0.05 or "5%". Rows that the client does not
-            place by their key are not counted, and no rows at all keep it.
+        max_share: The largest share of the rows that a partition may have: 0.05 or "5%". Rows that the client does not
+            place by their key are not counted, and without rows it always holds.
         min_used: Which share of the partitions must have rows at least: 0.9 or "90%".
 
     Returns:
-        The decorator. What its function returns is what `check_contract` takes.
+        The decorator. Its function may return whatever `check_contract` takes.
 
     Raises:
-        PartwrightError: n, the client, the key type or a share is none, neither share is given, or the function is
-            asynchronous: at once. When the function is called: it returns what `check_contract` does not take.
+        PartwrightError: At once: n, the client, the key type or a share is invalid, neither share is given, or the
+            function is asynchronous. When the function is called: it returns something that `check_contract` does not
+            take.
 
     Examples:
         >>> @contract(n=12, key="country", max_share="20%")
@@ -107,26 +109,26 @@ def check_contract(
     max_share: float | str | None = None,
     min_used: float | str | None = None,
 ) -> Check:
-    """Refuse records that do not keep a contract on skew, and say how they would be spread where they do.
+    """Refuse records that break a contract on skew, and show how they would be spread if they keep it.
 
     Args:
         records: With `key`: an Arrow table, record batch or stream, a DataFrame of pandas, polars or Spark, a list of
             dicts, or an iterator of these, which is read to its end. Without it: a column of keys as
             `partwright.partition_for_key` takes it, or an iterator of such columns.
         n: How many partitions the topic has, 1 to 2^31-1.
-        key: The column whose value is the record's key; None where the records are the keys themselves.
+        key: The column with the record's key; None if the records are the keys.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         max_share: Which share of the rows a partition may have at most; see `contract`.
         min_used: Which share of the partitions must have rows at least; see `contract`.
 
     Returns:
-        What was found; of a Spark DataFrame what `partwright.spark.check` gives.
+        The result; for a Spark DataFrame what `partwright.spark.check` returns.
 
     Raises:
-        ContractError: They do not keep it; what was found is its `found`.
-        PartwrightError: n, the client, the key type or a share is none, neither share is given, or the records have
-            no such column, or a key has no key bytes.
+        ContractError: They break it; the result is its `found`.
+        PartwrightError: n, the client, the key type or a share is invalid, neither share is given, the records have no
+            such column, or a key has no key bytes.
 
     Examples:
         >>> check_contract(["TT0124", "N14228", "N24211"], 2, min_used="100%").used
@@ -144,7 +146,7 @@ def check_contract(
 
 @dataclass(frozen=True)
 class _Contract:
-    """What is promised of records; see `contract`."""
+    """A contract on records; see `contract`."""
 
     n: int
     key: str | None
@@ -214,11 +216,11 @@ class _Contract:
 
 
 def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
-    """What does not hold, by which keys, and what to do about it.
+    """The broken part, the keys to blame, and what to do.
 
     Args:
         broken: A sentence for each term that does not hold.
-        found: What `partwright check --json` prints.
+        found: As in `partwright check --json`.
         max_share: The share that a partition may have at most.
     """
     words = " and ".join(broken)

@@ -1,4 +1,4 @@
-"""Whether two topics or tables meet: whether what has the same key is in the same partition of both, and if not why.
+"""Whether records of one key are in the same partition of two topics or tables, and if not, why.
 
 >>> from partwright.audit.key_sums import Observed
 >>> from partwright.audit.check import Placer
@@ -48,8 +48,8 @@ class Side:
 
     Attributes:
         seen: Its records, summed up.
-        n: How many partitions it has; None finds it from where the keys are.
-        client: The client that would put them where they are; None where they were seen there.
+        n: Its number of partitions; None finds it from where the keys are.
+        client: The client that would place them; None if their partitions are known.
         key_type: How its keys are shown.
     """
 
@@ -61,7 +61,7 @@ class Side:
 
 @dataclass(frozen=True)
 class KeyApart:
-    """A key that is in both and does not meet: its partitions in each, none where its client takes any."""
+    """A shared key that does not meet: its partitions in each table, none if its client puts it anywhere."""
 
     key: str
     a: tuple[int, ...]
@@ -72,18 +72,18 @@ class KeyApart:
 class Meeting:
     """Whether two tables meet.
 
-    A key meets when all of its records are in one partition, of the same number in both, and both have as many
-    partitions. Where they have not, no key meets: Kafka Streams refuses to start, consumers of both are given other
-    numbers, and what has equal numbers all the same has them by the chance of this pair of n.
+    A key meets if all of its records are in one partition, with the same number in both tables, and both have the same
+    number of partitions. Otherwise no key meets: Kafka Streams refuses to start, consumers of both get different
+    numbers, and equal numbers are chance.
 
     Attributes:
-        a: What one of them is.
-        b: What the other is.
+        a: The first table.
+        b: The second table.
         keys_shared: How many different keys are in both, byte for byte.
         keys_meeting: How many of them meet.
-        share_of_keys: The share of the shared keys that do not, 0 to 1; None where there is none.
-        share_of_rows: The share of the rows of both with a shared key whose key does not; None where there is none.
-        readings: How the keys of each would have to be read to be the same ones; None where they are as they are.
+        share_of_keys: The share of the shared keys that do not meet, 0 to 1; None if there are none.
+        share_of_rows: The share of both tables' rows with a shared key that does not meet; None if there are none.
+        readings: How each table's keys have to be read to be the same; None if they already are.
         reasons: Why not all meet.
         examples: The keys with most rows that do not.
         is_sampled: Whether there were too many keys to look at all: of those that were, all records count.
@@ -106,7 +106,7 @@ class Meeting:
         return all(reason.kind in HARMLESS for reason in self.reasons)
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """As in the JSON."""
         return {
             "ok": self.ok,
             **asdict(self),

@@ -1,4 +1,4 @@
-"""What two tables are, and why they do not meet: a kind and a sentence for each reason."""
+"""Two tables' descriptions, and why they do not meet: a kind and a sentence for each reason."""
 
 from __future__ import annotations
 

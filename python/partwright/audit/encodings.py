@@ -1,4 +1,4 @@
-r"""Under which encodings two tables' keys are the same ones, where their bytes are not.
+r"""Under which encodings two tables' keys are the same, although their bytes are not.
 
 >>> found = same_keys(pa.array([b"42", b"7"]), pa.array([(42).to_bytes(8), (8).to_bytes(8)]))
 >>> found.names, found.keys, found.of_a, found.of_b

@@ -1,4 +1,4 @@
-"""Which client wrote a topic, and for how many partitions: from where its keys are.
+"""Which client wrote a topic, and for how many partitions, judged by where its keys are.
 
 >>> keys = [f"user-{i}" for i in range(100)]
 >>> found = fingerprint(keys, partition_for_key(keys, 12, "librdkafka"))
@@ -37,6 +37,8 @@ _TURNS = 5
 _EXPLAINED = 0.01
 # Keys that are numbered agree with weak hashes more often than by chance: a rule that leaves as much is none.
 _BY_STRUCTURE = 0.75
+# A key's main partition has so much of its records, and main partitions have so much of all.
+_MAIN = 0.9
 
 
 def fingerprint(
@@ -54,7 +56,7 @@ def fingerprint(
         keys: A column of the records' keys, of any type that `partwright.partition_for_key` takes.
         partitions: Where they are, a column of whole numbers as long.
         timestamps: When, a column of whole numbers (milliseconds) or timestamps as long: they date a change.
-        offsets: Their offsets, a column of whole numbers as long: they tell in each partition where a change is.
+        offsets: Their offsets, a column of whole numbers as long: they locate a change in each partition.
         n: How many partitions the topic has; by default it is found, too.
         key_type: How a key becomes bytes; see `partwright.encode`.
 
@@ -63,7 +65,7 @@ def fingerprint(
 
     Raises:
         KeyTypeError: The keys have no bytes under this key type.
-        PartwrightError: The columns differ in length, a partition is none, or n has not so many.
+        PartwrightError: The columns differ in length, a partition is invalid, or n is too small for it.
 
     Examples:
         >>> keys = [b"user-%d" % i for i in range(50)]
@@ -78,14 +80,14 @@ def fingerprint(
 
 
 def judge(seen: Observed, n: int | None = None) -> Fingerprint:
-    """Which client wrote what was seen.
+    """Find which client wrote the records that were seen.
 
     Args:
         seen: Records, summed up.
         n: How many partitions the topic has; by default it is found, too.
 
     Raises:
-        PartwrightError: n is none, or a record is in a partition that n has not.
+        PartwrightError: n is invalid, or a record is in a partition that n does not have.
     """
     largest = max(seen.rows_in, default=-1)
     if n is not None:
@@ -98,7 +100,7 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     answers = Answers(seen, pairs, n)
     if not pairs.num_rows:
         return answers.without_writer("no-keys", n)
-    found = [_by_rules(answers, largest)]
+    found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
     # Rules may agree in part, as FNV-1a's with and without zeros before a key: the best explanation counts.
     if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
         for name, transform in TRANSFORMS.items():
@@ -134,6 +136,26 @@ class _Found(NamedTuple):
 def _by_rules(answers: Answers, largest: int) -> _Found | None:
     """The answer where rules are seen in the keys; None where there are none."""
     writers, left = find_writers(answers.pairs, answers.n, largest)
+    if writers:
+        return _Found(answers.by(writers), answers.unexplained_pairs(writers))
+    return _Found(answers.undecided(left), 0.0) if left else None
+
+
+def _by_main_places(answers: Answers, largest: int) -> _Found | None:
+    """The answer where rules are seen once each key stands for the one partition that has nearly all of its records.
+
+    Of few keys with many records each, some strays make many pairs of a key and a partition that follow no rule.
+    """
+    pairs = answers.pairs
+    of_keys = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    main = pairs.join(of_keys, "key", join_type="inner", use_threads=False)
+    main = main.filter(
+        pc.greater_equal(main["rows"].cast(pa.float64()), pc.multiply(main["rows_sum"], _MAIN))
+    )
+    kept, rows = (pc.sum(each["rows"]).as_py() or 0 for each in (main, pairs))
+    if main.num_rows == pairs.num_rows or kept < _MAIN * rows:
+        return None
+    writers, left = find_writers(main.select(pairs.schema.names), answers.n, largest)
     if writers:
         return _Found(answers.by(writers), answers.unexplained_pairs(writers))
     return _Found(answers.undecided(left), 0.0) if left else None

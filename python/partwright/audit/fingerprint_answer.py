@@ -1,4 +1,4 @@
-"""What is said of a topic's records once its writers are found, or none is."""
+"""The answer about a topic's records, once their writers are found or there are none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from partwright._doors import notebook
 from partwright.audit.fingerprint_search import Writer, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
-from partwright.audit.writer_change import Change, Parting, parting
+from partwright.audit.writer_change import Change, Parting, course, parting
 from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, TRUE, number
 from partwright.keys.clients import clients
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answers", "Fingerprint"]
 
-# The share of records that no rule explains, where there is one writer all the same.
-_UNEXPLAINED = 0.01
+# The share of records that no rule explains, where there is one writer all the same: strays are exceptions of it.
+_UNEXPLAINED = 0.02
 _EXAMPLES = 5
 _TWO = 2
 
@@ -38,25 +38,27 @@ class Fingerprint:
     """Which client wrote a topic.
 
     Attributes:
-        verdict: `one-writer`; `mixture` of several, or of one and what follows no rule; `n-change` and
-            `writer-change` at a point in time; `round-robin` where keys are there and partitions follow a cycle;
-            `no-rule` where keys are there and no profile puts them where they are; `no-keys`; `undecided` where
-            too few keys tell the profiles apart.
-        n: For how many partitions it was written, the latest; None where nothing tells.
+        verdict: `one-writer`; `mixture` of several, or of one and what follows no rule; `n-change` and `writer-change`
+            at a point in time; `round-robin` if there are keys and partitions follow a cycle; `no-rule` if there are
+            keys and no profile puts them there; `no-keys`; `undecided` if too few keys tell the profiles apart.
+        n: The latest number of partitions for which it was written; None if unknown.
         family: The profiles that these keys cannot tell apart, in the order of `partwright.clients`.
         shares: Of the records with a key, the share of each writer, by one profile of its family.
         key_transform: What had to be done to the keys first; None for nothing.
         change: When the writer or n changed.
-        explained: By profile, the records whose partition it explains and those whose partition it determines.
+        explained: By profile, how many records it puts where they are, and how many it determines.
         deciding_keys: How many different keys the nearest other rule puts elsewhere.
         rows: All records.
         null_keys: Those without a key.
         keys: How many different keys were looked at.
         scattered_keys: How many of them are in several partitions.
         scattered: Some of those, with their partitions.
-        unexplained: The share of the records with a key that no writer put where they are; what agrees with a rule by
-            chance is estimated, and counted here.
+        unexplained: The share of the records with a key that no writer put where they are; agreement by chance is
+            estimated, and counted here.
         is_sampled: Whether there were too many keys to look at all: of those that were, all records count.
+        strays: Of one writer, the exceptions with the most records: key, its partition, the one by the rule, records.
+        course: Where the writer or n changed, how many records each alone explains over time: `from_ms`, `to_ms` and
+            `rows` by writer, or by number of partitions; empty without timestamps.
     """
 
     verdict: str
@@ -74,6 +76,8 @@ class Fingerprint:
     scattered: tuple[tuple[bytes, tuple[int, ...]], ...]
     unexplained: float
     is_sampled: bool
+    strays: tuple[tuple[bytes, int, int, int], ...] = ()
+    course: tuple[Json, ...] = ()
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
@@ -85,6 +89,10 @@ class Fingerprint:
         found["change"] = None if self.change is None else self.change.to_dict()
         found["scattered"] = [
             {"key_hex": key.hex(), "partitions": list(partitions)} for key, partitions in self.scattered
+        ]
+        found["strays"] = [
+            {"key_hex": key.hex(), "partition": partition, "expected": expected, "rows": rows}
+            for key, partition, expected, rows in self.strays
         ]
         return found
 
@@ -129,7 +137,7 @@ class Answers:
     def by(self, writers: Sequence[Writer]) -> Fingerprint:
         """Some writers are seen."""
         found, unexplained = self._shares(writers)
-        # What is some writer's by less than a record is no writer's.
+        # A writer that explains less than one record is dropped.
         rows = pc.sum(self.pairs["rows"]).as_py()
         writers = [
             writer for writer, share in zip(writers, found, strict=True) if share * rows >= 1
@@ -154,7 +162,29 @@ class Answers:
             explained=self._explained(last.n),
             deciding_keys=self._deciding(last),
             unexplained=unexplained,
+            strays=self._strays(last) if verdict == "one-writer" else (),
+            course=() if change is None else self._course(change, writers, families),
         )
+
+    def _course(
+        self, change: Change, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]
+    ) -> tuple[Json, ...]:
+        """Who wrote how much when; by their number of partitions where that is what changed."""
+        names = {
+            writer: f"{writer.n} partitions" if change.kind == "n" else families[writer][0]
+            for writer in writers
+        }
+        return course({names[writer]: self._alone(writer, writers) for writer in writers})
+
+    def _strays(self, writer: Writer) -> tuple[tuple[bytes, int, int, int], ...]:
+        """The pairs that a rule puts elsewhere, those with the most records."""
+        expected = partition_for_key(self.pairs["key"], writer.n, writer.client).cast(pa.int64())
+        elsewhere = pc.fill_null(pc.not_equal(expected, self.pairs["partition"]), FALSE)
+        found = self.pairs.append_column("expected", expected).filter(elsewhere)
+        order = [("rows", "descending"), ("key", "ascending"), ("partition", "ascending")]
+        some = found.sort_by(order).slice(0, _EXAMPLES)
+        names = ("key", "partition", "expected", "rows")
+        return tuple(zip(*(some[name].to_pylist() for name in names), strict=True))
 
     def _followed(self, writer: Writer) -> pa.Array | pa.ChunkedArray:
         following = follows(self.pairs, writer)
@@ -276,6 +306,8 @@ class Answers:
         explained: dict[str, tuple[int, int]] | None = None,
         deciding_keys: int = 0,
         unexplained: float = 0.0,
+        strays: tuple[tuple[bytes, int, int, int], ...] = (),
+        course: tuple[Json, ...] = (),
     ) -> Fingerprint:
         some = self.scattered.take(pc.sort_indices(self.scattered).slice(0, _EXAMPLES))
         return Fingerprint(
@@ -294,6 +326,8 @@ class Answers:
             scattered=tuple(self._places(key) for key in some),
             unexplained=unexplained,
             is_sampled=self.seen.is_sampled,
+            strays=strays,
+            course=course,
         )
 
     def _places(self, key: pa.Scalar) -> tuple[bytes, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Which rules the pairs of a key and a partition follow, and which of them by chance."""
+"""Which rules the pairs of a key and a partition follow, and which of them only by chance."""
 
 from __future__ import annotations
 

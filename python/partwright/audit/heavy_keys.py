@@ -1,4 +1,4 @@
-"""The keys with the most rows, out of more keys than there is room for: Misra and Gries's summary, over tables.
+"""The keys with the most rows, in bounded memory: Misra and Gries's summary, over tables.
 
 What is kept of a pair of a key and a partition is at most what it has, and lacks at most `missed` of it; `missed` times
 the pairs that there is room for is at most the rows seen.  Summaries of parts can be merged: Agarwal et al., Mergeable
@@ -124,6 +124,8 @@ def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
         missed: How many rows a key may have beyond those.
     """
     rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    if not rows.num_rows:  # pyarrow before 22 finds nothing heaviest in an empty table, and raises.
+        return []
     # The heaviest alone are sorted by their bytes too.
     places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows_sum", "descending")])
     least = rows["rows_sum"][places[-1].as_py()] if len(places) else number(0)

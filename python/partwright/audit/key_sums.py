@@ -1,4 +1,4 @@
-"""What is seen of a topic's records, summed up batch by batch in bounded memory; summaries of parts can be merged.
+"""Sums of a topic's records, batch by batch in bounded memory; summaries of parts can be merged.
 
 >>> seen = Observed()
 >>> seen.add(pa.array([b"a", b"b", b"a", None]), pa.array([4, 8, 4, 0]))
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.audit.heavy_keys import HeavyPairs, bytes_of_keys, most_rows
-from partwright.files.scalars import TRUE, binary_column, number
+from partwright import _core
+from partwright.audit.heavy_keys import HeavyPairs, most_rows
+from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import murmur2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from partwright.audit.heavy_keys import HeavyKey
@@ -28,14 +29,6 @@ __all__ = ["EARLIEST", "Level", "Observed", "merged", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
-# Batches are merged once they have as many rows, or bytes of keys, so that a row is merged few times.
-_PENDING = 1 << 20
-_PENDING_BYTES = 64 << 20
-# Rows are grouped so many at a time, or so many bytes of keys: a key that many batches have is then grouped few times.
-_GROUPED = 1 << 20
-_GROUPED_BYTES = 64 << 20
-# An Arrow column of binary has no more than 2 GiB, and one of large binary is grouped ten times as slowly.
-_BATCH_BYTES = 1 << 30
 # How many records are kept in the order of time: a cycle shows in far fewer.
 EARLIEST = 1 << 16
 _HASHES = 1 << 32
@@ -105,13 +98,21 @@ class Observed:
         self.bytes_in: Counter[int] = Counter()
         self._most = most
         self._below = _HASHES
-        # Rows that no table has yet, all of one schema.
-        self._rows: list[pa.Table] = []
-        self._rows_bytes = 0
-        self._tables: list[pa.Table] = []
-        self._pending = self._pending_bytes = 0
+        self._kept = _core.KeySums()
+        # All pairs of the rows that the heaviest have not been looked for in, once keys are left out.
+        self._latest = _core.KeySums()
+        # What is kept as a table, if somebody has asked for it since.
+        self._table: pa.Table | None = None
         self._heavy: HeavyPairs | None = None
         self._earliest: pa.Table | Callable[[], pa.Table] = _ORDER.empty_table()
+
+    def __getstate__(self) -> dict[str, object]:
+        """With tables for what the core has."""
+        return {**self.__dict__, "_kept": self.pairs(), "_latest": None}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._kept, self._latest = _sums(state["_kept"]), _core.KeySums()
 
     @classmethod
     def of_sums(
@@ -141,7 +142,7 @@ class Observed:
                 seen.null_keys_in += Counter({row["partition"]: row["null_keys"]})
                 seen.bytes_in += Counter({row["partition"]: row["bytes"] or 0})
         seen._below = _HASHES // scale
-        seen._tables = [pairs.select(_PAIRS.names).cast(_PAIRS)]
+        seen._kept = _sums(pairs.select(_PAIRS.names).cast(_PAIRS))
         if heavy is not None:
             seen._heavy = HeavyPairs()
             seen._heavy.add(heavy)
@@ -177,68 +178,55 @@ class Observed:
             offsets: Their offsets, the same.
             sizes: How many bytes each has, the same.
         """
-        if not pa.types.is_binary(keys.type):
-            # Of any other layout Arrow's kernels do not take each.
-            keys = keys.cast(pa.large_binary())
-        given = {"time": times, "offset": offsets, "size": sizes}
-        columns = {name: column for name, column in given.items() if column is not None}
-        rows = pa.table({"partition": partitions, "key": keys, **columns})
         if times is not None or self.rows < EARLIEST:
-            self._keep_earliest(rows)
-        self.rows += rows.num_rows
-        self.rows_in.update(_counted(rows["partition"]))
+            self._keep_earliest(partitions, times)
+        self.rows += len(keys)
+        self.rows_in.update(_counted(partitions))
         if sizes is not None:
-            self.bytes_in.update(_summed(rows, "size"))
+            self.bytes_in.update(_summed(partitions, sizes))
         if keys.null_count:
-            keyless = rows.filter(pc.is_null(rows["key"]))
-            self.null_keys += keyless.num_rows
-            self.null_keys_in.update(_counted(keyless["partition"]))
-            rows = rows.filter(pc.is_valid(rows["key"]))
-        if self._rows and self._rows[0].schema != rows.schema:
-            self._group()
-        self._rows.append(rows)
-        self._rows_bytes += bytes_of_keys(rows)
-        if sum(each.num_rows for each in self._rows) >= _GROUPED or self._rows_bytes >= _GROUPED_BYTES:
-            self._group()
+            self.null_keys += keys.null_count
+            self.null_keys_in.update(_counted(partitions.filter(pc.is_null(keys))))
+        sums = self._kept if self._heavy is None else self._latest
+        sums.add(keys, partitions, [sizes, times, times, offsets, offsets])
+        self._table = None
+        if self._has_too_many(sums):
+            self._make_room()
 
     def merge(self, other: Self) -> None:
         """Take what another one has seen: the records that come after these in their source."""
-        self._group()
+        self._make_room()
         pairs = other.pairs()
         self.rows += other.rows
         self.null_keys += other.null_keys
         self.null_keys_in.update(other.null_keys_in)
         self.rows_in.update(other.rows_in)
         self.bytes_in.update(other.bytes_in)
-        self._keep_earliest(other.order())
+        self._keep_earliest(*other.order().select(["partition", "time"]).columns)
         # One that has left keys out has the heaviest of all.
         if other._heavy is not None:
             self._heaviest().merge(other._heavy)
         elif self._heavy is not None:
             self._heavy.add(pairs)
-        self._below = min(self._below, other._below)
-        self._keep(pairs)
+        if other._below < self._below:
+            self._below = other._below
+            self._kept.keep(self._below)
+        self._kept.merge(other._kept, self._below)
+        self._make_room()
 
     def pairs(self) -> pa.Table:
         """A row for each key in each partition: how many rows, their bytes, the first and last times and offsets."""
-        self._group()
-        if len(self._tables) != 1:
-            whole = pa.concat_tables(self._tables or [_PAIRS.empty_table()])
-            # What was kept before may be too much now.
-            self._tables = [merged(self._kept(whole) if self._below < _HASHES else whole)]
-        self._pending = self._pending_bytes = 0
-        while self._tables[0].num_rows > self._most or bytes_of_keys(self._tables[0]) > _MOST_BYTES:
-            self._heaviest()
-            self._below //= 2
-            self._tables = [self._kept(self._tables[0])]
-        return self._tables[0]
+        self._make_room()
+        if self._table is None:
+            self._table = _table(self._kept)
+        return self._table
 
     def comparable(self, other: Self) -> tuple[pa.Table, pa.Table, float]:
         """The pairs of this one and of another whose keys both keep, and what share of all keys that is, 0 to 1."""
         pairs, others = self.pairs(), other.pairs()
         if self._below > other._below:
-            return other._kept(pairs), others, other._below / _HASHES
-        return pairs, self._kept(others), self._below / _HASHES
+            return _with_hash_below(pairs, other._below), others, other._below / _HASHES
+        return pairs, _with_hash_below(others, self._below), self._below / _HASHES
 
     def keys(self) -> int:
         """How many different keys there are; where some were left out, an estimate."""
@@ -309,45 +297,32 @@ class Observed:
             self._earliest = self._earliest()
         return self._earliest
 
-    def _group(self) -> None:
-        """Sum up the rows that are waiting."""
-        if not self._rows:
-            return
-        rows, self._rows, self._rows_bytes = pa.concat_tables(self._rows), [], 0
-        known = [name for name, (column, _) in _SUMS.items() if column in rows.schema.names]
-        for some in _grouped_fast(rows):
-            grouped = some.group_by(_PAIR, use_threads=False).aggregate(
-                [([], "count_all"), *(_SUMS[name] for name in known)]
-            )
-            self._take(_completed(grouped.rename_columns([*_PAIR, "rows", *known])))
+    def _has_too_many(self, sums: _core.KeySums) -> bool:
+        return sums.pairs > self._most or sums.key_bytes > _MOST_BYTES
+
+    def _make_room(self) -> None:
+        """Keep of all rows no more than there is room for."""
+        if self._heavy is not None and self._latest.pairs:
+            self._heavy.add(_table(self._latest))
+            self._kept.merge(self._latest, self._below)
+            self._latest.clear()
+            self._table = None
+        while self._has_too_many(self._kept):
+            self._heaviest()
+            self._below //= 2
+            self._kept.keep(self._below)
+            self._table = None
 
     def _heaviest(self) -> HeavyPairs:
         """The summary of the heaviest; it begins with all that is known, before the first key is left out."""
         if self._heavy is None:
             self._heavy = HeavyPairs()
-            for table in self._tables:
-                self._heavy.add(table)
+            self._heavy.add(_table(self._kept))
         return self._heavy
 
-    def _take(self, grouped: pa.Table) -> None:
-        if self._heavy is not None:
-            self._heavy.add(grouped)
-        self._keep(grouped)
-
-    def _keep(self, grouped: pa.Table) -> None:
-        kept = self._kept(grouped) if self._below < _HASHES else grouped
-        self._tables.append(kept)
-        self._pending += kept.num_rows
-        self._pending_bytes += bytes_of_keys(kept)
-        if self._pending > _PENDING or self._pending_bytes > _PENDING_BYTES:
-            self.pairs()
-
-    def _kept(self, pairs: pa.Table) -> pa.Table:
-        return pairs.filter(_has_hash_below(pairs["key"], self._below))
-
-    def _keep_earliest(self, rows: pa.Table) -> None:
-        times = rows["time"] if "time" in rows.schema.names else pa.nulls(rows.num_rows, pa.int64())
-        rows = pa.table([times, rows["partition"]], schema=_ORDER)
+    def _keep_earliest(self, partitions: pa.ChunkedArray, times: pa.ChunkedArray | None) -> None:
+        times = pa.nulls(len(partitions), pa.int64()) if times is None else times
+        rows = pa.table([times, partitions], schema=_ORDER)
         earliest = self.order()
         known = times.null_count < len(times) or earliest["time"].null_count < len(earliest)
         if earliest.num_rows == EARLIEST:
@@ -404,40 +379,30 @@ def _completed(sums: pa.Table) -> pa.Table:
     ).cast(_PAIRS)
 
 
-def _grouped_fast(rows: pa.Table) -> Iterator[pa.Table]:
-    """The rows with keys of a type that Arrow groups fast; in several parts where it cannot hold them all."""
-    if pa.types.is_binary(rows["key"].type):
-        yield rows
-    elif bytes_of_keys(rows) <= _BATCH_BYTES or rows.num_rows == 1:
-        key = rows.schema.get_field_index("key")
-        try:
-            keys = rows["key"].cast(pa.binary())
-        except pa.ArrowInvalid:
-            # A slice of keys beyond the first 2 GiB.
-            keys = _copied(rows)["key"].cast(pa.binary())
-        yield rows.set_column(key, "key", keys)
-    else:
-        half = rows.num_rows // 2
-        for part in (rows.slice(0, half), rows.slice(half)):
-            yield from _grouped_fast(_copied(part))
+def _sums(pairs: pa.Table) -> _core.KeySums:
+    found = _core.KeySums()
+    for batch in pairs.to_batches():
+        partitions, keys, rows, *sums = batch.columns
+        found.add(keys, partitions, sums, rows)
+    return found
 
 
-def _copied(rows: pa.Table) -> pa.Table:
-    """The same rows without those that they are a slice of, whose offsets they have."""
-    return rows.take(pc.indices_nonzero(pa.repeat(TRUE, rows.num_rows)))
+def _table(sums: _core.KeySums) -> pa.Table:
+    batches = [pa.RecordBatch.from_struct_array(each) for each in sums.batches()]
+    return pa.Table.from_batches(batches, _PAIRS)
 
 
-def _has_hash_below(keys: pa.ChunkedArray, below: int) -> pa.ChunkedArray:
-    """Whether keys have one of the smallest hashes, of so many."""
+def _with_hash_below(pairs: pa.Table, below: int) -> pa.Table:
+    """The pairs whose keys have one of the smallest hashes, of so many."""
     # Signed, so that zero is in the middle; Java's partitions go by the low bits, these are the high ones.
-    return pc.less(murmur2(keys).cast(pa.int64()), number(below - _HASHES // 2))
+    return pairs.filter(pc.less(murmur2(pairs["key"]).cast(pa.int64()), number(below - _HASHES // 2)))
 
 
-def _counted(column: pa.ChunkedArray) -> dict[int, int]:
+def _counted(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:
     return {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
 
 
-def _summed(rows: pa.Table, name: str) -> dict[int, int]:
-    by_partition = rows.filter(pc.is_valid(rows["partition"])).group_by("partition", use_threads=False)
-    found = by_partition.aggregate([(name, "sum")]).to_pylist()
-    return {each["partition"]: each[f"{name}_sum"] or 0 for each in found}
+def _summed(partitions: pa.Array, values: pa.Array) -> dict[int, int]:
+    rows = pa.table({"partition": partitions, "value": values}).filter(pc.is_valid(partitions))
+    found = rows.group_by("partition", use_threads=False).aggregate([("value", "sum")]).to_pylist()
+    return {each["partition"]: each["value_sum"] or 0 for each in found}

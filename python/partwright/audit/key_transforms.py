@@ -1,4 +1,4 @@
-"""What a writer may have put around a key before it was serialized: taken off, a rule may be seen again."""
+"""Remove what a writer may have put around a key before it was serialized, so that a rule shows again."""
 
 from __future__ import annotations
 

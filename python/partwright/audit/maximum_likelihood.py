@@ -1,4 +1,4 @@
-"""How many of the records each of several writers wrote: the shares under which what is seen is most probable."""
+"""How many records each of several writers wrote: the shares that make the observations most probable."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ class Before:
         partition: Which.
         rows: Its rows that have a place by their key.
         rows_moved: Those that would be elsewhere.
-        drain_to: What consumers must have committed here before a producer sees the new partitions: the offset after
-            the last record that would be elsewhere; None without offsets, or where no record would.
+        drain_to: The offset that consumers must have committed here before a producer sees the new partitions: the one
+            after the last record whose key moves; None without offsets, or if none moves.
         end: The offset after its last record; None without offsets.
     """
 
@@ -82,7 +82,7 @@ class After:
     Attributes:
         partition: Which.
         rows: Its rows that have a place by their key.
-        bytes: Their bytes; None where no sizes are known.
+        bytes: Their bytes; None if no sizes are known.
     """
 
     partition: int
@@ -113,18 +113,18 @@ class Resize:
         to: How many it would have.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes.
-        among: How many of the topic's partitions are looked at, where that is not all.
+        among: How many of the topic's partitions were read, if not all.
 
     Attributes:
         rows: Rows that the client places by their key.
         rows_moved: Those that it would place elsewhere.
-        bytes: The bytes of those rows; None where no sizes are known.
+        bytes: The bytes of those rows; None if no sizes are known.
         bytes_moved: The same.
         unplaced: Rows that it does not place by their key: they are in any partition before and after.
-        misplaced: Rows that are not where it places them now; 0 where their partitions are not known.
+        misplaced: Rows that are not where it places them now; 0 if their partitions are not known.
 
     Raises:
-        PartwrightError: One of them is none, or both numbers are the same.
+        PartwrightError: One of them is invalid, or both numbers are the same.
     """
 
     def __init__(
@@ -181,13 +181,13 @@ class Resize:
 
         Args:
             keys: Their keys.
-            partitions: Where they are, whole numbers or text of such; None takes where the client places them.
-            offsets: Their offsets there, the same; None where they are not known.
+            partitions: Where they are, whole numbers or text of such; None means where the client places them.
+            offsets: Their offsets there, the same; None if they are not known.
             sizes: How many bytes each has, the same.
 
         Raises:
-            PartwrightError: A key has no key bytes under the key type; a partition is none of the topic's; an offset or
-                a size is no whole number; with the row.
+            PartwrightError: A key has no key bytes under the key type, a partition does not exist, or an offset or a
+                size is not a whole number; with the row.
         """
         first = self._placer.rows
         before = in_one(self._placer.place(keys)).cast(pa.int64())
@@ -258,22 +258,22 @@ class Resize:
 
     @property
     def keys(self) -> int:
-        """How many different keys have a place; an estimate where there are too many to count."""
+        """How many different keys have a place; an estimate if there are too many to count."""
         return sum(self._seen.keys_in().values())
 
     @property
     def keys_moved(self) -> int:
         """How many of them would be elsewhere; the same.
 
-        What each has written last stays where it is. A compacted topic keeps that for ever, for nothing newer of the
-        key comes to its partition, not even what says that the key is deleted.
+        Each key's last old record stays where it is. A compacted topic keeps it forever, because nothing newer of the
+        key comes to its partition, not even the tombstone that deletes it.
         """
         moved: int = self._moved(self._seen.pairs(), self.to).num_rows
         return moved * self._seen.scale
 
     @property
     def is_estimated(self) -> bool:
-        """Whether there were too many keys to count each: what is said of keys is estimated, rows and bytes are not."""
+        """Whether there were too many keys to count each: figures about keys are estimated, rows and bytes are not."""
         return self._seen.is_sampled
 
     @property
@@ -309,7 +309,7 @@ class Resize:
         return [After(to, self._rows_after[to], self._bytes_after[to] if sized else None) for to in listed]
 
     def heaviest_moved(self) -> list[Moved]:
-        """The keys with the most rows that would be elsewhere; with as many rows at least, where that is estimated."""
+        """The keys with the most rows that move; each has at least as many rows as shown, if estimated."""
         moved = self._moved(self._seen.heavy_pairs(), self.to)
         to_of = dict(zip(moved["key"].to_pylist(), moved["to"].to_pylist(), strict=True))
         return [
@@ -328,7 +328,7 @@ class Resize:
         return found
 
     def flows(self) -> list[dict[str, int]]:
-        """From which partitions to which the rows go, stay where they are too, the most first: `from`, `to`, `rows`.
+        """The rows from each partition to each, including those that stay, the most first: `from`, `to`, `rows`.
 
         Of very many pairs of partitions those with the most rows; estimated where there were too many keys.
         """
@@ -344,7 +344,7 @@ class Resize:
         return found
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """As in the JSON."""
         before, after = self.largest_share
         return {
             "from": self.from_,

@@ -1,4 +1,4 @@
-"""What the largest partition would have, were the heaviest keys salted: each split into several by a number at its end.
+"""How large the largest partition would be if the heaviest keys were salted, that is split by a number at their end.
 
 >>> heavy = {b"US": {8: 900}}
 >>> [(each.ways, round(each.largest_share, 3)) for each in salted(heavy, {8: 905, 4: 50, 2: 45}, 1000, 12)]

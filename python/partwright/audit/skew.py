@@ -1,4 +1,4 @@
-"""How evenly records and keys lie on partitions, and whether that keeps a contract.
+"""How evenly records and keys are spread over partitions, and whether that keeps a contract.
 
 >>> skew = Skew(3, {0: 90, 1: 5, 2: 5}, {0: 10, 1: 12, 2: 8})
 >>> round(skew.largest_over_mean, 2), skew.broken(max_share=0.5, min_used=None)
@@ -56,7 +56,7 @@ class Skew:
 
     @property
     def expected_used(self) -> float | None:
-        """How many partitions so many keys use by chance, each key in any of them; None without keys."""
+        """How many partitions this many keys use by chance, each key in any of them; None without keys."""
         if self.keys_in is None:
             return None
         keys = sum(self.keys_in.values())
@@ -80,7 +80,7 @@ class Skew:
 
     @property
     def p_value(self) -> float | None:
-        """How probable it is that a good hash spreads so many keys as unevenly, or more; None where nobody can say.
+        """How probable it is that a good hash spreads this many keys as unevenly, or more; None if unknown.
 
         Not with fewer than five keys to a partition, where the statistic says little.
         """
@@ -95,7 +95,7 @@ class Skew:
         return _upper_gamma((self.n - 1) / 2, statistic / 2)
 
     def broken(self, max_share: float | None, min_used: float | None) -> list[str]:
-        """What of a contract does not hold, a sentence each.
+        """The broken parts of a contract, a sentence each.
 
         Args:
             max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
@@ -116,7 +116,7 @@ class Skew:
         return found
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """As in the JSON."""
         return {
             "largest_over_mean": self.largest_over_mean,
             "expected_used": self.expected_used,
@@ -133,7 +133,7 @@ def read_share(given: object, name: str) -> float | None:
         name: What an error calls it.
 
     Raises:
-        PartwrightError: It is no share, or one of nothing.
+        PartwrightError: It is not a share, or one of nothing.
 
     Examples:
         >>> read_share("5%", "max_share"), read_share(0.05, "max_share"), read_share(None, "max_share")

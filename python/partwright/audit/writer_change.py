@@ -1,4 +1,4 @@
-"""When one writer followed another: the time, or the offsets, that part their records best."""
+"""When one writer followed another: the time, or the offsets, that separate their records best."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ import pyarrow.compute as pc
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from partwright._check import Json
 
-__all__ = ["Change", "Parting", "parting"]
+__all__ = ["Change", "Parting", "course", "parting"]
 
+# A course of time is cut into so many spans.
+_SPANS = 40
 # Of the records that one of two writers alone explains, so many may be on the other's side, as of a rolling deployment.
 _OVERLAP = 0.02
 
@@ -125,3 +129,46 @@ def _first_offsets(pairs: pa.Table) -> dict[int, int]:
         for row in sorted(first.to_pylist(), key=lambda row: row["partition"])
         if row["first_offset_min"] is not None
     }
+
+
+def course(alone: Mapping[str, pa.Table]) -> tuple[Json, ...]:
+    """How many records each writer alone explains, over time; empty without times.
+
+    The records of a key in a partition count as spread evenly between its first and its last.
+
+    Args:
+        alone: By writer, the pairs of a key and a partition that it alone explains.
+
+    Returns:
+        Spans of the same length, each with `from_ms`, `to_ms` and `rows`, records by writer.
+    """
+    dated = {name: pairs.filter(pc.is_valid(pairs["first"])) for name, pairs in alone.items()}
+    dated = {name: pairs for name, pairs in dated.items() if pairs.num_rows}
+    if not dated:
+        return ()
+    start = min(pc.min(pairs["first"]).as_py() for pairs in dated.values())
+    end = max(pc.max(pairs["last"]).as_py() for pairs in dated.values()) + 1
+    wide = max(1, -(-(end - start) // _SPANS))
+    found = {name: _by_span(pairs, start, wide) for name, pairs in dated.items()}
+    return tuple(
+        {
+            "from_ms": start + at * wide,
+            "to_ms": start + (at + 1) * wide,
+            "rows": {name: round(counts[at], 1) for name, counts in found.items()},
+        }
+        for at in range(-(-(end - start) // wide))
+    )
+
+
+def _by_span(pairs: pa.Table, start: int, wide: int) -> list[float]:
+    """The records of some pairs in each span of time."""
+    places = {
+        name: pc.divide(pc.subtract(pairs[name], number(start)), number(wide)) for name in ("first", "last")
+    }
+    ends = pa.table({**places, "rows": pairs["rows"]}).group_by(["first", "last"], use_threads=False)
+    counts = [0.0] * (_SPANS + 1)
+    for row in ends.aggregate([("rows", "sum")]).to_pylist():
+        spans = range(row["first"], row["last"] + 1)
+        for at in spans:
+            counts[at] += row["rows_sum"] / len(spans)
+    return counts

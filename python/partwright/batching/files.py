@@ -1,4 +1,4 @@
-"""A file of records as a simulation takes it: its columns as Arrow batches, read as they are asked for."""
+"""A file of records for a simulation: its columns as Arrow batches, read when they are asked for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from partwright._check import refuse_many
 from partwright.audit.columns import checked_n, counts, milliseconds
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import PartwrightError
-from partwright.files import Wanted, open_records, text_type
+from partwright.files import Wanted, text_type
 from partwright.files.formats import in_one
 from partwright.keys.hashing import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from partwright.files import Records
 
 __all__ = ["led_in_turn", "reader"]
 
@@ -32,7 +34,7 @@ def led_in_turn(partitions: int, brokers: int) -> Cluster:
     """A topic whose partition i is led by broker i mod `brokers`.
 
     Raises:
-        PartwrightError: There is no such number of partitions, or it is too large.
+        PartwrightError: The number of partitions is invalid or too large.
 
     Examples:
         >>> [each.leader for each in led_in_turn(4, 3).partitions("topic")]
@@ -45,7 +47,7 @@ def led_in_turn(partitions: int, brokers: int) -> Cluster:
 
 
 def reader(
-    file: str,
+    opened: Callable[[], Records],
     names: Mapping[str, str | None],
     key_type: str | None,
     read: Callable[[int, float | None], None],
@@ -53,18 +55,18 @@ def reader(
     """The records of a file, whose bytes are read when they are asked for.
 
     Args:
-        file: A csv, JSON lines, Parquet or Arrow file, or - for JSON lines on stdin.
-        names: The columns by what they are: `time`, `key`, `partition`, `value` and `size`; None is one that the file
-            does not have.
+        opened: Opens the file; see `partwright.files.open_records`.
+        names: The columns by role: `time`, `key`, `partition`, `value` and `size`; None for one that the file does not
+            have.
         key_type: How a key becomes key bytes.
         read: Is told how many rows have been read, and how much of the file.
 
     Returns:
-        Batches of `time` (int64, milliseconds), `size` (int64, bytes of the value) and, where they are named, `key`
+        Batches of `time` (int64, milliseconds), `size` (int64, bytes of the value) and, if they are named, `key`
         (binary) and `partition` (int64).
 
     Raises:
-        PartwrightError: A column is not there, or named twice, or a value is none; with the row.
+        PartwrightError: A column does not exist or is named twice, or a value is invalid; with the row.
     """
     given = {what: name for what, name in names.items() if name is not None}
     for name in given.values():
@@ -72,11 +74,11 @@ def reader(
             raise PartwrightError(f"{name!r} cannot be two of the columns: name another one")
     columns = [what for what in _TYPES if what in given or (what == "size" and "value" in given)]
     schema = pa.schema([(what, _TYPES[what]) for what in columns])
-    return pa.RecordBatchReader.from_batches(schema, _batches(file, given, key_type, schema, read))
+    return pa.RecordBatchReader.from_batches(schema, _batches(opened, given, key_type, schema, read))
 
 
 def _batches(
-    file: str,
+    opened: Callable[[], Records],
     given: Mapping[str, str],
     key_type: str | None,
     schema: pa.Schema,
@@ -87,7 +89,7 @@ def _batches(
         Wanted(name, texts.get(what, pa.int64()), lenient=what not in texts) for what, name in given.items()
     ]
     row = 0
-    with open_records(file) as records:
+    with opened() as records:
         for batch in records.read(wanted):
             arrays = _arrays(dict(zip(given, batch, strict=True)), key_type, row)
             made = pa.record_batch([arrays[what] for what in schema.names], schema=schema)

@@ -27,7 +27,7 @@ from partwright._check import (
     shown,
     whole,
 )
-from partwright.batching.latency import latency_of
+from partwright.cluster.latency import latency_of
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import keys, read_configs, settings_of
@@ -35,14 +35,14 @@ from partwright.producer.configs import keys, read_configs, settings_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright.batching.latency import Latency
+    from partwright.cluster.latency import Latency
     from partwright.producer.configs import Configs
 
 __all__ = ["broker_of", "draws_of", "is_each_append", "replay"]
 
 _SCENARIO = (
     "strategy", "config", "sender", "brokers", "partitions", "flush_ms", "failed_requests", "draws", "seed", "records",
-    # What a golden line has beside its question.
+    # The fields of a golden line besides its question.
     "placed", "batches", "requests",
 )  # fmt: skip
 _SENDERS = ("each-instant", "each-append")
@@ -52,7 +52,7 @@ _RECORD_FIELDS = range(4, 6)
 
 
 def replay(scenario: Mapping[str, object]) -> Json:
-    """What a producer makes of a scenario's records: their batches, and the requests that these are sent in.
+    """Simulate a scenario: its records' batches, and the requests that carry them.
 
     Args:
         scenario: `strategy` (sticky@4.4, sticky@3.3, round-robin and random of Kafka 4, round-robin@3.9.2, and with the
@@ -69,7 +69,7 @@ def replay(scenario: Mapping[str, object]) -> Json:
         (full, no-room, linger, flush or node; None where it never left); `requests` in order of sending.
 
     Raises:
-        PartwrightError: The scenario is none, or Kafka refuses it; with the row where it is a record.
+        PartwrightError: The scenario is invalid, or Kafka refuses it; with the row if it is a record.
 
     Examples:
         >>> line = {"strategy": "round-robin", "partitions": [{"id": 0}, {"id": 1}], "records": [[7, None, None, 10]] * 3}

@@ -1,4 +1,4 @@
-"""Simulations over tables of records: what a strategy and the settings do to batches, requests and delays.
+"""Simulations over tables of records: what a strategy and settings do to batches, requests and delays.
 
 >>> from partwright import Cluster
 >>> records = {"time": [0] * 9, "size": [100] * 9}
@@ -19,16 +19,16 @@ import pyarrow as pa
 from partwright import _core
 from partwright._check import LEAST_LONG, MOST_LONG, Fields, Json, listed, object_fields, optional, shown
 from partwright._doors import notebook
-from partwright.batching.latency import latency_of, median
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
+from partwright.cluster.latency import latency_of, median
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import read_configs, settings_of
 from partwright.producer.records import Records
 
 if TYPE_CHECKING:
-    from partwright.batching.latency import Latency
+    from partwright.cluster.latency import Latency
     from partwright.producer.records import RecordChunk
 
 __all__ = ["SUMMARY", "Simulation", "compare", "simulate"]
@@ -55,16 +55,16 @@ SUMMARY = pa.schema(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
-    """What became of records. Times are in milliseconds, as the records'.
+    """The result of a simulation. Times are in milliseconds, as the records' are.
 
     Attributes:
-        records: A row for each record, in their order: `partition` (int32), `batch` (int64) and `waited_ms`
-            (int64), from its time to when its batch was first sent; null where it never was.
-        batches: A row for each batch, in order of creation: `batch` (int64), `partition` (int32),
-            `first_record` (int64), `records` (int32), `bytes` (int64; its size in a request), `fill` (float64; its
-            share of `batch.size`), `opened_ms`, `closed_ms` (int64), `why` (full, no-room, linger, flush or node),
-            `requests` and `sent_ms` (lists of int64; each try), `acked_ms` (int64) and `tries` (int32). Null is
-            what did not happen.
+        records: A row for each record, in their order: `partition` (int32), `batch` (int64) and `waited_ms` (int64),
+            from its time to when its batch was first sent; null if it never was.
+        batches: A row for each batch, in order of creation: `batch` (int64), `partition` (int32), `first_record`
+            (int64), `records` (int32), `bytes` (int64; its size in a request), `fill` (float64; its share of
+            `batch.size`), `opened_ms`, `closed_ms` (int64), `why` (full, no-room, linger, flush or node), `requests`
+            and `sent_ms` (lists of int64; each try), `acked_ms` (int64) and `tries` (int32). Whatever did not happen is
+            null.
         requests: A row for each request: `request` (int64), `broker` (int32), `sent_ms`, `done_ms` (int64), `ok`
             (bool), `bytes` (int64) and `batches` (list of int64).
         switches: A row for each time that the strategy left its sticky partition: `record` and `at_ms`
@@ -106,38 +106,38 @@ def simulate(
     time: str = "time",
     headers: str = "headers",
 ) -> Simulation:
-    """What a producer makes of records: which batches they are in, and when these are sent and acknowledged.
+    """Simulate a producer: which batches records go into, and when these are sent and acknowledged.
 
     Args:
-        records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns.
-            Their times must not run backwards.
+        records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns. Times must
+            not run backwards.
         cluster: The topic's partitions in the order of the metadata, and their leaders. A mapping of a
             topic to its number of partitions is a cluster of one broker.
         strategy: sticky@4.4 (`sticky`), sticky@3.3, round-robin or random of Kafka 4, round-robin@3.9.2;
             with the accumulator of Kafka 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8.
         configs: Kafka's own keys and values; see `partwright.producer.configs.Configs`.
         topic: The records' topic; None is the only one of the cluster.
-        latency_ms: How long a broker takes to answer a request: a number, or what one is drawn from for each
-            request by `seed` and the broker's id. `{"from": 1, "to": 9}`: each whole number as likely, both ends
-            too; `{"p50": 2, "p99": 40}`: log-normal, rounded; `{"among": [1, 1, 2, 50]}`: one of these, one's own
-            measurements say. A broker answers its requests in their order all the same.
-        brokers: By id, what is other than that: `latency_ms`, and `away`, a list of spans `[from, to)` in
-            which the broker accepts no request.
-        sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or
-            after each append that filled or opened a batch, too.
-        flush_ms: When `flush()` begins, once all records are there.
+        latency_ms: How long a broker takes to answer a request: a number, or a distribution from which each request
+            draws by `seed` and the broker's ID. `{"from": 1, "to": 9}`: each whole number equally likely, both ends
+            included; `{"p50": 2, "p99": 40}`: log-normal, rounded; `{"among": [1, 1, 2, 50]}`: one of these, such as
+            your own measurements. A broker still answers its requests in order.
+        brokers: By ID, what differs from that: `latency_ms`, and `away`, a list of spans `[from, to)` in which the
+            broker accepts no request.
+        sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or also after
+            each append that filled or opened a batch.
+        flush_ms: When `flush()` begins, after all records were sent.
         failed_requests: The requests, counted from 0, that fail and whose batches are sent again.
-        seed: What draws begin with; see `partwright.Producer`.
+        seed: The seed of all draws; see `partwright.Producer`.
         draws: The strategy's draws themselves, in the place of a seed.
         client: Whose rule places records by key.
         key_type: How a key becomes key bytes.
         key: The column of keys.
-        partition: That of the partitions that records name.
-        value: That of the values, of which the sizes count alone.
-        size: That of the values' sizes in bytes, in the place of the values.
-        time: That of the times: whole numbers of milliseconds, or timestamps.
-        headers: That of the headers: of each record a list of structs of a name (text or binary) and a value (the
-            same, or null), as Spark and kafka-python have them, or a map; null is none.
+        partition: The column with the partitions that records name.
+        value: The column with the values; only their sizes count.
+        size: The column with the values' sizes in bytes, instead of the values.
+        time: The column with the times: whole numbers of milliseconds, or timestamps.
+        headers: The column with the headers: for each record a list of structs of a name (text or binary) and a value
+            (the same, or null), as in Spark and kafka-python, or a map; null means no headers.
 
     Returns:
         Tables of the records, batches, requests and switches, and a summary.
@@ -192,30 +192,30 @@ def compare(
     time: str = "time",
     headers: str = "headers",
 ) -> pa.Table:
-    """What several strategies and settings make of the same records, in one pass over them.
+    """Simulate the same records under several strategies and settings, in one pass over them.
 
-    Memory does not grow with the records, but for batches that wait for a broker which is away or slower than they are.
+    Memory does not grow with the records, except for batches that wait for a broker that is away or too slow.
 
     Args:
         records: As for `simulate`, and so are all others.
         cluster: The topic's partitions.
-        strategies: Names of strategies; or by a name of one's own, a `strategy` and `configs`, which come
-            before the others.
+        strategies: Names of strategies; or, by a name of your own, a `strategy` and `configs`, which override the
+            others.
         configs: Kafka's own keys and values, for all of them.
         topic: The records' topic.
         latency_ms: How long a broker takes to answer.
-        brokers: What is other than that.
+        brokers: What differs from that.
         sender: When the sender runs.
         flush_ms: When `flush()` begins.
-        seed: What the draws of each begin with.
+        seed: The seed of each one's draws.
         client: Whose rule places records by key.
         key_type: How a key becomes key bytes.
         key: The column of keys.
-        partition: That of the partitions that records name.
-        value: That of the values.
-        size: That of the values' sizes.
-        time: That of the times.
-        headers: That of the headers.
+        partition: The column with the partitions that records name.
+        value: The column with the values.
+        size: The column with the values' sizes.
+        time: The column with the times.
+        headers: The column with the headers.
 
     Returns:
         A row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent` (records whose
@@ -253,7 +253,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A topic, and where its records are in a table."""
+    """A topic, and the columns of its records in a table."""
 
     cluster: Cluster
     topic: str
@@ -360,7 +360,7 @@ class _Run:
 
 
 def _slowest(brokers: Sequence[tuple[int, str | None, Latency, object]]) -> int | None:
-    """The broker with the longest median latency; the first of several, and none where all are as fast."""
+    """The broker with the longest median latency; the first of several, and None if all are equally fast."""
     latencies = {broker: median(latency) for broker, _, latency, _ in brokers}
     if len(set(latencies.values())) <= 1:
         return None
@@ -419,7 +419,7 @@ def _scenario(
 def _named(
     strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
 ) -> list[tuple[str, str, Mapping[str, object]]]:
-    """What is compared: names, strategies and configs of their own."""
+    """What is compared: names, strategies and their own configs."""
     if not isinstance(strategies, Mapping):
         return [(each, each, {}) for each in listed(strategies, "strategies", str)]
     found = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from partwright.cluster.latency import Latency
+
 __all__ = ["Tuning", "tune"]
 
 BATCH_SIZES = (4_096, 16_384, 32_768, 65_536, 131_072)
@@ -33,7 +35,7 @@ LINGERS_MS = (0, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tuning:
-    """What a grid of settings has come to.
+    """The result of a grid of settings.
 
     Attributes:
         settings: A row for each, the best first: `rank` (int32, from 1 on), `strategy`, `batch_size` and `linger_ms`
@@ -42,7 +44,7 @@ class Tuning:
         default: The row of Kafka's own settings, or of those that `configs` has in their place.
         recommended: The first row.
         reason: Why that one, in a sentence.
-        at_most_ms: What the p99 delay may be; None where the present settings' own has no end.
+        at_most_ms: The longest p99 delay allowed; None if the present settings' own delay has no limit.
         partitions: How many the topic has.
     """
 
@@ -69,7 +71,7 @@ class Tuning:
 
         Raises:
             PartwrightError: The file's name ends otherwise, or it cannot be written.
-            MissingExtraError: What draws it is missing: `pip install 'partwright[report]'`.
+            MissingExtraError: The drawing package is missing: `pip install 'partwright[report]'`.
 
         Examples:
             >>> tuning = tune({"time": list(range(2000)), "size": [400] * 2000}, {"orders": 3})
@@ -78,6 +80,25 @@ class Tuning:
             partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
         """
         picture(self, file)
+
+
+class _Options(TypedDict, total=False):
+    """What `tune` passes on to `compare`; each is described there."""
+
+    topic: str | None
+    latency_ms: Latency
+    brokers: Mapping[int, Mapping[str, object]] | None
+    sender: str
+    flush_ms: int | None
+    seed: int
+    client: str
+    key_type: str | None
+    key: str
+    partition: str
+    value: str
+    size: str
+    time: str
+    headers: str
 
 
 def tune(
@@ -89,12 +110,12 @@ def tune(
     lingers_ms: Sequence[int] = LINGERS_MS,
     at_most_ms: int | None = None,
     configs: Mapping[str, object] | None = None,
-    **options: Any,
+    **options: Unpack[_Options],
 ) -> Tuning:
     """Simulates each pair of `batch.size` and `linger.ms` with each strategy, and ranks them.
 
-    The best setting is the one with the fewest requests of those whose p99 delay is no longer than `at_most_ms`; of
-    settings that are equal in both, the one with the smaller batches and the shorter linger.
+    The best setting has the fewest requests among those whose p99 delay is at most `at_most_ms`; if several are equal
+    in both, the one with the smaller batches and the shorter linger.
 
     Args:
         records: As for `compare`, and so are all others that are not named here.
@@ -102,7 +123,7 @@ def tune(
         strategies: Names of strategies.
         batch_sizes: Values of `batch.size`, in bytes.
         lingers_ms: Values of `linger.ms`.
-        at_most_ms: What the p99 delay may be, in milliseconds; twice that of the present settings by default.
+        at_most_ms: The longest p99 delay allowed, in milliseconds; twice that of the present settings by default.
         configs: Kafka's own keys and values, for all of them.
         options: `topic`, `latency_ms`, `brokers` and so on.
 
@@ -147,7 +168,7 @@ def tune(
     ranked = [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
     reason = _reason(ranked[0], default, limit)
     at_most = None if limit == inf else int(limit)
-    topic = next(iter(known.topics)) if options.get("topic") is None else options["topic"]
+    topic = options.get("topic") or next(iter(known.topics))
     return Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
 
 
@@ -171,7 +192,7 @@ def _settings(row: Fields) -> tuple[str, int, int]:
 
 
 def _delay(row: Fields) -> float:
-    """Records that never arrive take for ever."""
+    """Records that never arrive have no p99 delay."""
     return inf if row["p99_delay_ms"] is None or row["unsent"] else row["p99_delay_ms"]
 
 
@@ -181,14 +202,14 @@ def _is_better(one: Fields, other: Fields) -> bool:
 
 
 def _order(row: Fields, default: Fields, limit: float) -> tuple[float, ...]:
-    """By what settings are ranked, the best first."""
+    """The ranking of settings, the best first."""
     delay = _delay(row)
     # Too slow ones come by how slow they are.
     return (
         float(delay > limit),
         row["requests"] if delay <= limit else delay,
         delay,
-        # What gains nothing is no reason for a change.
+        # A setting that gains nothing is no reason for a change.
         float(_settings(row) != _settings(default)),
         row["batch_size"],
         row["linger_ms"],

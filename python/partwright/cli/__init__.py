@@ -1,4 +1,4 @@
-"""The command `partwright`: data on stdout, words on stderr; exit 0 fine, 1 a check failed, 2 wrong use or input."""
+"""The command `partwright`: data on stdout, messages on stderr; exit 0 fine, 1 a check failed, 2 wrong use or input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import os
 import signal
 import sys
-import traceback
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -24,19 +23,21 @@ __all__ = ["command_names", "main"]
 # The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
 _COMMANDS = {
     "advise": "How many partitions a topic needs, and what more of them would cost.",
-    "assign": "Who of a consumer group reads what, exactly as Kafka's own assignor says.",
+    "assign": "Who in a consumer group reads what, exactly as Kafka's own assignor decides.",
     "batch": "Simulate a producer's batches: records with their times in, batches and requests out.",
     "broker": "The embedded single-node Kafka: start, status, stop.",
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
-    "coordinator": "Where a consumer group's offsets live, and which broker coordinates it.",
+    "coordinator": "Where a consumer group's offsets are stored, and which broker coordinates it.",
     "copartition": "Do two topics or tables meet, and if not, why?",
     "doctor": "Why a Kafka cannot be reached, or Spark's executors cannot run partwright.",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
     "group": "Play a consumer group's life: rebalances, who reads what, and what it costs.",
-    "migrate": "A topic into another number of partitions: each key in order, groups' offsets carried over.",
+    "migrate": "Move a topic into another number of partitions: each key in order, with the groups' offsets.",
     "place": "Add to each record of a file the partition that a client gives it.",
+    "reassign": "Brokers join or leave: which partitions move where, in which batches, and what that helps.",
     "resize": "What moves when a topic gets another number of partitions?",
-    "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",
+    "rollout": "What a deployment's restart costs, and which settings would make it cheaper.",
+    "run": "The main job: read records, place them, write them to Kafka, read them back, check each one.",
     "strategy": "Replay a producer's strategy: calls, records and random numbers in, partitions out.",
     "which": "Where each client puts a key, and why.",
 }
@@ -48,6 +49,11 @@ _NO_READER = 141
 
 class _Commands(click.Group):
     """A group whose commands live in `partwright.cli.commands.NAME` under the name `command`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # A page repeats the command line that made it.
+        ctx.meta["partwright.words"] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -149,6 +155,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
             f"the system refuses what partwright does ({error}): make room, or send stdout elsewhere"
         )
     except Exception:  # noqa: BLE001 - a defect of ours, whose 1 would be a check's answer
+        import traceback
+
         traceback.print_exc()
         code = _DEFECT
     return code if isinstance(code, int) else 0

@@ -1,4 +1,4 @@
-"""What a run is doing, on stderr: a bar that moves where that is a terminal, else a line a step."""
+"""A run's progress on stderr: a moving bar on a terminal, otherwise a line per step."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ConsoleProgress:
         self._stream.close()
 
     def spark(self, spark: SparkSession) -> None:
-        """See `partwright.pipeline.run.Progress`."""
+        """See `partwright.pipeline.steps.Progress`."""
         self._spark = spark
 
     def say(self, sentence: str) -> None:
@@ -62,7 +62,7 @@ class ConsoleProgress:
 
     @contextlib.contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """See `partwright.pipeline.run.Progress`."""
+        """See `partwright.pipeline.steps.Progress`."""
         if not self._console.is_terminal:
             began = time.monotonic()
             yield

@@ -1,4 +1,4 @@
-"""How far the reading of a file or a topic is: a bar on stderr where that is a terminal, and nothing elsewhere."""
+"""The progress of reading a file or a topic: a bar on stderr on a terminal, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _shown(name: str) -> Iterator[Callable[[int, float | None], None]]:
 
 @contextmanager
 def working(name: str, of: str) -> Iterator[Callable[[int, int], None]]:
-    """What to call with how many of how many parts are done, of work that is no reading.
+    """What to call with how many of how many parts are done, of work that is not a reading.
 
     Args:
         name: What is done.
@@ -64,7 +64,7 @@ def working(name: str, of: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def _bar(name: str) -> Iterator[Callable[..., None] | None]:
-    """What changes a bar with the time gone and the time left; None where stderr is no terminal."""
+    """What changes a bar with the time gone and the time left; None where stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

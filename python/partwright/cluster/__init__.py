@@ -1,7 +1,8 @@
 """A cluster as a producer's metadata shows it: brokers, topics, partitions and their leaders.
 
-`placement` puts replicas on brokers, as Kafka does and as one's own list says, and tells what is lost with a broker;
-`storage` has the names of a log's folders and files; `advise` says how many partitions a topic needs.
+`placement` puts replicas on brokers, as Kafka does or by your own list, and shows what a lost broker takes away;
+`reassign` plans how replicas follow when brokers join or leave;
+`storage` has the names of a log's folders and files; `advise` calculates how many partitions a topic needs.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from partwright.cluster import placement, storage
 from partwright.cluster.brokers import Broker, Partition
 from partwright.cluster.metadata import Cluster
+from partwright.cluster.reassignment import Reassignment, reassign
 from partwright.cluster.sizing.advice import advise
 
-__all__ = ["Broker", "Cluster", "Partition", "advise", "placement", "storage"]
+__all__ = ["Broker", "Cluster", "Partition", "Reassignment", "advise", "placement", "reassign", "storage"]

@@ -1,4 +1,4 @@
-"""Brokers and partitions of a cluster, as a caller or JSON gives them, and what is refused of them."""
+"""Check a cluster's brokers and partitions as a caller or JSON gives them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Broker:
 
     Attributes:
         id: Its `node.id`, from 0 on.
-        host: Where clients reach it; None where that is not known, as for all below.
+        host: Where clients reach it; None if it is not known, like all below.
         port: The port there, 0 to 65535.
         rack: Its `broker.rack`.
         region: Which region it is in, a word that Kafka does not have.
@@ -54,10 +54,10 @@ class Partition:
 
     Attributes:
         id: Its number, from 0 on.
-        leader: The id of the broker that leads it; None where none does.
+        leader: The ID of the broker that leads it; None if no broker does.
         replicas: The ids of the brokers that have it.  Some may be no brokers of the cluster: metadata lists live ones.
-        in_sync_replicas: Those of them that are in sync.
-        offline_replicas: Those of them that are offline.
+        in_sync_replicas: The replicas that are in sync.
+        offline_replicas: The replicas that are offline.
 
     Raises:
         PartwrightError: A value is of another type, or below 0.

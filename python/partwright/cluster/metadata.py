@@ -1,7 +1,7 @@
 """A cluster as a producer's metadata shows it: brokers, topics, partitions and their leaders.
 
-The nouns are Kafka's own (`org.apache.kafka.common.Cluster`, `PartitionInfo`, `Node`).  Nothing in here changes: what
-differs is a new `Cluster`.
+The nouns are Kafka's own (`org.apache.kafka.common.Cluster`, `PartitionInfo`, `Node`).  A cluster never changes: every
+change makes a new `Cluster`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,12 @@ class Cluster:
         brokers: The live brokers.
         topics: By name, a topic's partitions in the order of the metadata, which round robin and others follow; the
             mapping is read-only.
-        strict: Whether a topic must have partitions, with ids from 0 to n-1 in any order, and led by one of the
-            brokers or by none.  Where not, as in a replay, ids may leave some out, and a leader that nobody lists
-            becomes a broker of which the id alone is known.
+        strict: Whether a topic must have partitions, with IDs from 0 to n-1 in any order, each led by a known broker or
+            by none.  If not, as in a replay, IDs may have gaps, and an unknown leader becomes a broker with only an ID.
 
     Raises:
-        PartwrightError: A topic without partitions, a partition that is missing or there twice, a broker that is there
-            twice, a leader that is no broker, no topics at all, or a value of another type.
+        PartwrightError: A topic without partitions, a missing or repeated partition, a repeated broker, a leader that
+            is not a broker, no topics at all, or a value of another type.
 
     Examples:
         >>> cluster = Cluster([Broker(0, rack="a"), Broker(1)], {"orders": [Partition(0, leader=1), Partition(1)]})
@@ -93,7 +92,7 @@ class Cluster:
 
     @classmethod
     def of(cls, topics: Mapping[str, int]) -> Self:
-        """Topics with so many partitions each, in ascending order and all led by the one broker, 0.
+        """Make topics with that many partitions each, in ascending order and all led by the only broker, 0.
 
         Args:
             topics: By name, how many partitions: 1 to 2147483647.
@@ -102,7 +101,7 @@ class Cluster:
             The cluster.
 
         Raises:
-            PartwrightError: A number of partitions is none.
+            PartwrightError: A number of partitions is invalid.
 
         Examples:
             >>> Cluster.of({"orders": 12, "users": 3})
@@ -112,7 +111,7 @@ class Cluster:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object], *, strict: bool = True) -> Self:
-        """A cluster as `partwright strategy` reads it, and as `to_dict` gives it.
+        """Read a cluster from the form of `partwright strategy` and of `to_dict`.
 
         Args:
             given: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known; and
@@ -135,7 +134,7 @@ class Cluster:
         found = object_fields(given, "a cluster", ("brokers", "topics"), needs="topics")
         if not isinstance(found["topics"], Mapping):
             raise PartwrightError(f"topics has lists of partitions by name, not {shown(found['topics'])}")
-        # A number of partitions is led by the first broker; whoever leads is one where none are given.
+        # A plain number of partitions is led by the first broker; without brokers, every leader is one.
         are_given = found.get("brokers") is not None
         listed_brokers = listed(found["brokers"], "brokers") if are_given else ()
         brokers = tuple(read_broker(each) for each in listed_brokers)
@@ -159,7 +158,7 @@ class Cluster:
             The cluster.
 
         Raises:
-            PartwrightError: As for `from_dict`, and what is no JSON, or has a name twice in one object.
+            PartwrightError: As for `from_dict`, and if it is not JSON, or an object has a name twice.
 
         Examples:
             >>> Cluster.from_json('{"topics": {"t": 3}}')
@@ -184,7 +183,7 @@ class Cluster:
         timeout: float = 5.0,
         kafka_config: object = None,
     ) -> Cluster:
-        """What a live Kafka says of itself, each topic's partitions in ascending order.
+        """Read a live Kafka's metadata, each topic's partitions in ascending order.
 
         `in_metadata_order` puts them into the order in which Java's producer has them.
 
@@ -200,11 +199,11 @@ class Cluster:
                 names, or the path of a properties file.
 
         Returns:
-            The cluster.  A leader that is no live broker is none, as in Java's client.
+            The cluster.  A leader that is not a live broker counts as none, as in Java's client.
 
         Raises:
             PartwrightError: `source` is none of these, or a name cannot be a topic's.
-            BrokerError: No Kafka answers, it refuses, or there is no such topic.
+            BrokerError: No Kafka answers, it refuses, or the topic does not exist.
             MissingExtraError: An address is given, and confluent-kafka is not installed.
 
         Examples:
@@ -220,7 +219,7 @@ class Cluster:
         """All partitions of a topic, in the order of the metadata (`Cluster.partitionsForTopic`).
 
         Raises:
-            PartwrightError: There is no such topic.
+            PartwrightError: The topic does not exist.
 
         Examples:
             >>> [partition.id for partition in Cluster.of({"orders": 3}).partitions("orders")]
@@ -232,10 +231,10 @@ class Cluster:
             raise unknown(topic, "topic", self.topics) from None
 
     def available(self, topic: str) -> tuple[Partition, ...]:
-        """Those of a topic's partitions that have a leader (`Cluster.availablePartitionsForTopic`).
+        """A topic's partitions that have a leader (`Cluster.availablePartitionsForTopic`).
 
         Raises:
-            PartwrightError: There is no such topic.
+            PartwrightError: The topic does not exist.
 
         Examples:
             >>> cluster = Cluster([Broker(0)], {"orders": [Partition(1, leader=0), Partition(0)]})
@@ -245,10 +244,10 @@ class Cluster:
         return tuple(partition for partition in self.partitions(topic) if partition.leader is not None)
 
     def check_leaders(self, topic: str) -> tuple[Partition, ...]:
-        """The same, where one at least is needed.
+        """The same, if at least one is needed.
 
         Raises:
-            PartwrightError: There is no such topic, or none of its partitions has a leader.
+            PartwrightError: The topic does not exist, or none of its partitions has a leader.
 
         Examples:
             >>> Cluster([], {"orders": [Partition(0)]}).check_leaders("orders")
@@ -262,10 +261,10 @@ class Cluster:
         return available
 
     def leader_of(self, topic: str, partition: int) -> Broker | None:
-        """The broker that leads a partition, or None where none does (`Cluster.leaderFor`).
+        """The broker that leads a partition, or None if there is none (`Cluster.leaderFor`).
 
         Raises:
-            PartwrightError: There is no such topic or partition.
+            PartwrightError: The topic or partition does not exist.
 
         Examples:
             >>> cluster = Cluster([Broker(7, rack="a")], {"orders": [Partition(0, leader=7), Partition(1)]})
@@ -285,7 +284,7 @@ class Cluster:
         """A broker by its id (`Cluster.nodeById`).
 
         Raises:
-            PartwrightError: There is none with this id.
+            PartwrightError: There is no broker with this ID.
 
         Examples:
             >>> Cluster([Broker(7, rack="a")], {"orders": [Partition(0)]}).broker(7).rack
@@ -323,11 +322,11 @@ class Cluster:
         """The same with each topic's partitions in the order in which Java's client has them.
 
         A Java producer keeps the partitions of all its topics in one `HashMap` (`MetadataSnapshot`; `MetadataCache` in
-        Kafka 2.8), and sees a topic's in the order of its walk.  So the order hangs on the topic's name, and on how
-        many partitions all topics have together: name exactly those that the producer writes to.  Proven for
-        kafka-clients 2.8.2 and 4.4.0, whether a producer learns of its topics at once or one after the other.  Where
-        more than eight partitions share a bin and some of them their hash code, Java goes by where these lie in
-        memory, in another order at every start: this is one of those.
+        Kafka 2.8), and sees a topic's partitions in the order of its walk.  So the order depends on the topic's name,
+        and on the total number of partitions of all topics: name exactly those that the producer writes to.  Compared
+        with kafka-clients 2.8.2 and 4.4.0, whether a producer learns of its topics at once or one after the other.  If
+        more than eight partitions share a bin and some of them share a hash code, Java orders those by memory address,
+        differently at every start: this is one of those orders.
 
         Returns:
             A new cluster.
@@ -342,7 +341,7 @@ class Cluster:
         return Cluster(self.brokers, topics, strict=self.strict)
 
     def to_dict(self) -> Json:
-        """As `from_dict` takes it, without what is not known.
+        """As for `from_dict`, without what is not known.
 
         Examples:
             >>> Cluster.of({"orders": 2}).to_dict()
@@ -394,7 +393,7 @@ def _check_leaders(topic: str, partitions: tuple[Partition, ...], brokers: Mappi
     for each in partitions:
         if each.leader is not None and each.leader not in brokers:
             raise PartwrightError(
-                f"topic {topic!r}: partition {each.id} is led by {each.leader}, which is no broker: "
+                f"topic {topic!r}: partition {each.id} is led by {each.leader}, which is not a broker: "
                 f"{there_are(brokers, 'brokers')}"
             )
 

@@ -1,4 +1,4 @@
-"""The files of a log's segments: an offset in 20 digits and what the file is, there and back.
+"""Build and parse the names of a log's segment files: an offset in 20 digits and the kind of the file.
 
 Exact to `org.apache.kafka.storage.internals.log.LogFileUtils` of kafka-storage 4.4.0.
 """
@@ -22,8 +22,8 @@ _HIGHEST = 2**63 - 1
 class SegmentFile(NamedTuple):
     """A file of a segment.
 
-    `kind` is `log`, `index`, `timeindex`, `txnindex` or `snapshot`; the offset of a snapshot of producers is the first
-    one that it does not know of.  `suffix` is `deleted`, `cleaned`, `swap` or empty.
+    `kind` is `log`, `index`, `timeindex`, `txnindex` or `snapshot`; the offset of a producer snapshot is the first one
+    that it does not cover.  `suffix` is `deleted`, `cleaned`, `swap` or empty.
     """
 
     base_offset: int
@@ -42,7 +42,7 @@ def segment_file(base_offset: int, kind: str = "log") -> str:
         The file's name.
 
     Raises:
-        PartwrightError: It is no offset, or there is no such kind.
+        PartwrightError: The offset is invalid, or the kind does not exist.
 
     Examples:
         >>> segment_file(368769)
@@ -55,7 +55,7 @@ def segment_file(base_offset: int, kind: str = "log") -> str:
 
 
 def segment_files(base_offset: int) -> list[str]:
-    """All files that a segment can have; a `txnindex` is there only where a transaction was aborted.
+    """All files that a segment can have; a `txnindex` exists only if a transaction was aborted.
 
     Args:
         base_offset: The offset of its first record, 0 to 9223372036854775807.
@@ -64,7 +64,7 @@ def segment_files(base_offset: int) -> list[str]:
         Their names, the log first.
 
     Raises:
-        PartwrightError: It is no offset.
+        PartwrightError: The offset is invalid.
 
     Examples:
         >>> segment_files(0)[:2]
@@ -80,10 +80,11 @@ def read_segment_file(name: str) -> SegmentFile:
         name: A file's name, without a path: 20 digits, a kind, and maybe `deleted`, `cleaned` or `swap`.
 
     Returns:
-        What it says.
+        The parsed name.
 
     Raises:
-        PartwrightError: It is no segment's file, like `leader-epoch-checkpoint` and `partition.metadata` beside them.
+        PartwrightError: It is not a segment's file, such as `leader-epoch-checkpoint` and `partition.metadata` next to
+            them.
 
     Examples:
         >>> read_segment_file("00000000000000368769.timeindex.deleted")
@@ -98,6 +99,6 @@ def read_segment_file(name: str) -> SegmentFile:
         or int(found[1]) > _HIGHEST
     ):
         raise PartwrightError(
-            f"{shown(name)} is no segment's file: those have an offset of 20 digits and .{', .'.join(_KINDS)}"
+            f"{shown(name)} is not a segment's file: those have an offset of 20 digits and .{', .'.join(_KINDS)}"
         )
     return SegmentFile(int(found[1]), found[2], found[3] or "")

@@ -1,4 +1,4 @@
-"""What Kafka calls things on disk: a partition's folder, the segment files in it, and which topic names that allows.
+"""Kafka's names on disk: a partition's folder, the segment files in it, and the topic names that are allowed.
 
 Exact to `org.apache.kafka.storage.internals.log.LocalLog` of kafka-storage 4.4.0. Nothing here looks at a disk: names
 in, names out.
@@ -66,7 +66,7 @@ class LogDirectory(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The names in one of `log.dirs`: partitions' folders, Kafka's own files and folders, and what is neither.
+    """The names in one of `log.dirs`: partitions' folders, Kafka's own files and folders, and everything else.
 
     A broker does not start with a folder that is neither.
     """
@@ -124,10 +124,10 @@ def read_directory(name: str) -> LogDirectory:
         name: A folder's name, without a path.
 
     Returns:
-        The topic, the partition, and whether it waits to be deleted, is on the move, or has strayed.
+        The topic, the partition, and whether it waits to be deleted, is moving, or has strayed.
 
     Raises:
-        PartwrightError: It is no partition's folder; a broker that finds one in `log.dirs` does not start.
+        PartwrightError: It is not a partition's folder; a broker that finds one in `log.dirs` does not start.
 
     Examples:
         >>> read_directory("first-topic-2")
@@ -136,7 +136,7 @@ def read_directory(name: str) -> LogDirectory:
         'delete'
         >>> read_directory("firstTopic_0")
         Traceback (most recent call last):
-        partwright.errors.PartwrightError: 'firstTopic_0' is no partition's folder: those are called <topic>-<partition>
+        partwright.errors.PartwrightError: 'firstTopic_0' is not a partition's folder: it would be <topic>-<partition>
     """
     if not isinstance(name, str):
         raise PartwrightError(f"a folder's name is text, not {shown(name)}")
@@ -161,11 +161,11 @@ def read_listing(names: Iterable[str]) -> Listing:
         names: Names without a path.
 
     Returns:
-        Partitions' folders, what else Kafka keeps there (`meta.properties`, checkpoints), and all others.  The log of
+        Partitions' folders, Kafka's other entries (`meta.properties`, checkpoints), and everything else.  The log of
         KRaft's metadata, `__cluster_metadata-0`, is among the folders.
 
     Raises:
-        PartwrightError: A name is no text.
+        PartwrightError: A name is not text.
 
     Examples:
         >>> found = read_listing(["t-0", "meta.properties", "recovery-point-offset-checkpoint", "lost+found"])
@@ -174,7 +174,7 @@ def read_listing(names: Iterable[str]) -> Listing:
     """
     logs, own, others = [], [], []
     for name in listed(names, "names"):
-        # A checkpoint is written beside itself first.
+        # A checkpoint is first written next to itself.
         if isinstance(name, str) and name.removesuffix(".tmp") in _OWN:
             own.append(name)
             continue
@@ -188,4 +188,4 @@ def read_listing(names: Iterable[str]) -> Listing:
 
 
 def _no_folder(name: object) -> PartwrightError:
-    return PartwrightError(f"{shown(name)} is no partition's folder: those are called <topic>-<partition>")
+    return PartwrightError(f"{shown(name)} is not a partition's folder: it would be <topic>-<partition>")

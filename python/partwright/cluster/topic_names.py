@@ -1,4 +1,4 @@
-"""Which names a topic can have, and which of them Kafka does not let stand side by side.
+"""Which names a topic can have, and which two names Kafka does not allow together.
 
 Exact to `org.apache.kafka.common.internals.Topic` of kafka-clients 4.4.0.
 """
@@ -54,16 +54,16 @@ def check_topic(topic: str) -> str:
 
 
 def collisions(topics: Iterable[str]) -> list[tuple[str, ...]]:
-    """Names that Kafka does not let stand side by side: metrics write `.` as `_` (`Topic.hasCollision`).
+    """Names that Kafka does not allow together: metrics write `.` as `_` (`Topic.hasCollision`).
 
     Args:
-        topics: Names of topics; one that is there twice counts once.
+        topics: Names of topics; a repeated name counts once.
 
     Returns:
         The groups of two or more that collide, in the order given.
 
     Raises:
-        PartwrightError: A name is none of Kafka's.
+        PartwrightError: A name is not one that Kafka allows.
 
     Examples:
         >>> collisions(["a.b", "c", "a_b"])

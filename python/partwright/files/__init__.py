@@ -1,4 +1,4 @@
-"""Files of records, whatever their format: some of their columns in batches, or all of a file with one column more."""
+"""Files of records in any format: some of their columns in batches, or the whole file with one more column."""
 
 from partwright.files.formats import Records, Wanted, text_type
 from partwright.files.opening import open_records

@@ -1,4 +1,4 @@
-"""Files of Arrow's own format, file or stream: record batches as they are, with one column more."""
+"""Files in Arrow's own format, file or stream: the same record batches with one more column."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ __all__ = ["ArrowRecords"]
 
 _FILE = b"ARROW1"
 _FEATHER_1 = b"FEA1"
-# A file's end: four bytes of length, and the magic ones.
+# The end of a file: four bytes of length, and the magic bytes.
 _FOOTER_END = 4 + len(_FILE)
-# The number of this field in the footer's table, by Arrow's File.fbs.
+# The number of this field in the footer's table (Arrow's File.fbs).
 _RECORD_BATCHES = 3
 _CODECS = {0: "lz4", 1: "zstd"}
 
@@ -51,7 +51,7 @@ class ArrowRecords(Opened):
         self._size = size
         if size is None:
             raise not_regular(path)
-        # Opened once more, to be read without Python.
+        # Opened a second time, to be read without Python.
         self._source = file if isinstance(file, pa.NativeFile) else _native(path, file)
         start = self._source.read(len(_FILE))
         self._source.seek(0)
@@ -77,7 +77,7 @@ class ArrowRecords(Opened):
         schema = self._reader().schema
         paths = [path_in(schema.names, column.name) for column in wanted]
         places = [find_column(self._path, schema.names, first) for first, *_ in paths]
-        # Fields come in the file's order, one each.
+        # Fields come in the file's order, each once.
         chosen = sorted(set(places))
         self._source.seek(0)
         reader = self._reader(pa.ipc.IpcReadOptions(included_fields=chosen))
@@ -89,7 +89,7 @@ class ArrowRecords(Opened):
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
-        # Whatever is no whole file is told by the reader.
+        # The reader reports whatever is not a whole file.
         self._reader()
         codec = self._codec()
         self._source.seek(0)
@@ -115,7 +115,7 @@ class ArrowRecords(Opened):
     def _writer(self, reader: _Reader, sink: Writable, schema: pa.Schema, options: object) -> _Writer:
         if not self._is_file:
             return pa.ipc.new_stream(sink, schema, options=options)
-        # pyarrow gives and takes the file's own metadata from 21 on.
+        # pyarrow can read and write the file's own metadata from 21 on.
         about = {"metadata": reader.metadata} if hasattr(reader, "metadata") else {}
         return pa.ipc.new_file(sink, schema, options=options, **about)
 
@@ -124,7 +124,7 @@ class ArrowRecords(Opened):
             for place in range(reader.num_record_batches):
                 with whole(self._path, "Arrow file or stream"):
                     read = reader.get_batch_with_custom_metadata(place)
-                    # What is damaged inside is refused by whatever looks at it next, in words of its own.
+                    # Damage inside is refused by whatever reads it next, in its own words.
                     read.batch.validate()
                 yield read.batch, read.custom_metadata
             return
@@ -138,7 +138,7 @@ class ArrowRecords(Opened):
             yield read.batch, read.custom_metadata
 
     def _codec(self) -> str | None:
-        """How the buffers are compressed, which pyarrow reads over and does not tell."""
+        """How the buffers are compressed, which pyarrow does not reveal."""
         with whole(self._path, "Arrow file or stream"):
             if self._is_file:
                 place = self._first_batch()
@@ -153,7 +153,7 @@ class ArrowRecords(Opened):
         return None
 
     def _first_batch(self) -> int | None:
-        """Where a file's first record batch begins, by the footer; None where there is none."""
+        """Where a file's first record batch begins, by the footer; None if it has none."""
         # The footer, its length, and the magic bytes.
         self._source.seek(self._source.size() - _FOOTER_END)
         length = int.from_bytes(self._source.read(4), "little")
@@ -167,12 +167,12 @@ class ArrowRecords(Opened):
 
 
 def _native(path: str, file: BinaryIO) -> pa.NativeFile:
-    """A file as pyarrow reads it: by itself where it is of this machine."""
+    """A file for pyarrow, which opens local files itself."""
     return pa.PythonFile(file, mode="r") if is_remote(path) else pa.OSFile(os.fsencode(path))
 
 
 def _codec_of(message: memoryview) -> str | None:
-    """The codec of a record batch's message, a flatbuffer; the fields' numbers are those of Arrow's Message.fbs."""
+    """The codec of a record batch's message, a flatbuffer; the fields' numbers are from Arrow's Message.fbs."""
     table = _number(message, 0, 4)
     for field in (2, 3):
         at = _field(message, table, field)
@@ -184,7 +184,7 @@ def _codec_of(message: memoryview) -> str | None:
 
 
 def _field(message: memoryview, table: int, field: int) -> int | None:
-    """Where a field of a table stands; None where it has its default."""
+    """The position of a table's field; None if it has its default."""
     layout = table - int.from_bytes(message[table : table + 4], "little", signed=True)
     entry = 4 + 2 * field
     offset = _number(message, layout + entry, 2) if entry < _number(message, layout, 2) else 0

@@ -38,7 +38,7 @@ class AvroRecords(Opened):
         self._path = path
         try:
             self._reader = fastavro.reader(file)
-        except Exception as error:  # fastavro raises whatever its parts raise
+        except Exception as error:  # fastavro passes on whatever its parts raise
             raise self._broken(error) from error
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
@@ -46,7 +46,7 @@ class AvroRecords(Opened):
         schema = self._reader.writer_schema
         if not isinstance(schema, dict) or schema.get("type") != "record":
             raise PartwrightError(
-                f"{self._path!r} has no records: its Avro schema is no record", path=self._path
+                f"{self._path!r} has no records: its Avro schema is not a record", path=self._path
             )
         names = [field["name"] for field in schema["fields"]]
         paths = [path_in(names, column.name) for column in wanted]
@@ -73,7 +73,7 @@ class AvroRecords(Opened):
         computed: Callable[[Column], Column],  # noqa: ARG002
         sink: Writable,  # noqa: ARG002
     ) -> None:
-        """Avro files are read and not written."""
+        """Avro files are only read."""
         raise PartwrightError(
             f"{self._path!r} is Avro, to which no column is added: write it as Parquet first, or use `check`",
             path=self._path,
@@ -90,7 +90,8 @@ class AvroRecords(Opened):
 
     def _broken(self, error: Exception) -> PartwrightError:
         return PartwrightError(
-            f"{self._path!r} is no whole Avro file ({first_line(error)}): it may be cut off", path=self._path
+            f"{self._path!r} is not a whole Avro file ({first_line(error)}): it may be cut off",
+            path=self._path,
         )
 
 

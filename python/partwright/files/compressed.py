@@ -1,4 +1,4 @@
-"""Files that were compressed as a whole, by gzip, bzip2 or zstd: their bytes as they were before, and the way back."""
+"""Files compressed as a whole with gzip, bzip2 or zstd: their uncompressed bytes, and the way back."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Peeked", "codec_of", "compressing", "unpacked", "without_suffix"]
 
-# What a file begins with, and what its name ends with.
+# How a file begins, and how its name ends.
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd"}
 _PEEKED = 1 << 16
 
 
 class Peeked:
-    """A stream whose first bytes can be looked at before they are read; what fails is said of the file.
+    """A stream whose first bytes can be looked at before they are read; errors name the file.
 
     Args:
         path: The file's name.
         file: The stream.
-        packed: How it was compressed; None where it was not.
+        packed: How it was compressed; None if it was not.
     """
 
     closed = False
@@ -40,13 +40,13 @@ class Peeked:
         self._start = b""
 
     def peek(self, size: int = _PEEKED) -> bytes:
-        """The first bytes, fewer where the file has no more."""
+        """The first bytes, or fewer if the file is shorter."""
         while len(self._start) < size and (more := self._read(size - len(self._start))):
             self._start += more
         return self._start
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes, or fewer; none at the end."""
+        """That many bytes, or fewer; none at the end."""
         if not self._start:
             return self._read(size)
         found, self._start = (self._start, b"") if size < 0 else (self._start[:size], self._start[size:])
@@ -70,7 +70,7 @@ class Peeked:
 
 
 def codec_of(start: bytes) -> str | None:
-    """How a file that begins so was compressed; None where it was not.
+    """How a file with these first bytes was compressed; None if it was not.
 
     Examples:
         >>> codec_of(b"BZh91AY"), codec_of(b"customer,total")
@@ -80,7 +80,7 @@ def codec_of(start: bytes) -> str | None:
 
 
 def without_suffix(path: str) -> tuple[str, str | None]:
-    """A file's name without what tells of its compression, and that.
+    """A file's name without the ending of its compression, and that compression.
 
     Examples:
         >>> without_suffix("orders.csv.gz"), without_suffix("orders.csv")
@@ -91,13 +91,13 @@ def without_suffix(path: str) -> tuple[str, str | None]:
 
 
 def unpacked(path: str, file: BinaryIO, codec: str) -> Peeked:
-    """The bytes of a compressed file, all its parts one after the other."""
+    """The uncompressed bytes of a file, all its parts one after the other."""
     stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
     return Peeked(path, cast("BinaryIO", stream), codec)
 
 
 class compressing:  # noqa: N801 - used as a context manager
-    """Where bytes go that a file takes compressed."""
+    """Compresses bytes into a file."""
 
     def __init__(self, sink: Writable, codec: str | None) -> None:
         self._sink, self._codec = sink, codec
@@ -120,6 +120,6 @@ class compressing:  # noqa: N801 - used as a context manager
         if kind is None:
             self._stream.close()
             return
-        # Left open, it would write its end when it is collected, behind the file's own end, and Arrow would say so.
+        # Left open, it would write its end when it is collected, after the file's own end, and Arrow would complain.
         with suppress(OSError, PartwrightError, pa.ArrowException):
             self._stream.close()

@@ -1,7 +1,7 @@
-"""Files of fields with a delimiter: csv and tsv. Fields are text as written; a new one is put at each record's end.
+"""Files of fields with a delimiter: csv and tsv. Fields are text as written; a new field goes to each record's end.
 
-A record's bytes are never written anew, so quotes, line ends and blanks stay as they are. Where a field begins with
-a quote, it goes on to the closing one, over delimiters and lines; a quote elsewhere is a character, as pyarrow has it.
+A record's bytes are never rewritten, so quotes, line ends and blanks stay as they are. A field that begins with a quote
+continues to the closing one, across delimiters and lines; a quote elsewhere is a character, as in pyarrow.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from partwright.files.lines import Block
 __all__ = ["DelimitedRecords"]
 
 _NOTHING = text("")
+_HEADER = " (the first line has to name the columns)"
 
 
 class DelimitedRecords(Opened):
@@ -51,11 +52,11 @@ class DelimitedRecords(Opened):
         field = _field_pattern(delimiter)
         apart = re.escape(delimiter)
         record = f"{field}(?:{apart}{field})*"
-        # Arrow's regular expressions are RE2's; Python's mean the same here, and need remember no way back.
+        # Arrow's regular expressions are RE2's; Python's mean the same here, and need no backtracking.
         self._whole = f"^{record}$"
         self._opening = re.compile(_possessive(record))
         self._closing = re.compile(_possessive(f"{_quoted_end(delimiter)}(?:{apart}{field})*"))
-        # Also where the closing quote is in a later line.
+        # Also if the closing quote is in a later line.
         self._quoted_start = re.compile('[^"]*(?:""[^"]*)*(?:"|$)')
         self._quoted = re.compile(f'(?:^|{apart})"{self._quoted_start.pattern}')
         self._names: list[str] = []
@@ -70,7 +71,7 @@ class DelimitedRecords(Opened):
         """See `Records`."""
         blocks = self._blocks()
         self._header(blocks)
-        places = [find_column(self._path, self._names, column.name) for column in wanted]
+        places = [find_column(self._path, self._names, column.name, hint=_HEADER) for column in wanted]
         for block, closed in blocks:
             yield self._columns(block, self._ends(block, closed), wanted, places)
 
@@ -78,7 +79,7 @@ class DelimitedRecords(Opened):
         """See `Records`."""
         blocks = self._blocks()
         header, closed = self._header(blocks)
-        places = [find_column(self._path, self._names, key.name)]
+        places = [find_column(self._path, self._names, key.name, hint=_HEADER)]
         refuse_taken(self._path, self._names, name)
         start = self._lines.mark + bytes(
             _text(header, closed, text_column((self._delimiter + _field(name, self._delimiter)).encode()))
@@ -90,14 +91,14 @@ class DelimitedRecords(Opened):
             new = pc.binary_join_element_wise(
                 text(self._delimiter), partitions, _NOTHING, null_handling="replace"
             )
-            # The header is not written before a key has had its chance to be refused.
+            # The header is written only once the key cannot be refused any more.
             sink.write(start)
             sink.write(_text(block, ends, new))
             start = b""
         sink.write(start)
 
     def _blocks(self) -> Iterator[tuple[Block, pa.Array | None]]:
-        """Whole records, and whether no quote is open at each line's end; None where none is at any."""
+        """Whole records, and for each line whether no quote is open at its end; None if none is open at any."""
         for block in self._lines.blocks():
             closed = self._closed(block.lines)
             if b"\r" in block.text:
@@ -120,7 +121,7 @@ class DelimitedRecords(Opened):
         first = pc.index(whole, FALSE).as_py()
         if first < 0:
             return None
-        # A line without a quote leaves everything as it is: Python looks at the others alone.
+        # A line without a quote changes nothing: Python looks only at the others.
         quoted = pc.match_substring(lines[first:], '"')
         closed, is_closed = [], True
         for line in lines[first:].filter(quoted):
@@ -131,11 +132,11 @@ class DelimitedRecords(Opened):
         return pa.concat_arrays([whole[:first], pc.fill_null(pc.fill_null_forward(states), TRUE)])
 
     def _refuse_lone_returns(self, block: Block, closed: pa.Array | None) -> None:
-        """A carriage return that ends no line: to pyarrow it is a record's end, to others a character."""
+        """Refuse a carriage return inside a line: pyarrow ends a record there, others take it as a character."""
         for place in pc.indices_nonzero(pc.match_substring(block.lines, "\r")).to_pylist():
             line = block.lines[place].as_py()
             if closed is not None and place and not closed[place - 1].as_py():
-                # It begins within quotes; what follows on them is no field's start.
+                # It begins inside quotes; what follows them does not start a field.
                 line = "x" + self._quoted_start.sub("", line, count=1)
             if "\r" in self._quoted.sub("", line):
                 raise PartwrightError(
@@ -145,7 +146,7 @@ class DelimitedRecords(Opened):
                 )
 
     def _header(self, blocks: Iterator[tuple[Block, pa.Array | None]]) -> tuple[Block, pa.Array]:
-        """The header alone; the rest of its block comes again."""
+        """Only the header; the rest of its block comes again."""
         block, closed = next(blocks)
         first = 0 if closed is None else pc.index(closed, TRUE).as_py()
         header = block.head(first + 1)
@@ -167,7 +168,7 @@ class DelimitedRecords(Opened):
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
 
     def _refuse_other_delimiters(self) -> None:
-        """One name that holds what others delimit with is no name."""
+        """Refuse a single name that contains another common delimiter."""
         (name, *more) = self._names
         for other, words in {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}.items():
             if not more and other in name and other != self._delimiter:
@@ -178,9 +179,9 @@ class DelimitedRecords(Opened):
                 )
 
     def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:
-        """Whether a record ends at each line; None where one does at every line."""
+        """For each line, whether a record ends there; None if one ends at every line."""
         if len(self._names) == 1:
-            # There a blank line is a record, whose one field is null.
+            # There a blank line is a record, with a null in its only field.
             return closed
         blank = pc.equal(block.lines, _NOTHING)
         if not pc.any(blank).as_py():
@@ -191,17 +192,17 @@ class DelimitedRecords(Opened):
     def _columns(
         self, block: Block, ends: pa.Array | None, wanted: Sequence[Wanted], places: Sequence[int]
     ) -> tuple[Column, ...]:
-        """What is asked for of a block's records."""
+        """The requested columns of a block's records."""
         rows = len(block.lines) if ends is None else pc.sum(ends).as_py()
         if not rows:
             return tuple(pa.nulls(0, column.type) for column in wanted)
         columns = [f"{place}" for place in range(len(self._names))]
-        # At a text's end that ends no line, pyarrow takes an empty field for a quoted one after others in quotes.
+        # If a text ends without a line end, pyarrow takes an empty last field as quoted when others are in quotes.
         data = block.text if block.text.endswith(b"\n") else block.text + b"\n"
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(data),
-                # One block, for what its lines are is known already.
+                # In one block, because its lines are already known.
                 pa_csv.ReadOptions(use_threads=False, column_names=columns, block_size=len(data) + 1),
                 pa_csv.ParseOptions(
                     delimiter=self._delimiter,
@@ -228,8 +229,8 @@ class DelimitedRecords(Opened):
         )
 
     def _ragged(self, block: Block, why: str) -> PartwrightError:
-        """The sentence for a record that does not fit the header, or for whatever pyarrow says."""
-        # A carriage return within quotes ends no line.
+        """The error for a record that does not fit the header, or for whatever pyarrow reports."""
+        # A carriage return inside quotes does not end a line.
         lines = (line + "\n" for line in block.text.decode().split("\n"))
         records, line = csv.reader(lines, delimiter=self._delimiter), block.first
         # csv reads no field of more than 131,072 characters.
@@ -250,15 +251,15 @@ class DelimitedRecords(Opened):
 
 
 def _text(block: Block, ends: pa.Array | None, new: Column) -> memoryview:
-    """Lines, with what is new at the end of each record."""
+    """The lines, with the new field at the end of each record."""
     if ends is not None:
-        # A line in the midst of a record gets nothing.
+        # A line in the middle of a record gets nothing.
         new = pc.replace_with_mask(pa.repeat(_NOTHING, len(ends)), ends, new)
     return text_of(pc.binary_join_element_wise(block.lines, new, block.ends, _NOTHING))
 
 
 def _quoted_end(delimiter: str) -> str:
-    """The rest of a field in quotes, from within them."""
+    """The rest of a quoted field, from inside the quotes."""
     apart = re.escape(delimiter)
     return f'[^"]*(?:""[^"]*)*"(?:[^"{apart}][^{apart}]*)?'
 
@@ -273,7 +274,7 @@ def _possessive(pattern: str) -> str:
 
 
 def _field(name: str, delimiter: str) -> str:
-    """A field as csv writes it."""
+    """A field, quoted if csv needs it."""
     if any(each in name for each in ('"', delimiter, "\r", "\n")):
         return '"' + name.replace('"', '""') + '"'
     return name

@@ -1,4 +1,4 @@
-"""A Parquet file's footer, to which one column can be added; the fields' numbers are those of parquet.thrift."""
+"""A Parquet file's footer, to which one column can be added; the fields' numbers are from parquet.thrift."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _META_BYTES, _META_COMPRESSED, _DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE = 6, 7,
 # KeyValue
 _KEY, _VALUE = 1, 2
 _ARROW_SCHEMA = b"ARROW:schema"
-# ParquetReadSupport.SPARK_METADATA_KEY: Spark sees the columns that are named there, and no others.
+# ParquetReadSupport.SPARK_METADATA_KEY: Spark sees only the columns that are named there.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-# AvroReadSupport.AVRO_SCHEMA_METADATA_KEY and its older name: parquet-avro reads no file with a column more.
+# AvroReadSupport.AVRO_SCHEMA_METADATA_KEY and its older name: parquet-avro refuses a file with an extra column.
 _AVRO_SCHEMAS = (b"parquet.avro.schema", b"avro.schema")
 
 
 def footer_length(end: bytes) -> int:
-    """The length of the footer, by a Parquet file's last bytes.
+    """The length of the footer, from a Parquet file's last bytes.
 
     Raises:
-        ValueError: They are not those of a Parquet file.
+        ValueError: A Parquet file does not end like this.
 
     Examples:
         >>> footer_length(bytes([44, 1, 0, 0]) + b"PAR1")
@@ -51,13 +51,13 @@ def footer_length(end: bytes) -> int:
 
 
 class Footer:
-    """What a Parquet file says of itself.
+    """A Parquet file's metadata.
 
     Args:
-        data: The footer, without the length and the magic bytes behind it.
+        data: The footer, without the length and the magic bytes after it.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a footer.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -81,7 +81,7 @@ class Footer:
         return groups
 
     def add_column(self, name: str) -> None:
-        """Add a column of int32 that may be null, last in the schema; each row group must get its chunk.
+        """Add a nullable int32 column as the last one in the schema; each row group must get its chunk.
 
         Raises:
             ValueError: A schema that Arrow, Spark or Avro left in the footer cannot be read, or cannot have the name.
@@ -92,19 +92,19 @@ class Footer:
             Struct({_TYPE: (_I32, _INT32), _REPETITION: (_I32, _OPTIONAL), _NAME: (_BINARY, name.encode())})
         )
         if _ORDERS in self._file:
-            # The one order there is: that of the type.
+            # The only order that exists: the type's own.
             self._file.get_value(_ORDERS).items.append(Struct({1: (_STRUCT, Struct())}))
         for pair in self._file.get_value(_KEY_VALUES, List(_STRUCT, [])).items:
             if pair.get_value(_KEY) in _WIDER:
                 pair.set_value(_VALUE, _WIDER[pair.get_value(_KEY)](pair.get_value(_VALUE), name))
 
     def add_chunk(self, group: int, written: bytes, at: int) -> memoryview:
-        """Take the one column of the one row group of another Parquet file.
+        """Take the only column of the only row group of another Parquet file.
 
         Args:
             group: The row group that gets it.
             written: The other file.
-            at: Where in this file its pages will be.
+            at: The position of its pages in this file.
 
         Returns:
             The pages.
@@ -118,7 +118,7 @@ class Footer:
             if field in meta:
                 meta.set_value(field, meta.get_value(field) - start + at)
         chunk.set_value(_CHUNK_OFFSET, 0)
-        # Indexes and bloom filters of its own would lie outside of its pages.
+        # Its own indexes and bloom filters would lie outside its pages.
         kept = Struct({field: chunk[field] for field in (_CHUNK_OFFSET, _META)})
         ours = self._groups[group]
         ours.get_value(_CHUNKS).items.append(kept)
@@ -128,14 +128,14 @@ class Footer:
         return memoryview(written)[start : start + meta.get_value(_META_COMPRESSED)]
 
     def to_bytes(self) -> bytes:
-        """The footer with its length and the magic bytes, as it ends a file."""
+        """The footer with its length and the magic bytes: the end of a file."""
         data = write_struct(self._file)
         return data + len(data).to_bytes(_LENGTH, "little") + MAGIC
 
 
 def _wider_arrow(schema: bytes, name: str) -> bytes:
     known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema)))
-    # pyarrow keeps here, too, what it writes into the footer, and reads this one.
+    # pyarrow keeps a copy of the schema here as well, and reads this one.
     about = {
         key: _WIDER[key](value, name) if key in _WIDER else value
         for key, value in (known.metadata or {}).items()
@@ -161,7 +161,7 @@ def _wider_json(schema: bytes, field: dict[str, object]) -> bytes:
     raise ValueError(f"the schema {schema.decode()[:40]!r} in it has no fields")
 
 
-# What readers believe more than the file's own schema.
+# The schemas that readers trust more than the file's own.
 _WIDER = {
     _ARROW_SCHEMA: _wider_arrow,
     _SPARK_SCHEMA: _wider_spark,

@@ -1,4 +1,4 @@
-"""What every format of file can do, and the refusals that all formats share."""
+"""The common interface of all file formats, and the refusals that they share."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ _TEXT_TYPES = {
     "java:short": pa.int64(),
     "java:int": pa.int64(),
     "java:long": pa.int64(),
+    "digits": pa.int64(),
     "java:float": pa.float32(),
     "java:double": pa.float64(),
     "java:boolean": pa.bool_(),
@@ -52,13 +53,13 @@ _TEXT_TYPES = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """A column that is asked for.
+    """A requested column.
 
     Attributes:
         name: Its name.
-        type: What its text stands for in a format that has only text, or JSON's few types. Formats with types
-            of their own give the column as it is.
-        lenient: Whether a value that does not fit is given as its text, instead of refused.
+        type: The type of its values in a format that has only text, or JSON's few types. Formats with types of their
+            own give the column as it is.
+        lenient: Whether a value that does not fit is returned as text instead of refused.
     """
 
     name: str
@@ -67,17 +68,17 @@ class Wanted:
 
 
 class Writable(Protocol):
-    """Where the bytes of a file go."""
+    """Takes a file's bytes."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Take all of the data, and say how many bytes that was."""
+        """Take all of the data, and return how many bytes it was."""
 
 
 class Records(Protocol):
     """An open file of records.
 
     Attributes:
-        format: Its name; files of one name can be written in each other's place.
+        format: Its name; files of the same format can replace each other.
         is_text: Whether a terminal can show it.
         done: How much of the file has been read, 0 to 1; None where nobody knows its size.
     """
@@ -93,21 +94,21 @@ class Records(Protocol):
         """Some columns in batches, in the file's order.
 
         Raises:
-            PartwrightError: A column is not there or there twice, or the file cannot be read to its end.
+            PartwrightError: A column is missing or there twice, or the file cannot be read to its end.
         """
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
-        """Write the whole file to `sink`, with one more column, all else as it is.
+        """Write the whole file to `sink` with one more column, and everything else as it is.
 
         Args:
             key: The column that `computed` gets, batch by batch in the file's order.
-            name: What the new column is called.
-            computed: Gives an int32 column as long as the one that it gets.
+            name: The new column's name.
+            computed: Returns an int32 column of the same length as its argument.
             sink: Where the bytes go.
 
         Raises:
-            PartwrightError: The key column is not there or there twice, the new one is there already, or the
-                file cannot be read to its end.
+            PartwrightError: The key column is missing or there twice, the new one exists already, or the file cannot be
+                read to its end.
         """
 
     def __enter__(self) -> Self:
@@ -120,7 +121,7 @@ class Records(Protocol):
 
 
 class Opened:
-    """What all formats share of `Records`: the file, open until the `with` ends."""
+    """The part of `Records` that all formats share: the file, open until the `with` ends."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -139,12 +140,12 @@ class Opened:
 
 @contextmanager
 def whole(path: str, what: str) -> Iterator[None]:
-    """What pyarrow cannot read is no whole file."""
+    """Report a file that pyarrow cannot read as not whole."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         raise PartwrightError(
-            f"{path!r} is no whole {what} ({first_line(error)}): it may be cut off", path=path
+            f"{path!r} is not a whole {what} ({first_line(error)}): it may be cut off", path=path
         ) from error
 
 
@@ -163,7 +164,7 @@ def in_one(column: Column) -> pa.Array:
 
 
 def text_type(key_type: str | None) -> pa.DataType:
-    """The type of a key that a file has as text only, under a key type.
+    """The type of a key that a file has only as text, under a key type.
 
     Examples:
         >>> text_type("java:int"), text_type(None)
@@ -172,14 +173,14 @@ def text_type(key_type: str | None) -> pa.DataType:
     return _TEXT_TYPES.get(key_type or "", pa.string())
 
 
-def find_column(path: str, names: Sequence[str], name: str) -> int:
-    """The place of a column.
+def find_column(path: str, names: Sequence[str], name: str, *, hint: str = "") -> int:
+    """The place of a column; if no name is similar, the error ends with the hint.
 
     Raises:
-        PartwrightError: It is not there, or more than once.
+        PartwrightError: It is missing, or there more than once.
     """
     if name not in names:
-        raise no_column(path, names, name)
+        raise no_column(path, names, name, hint=hint)
     if names.count(name) > 1:
         raise PartwrightError(
             f"{path!r} has {names.count(name)} columns named {name!r}: rename all but one of them", path=path
@@ -188,7 +189,7 @@ def find_column(path: str, names: Sequence[str], name: str) -> int:
 
 
 def path_in(names: Sequence[str], name: str) -> list[str]:
-    """Where a column is: its name, or where there is none of that name and it has dots, the way into a structure.
+    """The path of a column: its name, or, if there is none of that name and it has dots, the path into a structure.
 
     Examples:
         >>> path_in(["user", "total"], "user.id"), path_in(["user.id"], "user.id"), path_in(["a.b", "c"], "a.b.d")
@@ -203,7 +204,7 @@ def path_in(names: Sequence[str], name: str) -> list[str]:
 
 
 def picked(path: str, column: Column, inside: Sequence[str], name: str) -> Column:
-    """A field of a column of structures, null where the structure is.
+    """A field of a column of structures, null if the structure is null.
 
     Raises:
         PartwrightError: It has no such field.
@@ -216,8 +217,10 @@ def picked(path: str, column: Column, inside: Sequence[str], name: str) -> Colum
     return column
 
 
-def no_column(path: str, names: Sequence[str], name: str, *, what: str = "column") -> PartwrightError:
-    """The sentence for a column that is not there, with the names that are nearest to it.
+def no_column(
+    path: str, names: Sequence[str], name: str, *, what: str = "column", hint: str = ""
+) -> PartwrightError:
+    """The error for a missing column, with the most similar names.
 
     Examples:
         >>> print(no_column("orders.csv", ["customer", "total"], "custmer"))
@@ -226,11 +229,12 @@ def no_column(path: str, names: Sequence[str], name: str, *, what: str = "column
     near = meant(name, names, most=2)
     there = f"{near} It has" if near else ": it has"
     listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return PartwrightError(f"there is no {what} {name!r} in {path!r}{there} {listed}", path=path)
+    more = "" if near else hint
+    return PartwrightError(f"there is no {what} {name!r} in {path!r}{there} {listed}{more}", path=path)
 
 
 def refuse_taken(path: str, names: Sequence[str], name: str) -> None:
-    """Refuses a new column whose name is in use.
+    """Refuse a new column whose name is in use.
 
     Raises:
         PartwrightError: There is such a column.
@@ -240,14 +244,14 @@ def refuse_taken(path: str, names: Sequence[str], name: str) -> None:
 
 
 def not_regular(path: str) -> PartwrightError:
-    """The sentence for a pipe or a device where a file is needed that can be read in any order."""
+    """The error for a pipe or a device where the file must be readable in any order."""
     return PartwrightError(
-        f"{path!r} is no regular file, and its format is not read in one go: copy it to one", path=path
+        f"{path!r} is not a regular file, and its format is not read in one go: copy it to one", path=path
     )
 
 
 def taken(path: str, name: str, *, where: str = "") -> PartwrightError:
-    """The sentence for a new column that is there already."""
+    """The error for a new column that exists already."""
     return PartwrightError(
         f"{where}{path!r} has a column {name!r} already: name the new one otherwise with --column", path=path
     )

@@ -1,4 +1,4 @@
-"""Where the start of a file waits until it is known that it may be written: in memory, and beyond 8 MiB on disk."""
+"""Holds the start of a file until it may be written: in memory, and beyond 8 MiB on disk."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _BLOCK = 1 << 20
 
 
 class Waiting:
-    """Keeps what is written to it until `go_on` is called; from then on it all goes to `sink`, as it comes.
+    """Keeps what is written to it until `go_on` is called; from then on everything goes straight to `sink`.
 
-    The file on disk has no name, or loses it with its process, so that nothing of it stays however that ends.
+    The file on disk has no name, or loses it with its process, so nothing stays behind however the process ends.
 
     Args:
         sink: Where the bytes go.
 
     Attributes:
-        bytes: How many wait.
+        bytes: How many bytes wait.
 
     Examples:
         >>> import io
@@ -57,7 +57,7 @@ class Waiting:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # A full disk, which was told already, is told again as the file is closed.
+        # Closing the file reports a full disk again, which was reported already.
         with suppress(OSError):
             self._kept.close()
 
@@ -82,7 +82,7 @@ class Waiting:
         return done
 
     def go_on(self) -> None:
-        """Write what waits."""
+        """Write the waiting bytes."""
         if self._waits:
             self._waits = False
             self._kept.seek(0)

@@ -1,6 +1,6 @@
-"""JSON that is no JSON lines: objects over several lines, one behind the other or in an array, as one object a line.
+"""JSON that is not JSON lines: objects over several lines, in sequence or in an array, as one object per line.
 
-So `rpk topic consume`, `jq` and most programming languages write it.
+`rpk topic consume`, `jq` and most programming languages write it like this.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["DocumentLines", "are_documents"]
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _CHUNK = 1 << 20
-# One object has at most this many characters; what is broken is told before it has taken long.
+# One object has at most this many characters, so that a broken file is reported soon.
 _LONGEST = 64 << 20
 
 
 def are_documents(start: bytes) -> bool:
-    r"""Whether a file that begins so is an array, or has objects over several lines.
+    r"""Whether a file with these first bytes is an array, or has objects over several lines.
 
     Examples:
         >>> are_documents(b'[{"k": 1},'), are_documents(b'{\n  "k": 1'), are_documents(b'{"k": 1}\n{"k": 2}')
@@ -53,7 +53,7 @@ class DocumentLines:
         self._rest = b""
 
     def read(self, size: int) -> bytes:
-        """So many bytes, or fewer; none at the end."""
+        """That many bytes, or fewer; none at the end."""
         while len(self._rest) < size and (more := next(self._made, b"")):
             self._rest += more
         found, self._rest = self._rest[:size], self._rest[size:]
@@ -64,7 +64,7 @@ class DocumentLines:
         self._file.close()
 
     def _lines(self) -> Iterator[bytes]:  # noqa: C901 - one loop over one text
-        # A number of more digits than Python reads is no reason to stop: nobody may have asked for it.
+        # A number with more digits than Python reads does not stop the reading: perhaps nobody asked for it.
         decoder = json.JSONDecoder(parse_int=str, parse_float=str)
         text, place, line, wanted = self._more(), 0, 1, ""
         is_array = False
@@ -109,7 +109,7 @@ class DocumentLines:
             raise self._broken(line, "its array has no end")
 
     def _more(self) -> str:
-        """The next characters, whole; none at the end."""
+        """The next whole characters; none at the end."""
         data = self._file.read(_CHUNK)
         # At most three bytes of a character are missing.
         while data:

@@ -1,4 +1,4 @@
-"""Files of JSON objects, one a line. An object's text is kept as written; a new member is put at its end."""
+"""Files of JSON objects, one per line. An object's text stays as written; a new member goes to its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from partwright.files.lines import Block
 
 __all__ = ["JsonRecords"]
 
-# What may stand around an object; the line feed ends its line.
+# The blanks allowed around an object; the line feed ends its line.
 _BLANKS = " \t\r"
 _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.string(): ((str,), "text"),
@@ -38,7 +38,7 @@ _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
 }
 _NOTHING, _NULL, _CLOSE = text(""), text("null"), text("}")
 _EMPTY = rf"^[{_BLANKS}]*\{{[{_BLANKS}]*\}}$"
-# What may wait of a pipe, which has no size; of a file as much as it has.
+# The most rows of a pipe that may wait (it has no size); of a file, all may.
 _MOST_WAITING = 1 << 30
 _INT64 = range(-(2**63), 2**63)
 _INT64_DIGITS = 100
@@ -48,9 +48,9 @@ class _Objects(NamedTuple):
     """A block's objects.
 
     Attributes:
-        lines: The lines that have one, without the blanks after it.
-        tails: The blanks after it; None where there are none.
-        filled: Whether each line of the block has one; None where all do.
+        lines: The lines that have an object, without the blanks after it.
+        tails: The blanks after it; None if there are none.
+        filled: For each line of the block, whether it has an object; None if all have one.
     """
 
     lines: pa.Array
@@ -61,14 +61,14 @@ class _Objects(NamedTuple):
 class JsonRecords(Opened):
     """A file of JSON lines; see `partwright.files.formats.Records`.
 
-    A member that an object lacks is null. Of the members that are asked for, none may be there twice. A name with dots
-    that no object has is the way to a member within others.
+    A member that an object lacks is null. A requested member must not be there twice. A name with dots that no object
+    has is the path to a nested member.
 
     Args:
         path: The file's name.
         file: Its lines.
-        size: Its size; None where nobody knows it.
-        what: What a line is called: `object` where the file has them otherwise, and they were made into lines.
+        size: Its size; None if it is unknown.
+        what: What errors call a line: `object` if the lines were made from another layout.
     """
 
     format = "jsonl"
@@ -79,7 +79,7 @@ class JsonRecords(Opened):
         self._path = path
         self._what = what
         self._lines = LineReader(path, file, size)
-        # Members of the first object, and the names that some object had.
+        # The members of the first object, and the requested names that some object had.
         self._first: list[str] | None = None
         self._seen: set[str] = set()
 
@@ -98,7 +98,8 @@ class JsonRecords(Opened):
         """See `Records`."""
         member = "," + json.dumps(name, ensure_ascii=False) + ":"
         start = True
-        # A key that no object has is a slip, and only the file's end tells: nobody may have read a row by then.
+        # A key that no object has is a typing mistake, which only the end of the file shows: until then nobody may read
+        # a row.
         with Waiting(sink) as out:
             for block in self._lines.blocks():
                 objects = _objects(block, self._path, self._what)
@@ -129,7 +130,7 @@ class JsonRecords(Opened):
     def _columns(
         self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None = None
     ) -> tuple[Column, ...]:
-        """What is asked for of a block's objects; `new` is a name that none of them may have."""
+        """The requested members of a block's objects; `new` is a name that none of them may have."""
         if self._first is None and len(objects.lines):
             first = _read_members(self._path, _line(block, objects, 0), objects.lines[0].as_py(), self._what)
             self._first = list(dict(first))
@@ -149,7 +150,7 @@ class JsonRecords(Opened):
         ways: Sequence[Sequence[str]],
         found: Sequence[pa.Array],
     ) -> bool:
-        """Whether each member was seen; where all its values are null, perhaps only a look at each object tells."""
+        """For each member, whether some object had it; if all its values are null, each object must be looked at."""
         filled = zip(wanted, found, strict=True)
         self._seen.update(column.name for column, values in filled if values.null_count < len(values))
         return not any(
@@ -159,9 +160,9 @@ class JsonRecords(Opened):
 
     @staticmethod
     def _parsed(block: Block, wanted: Sequence[Wanted], ways: Sequence[Sequence[str]]) -> pa.Table | None:
-        """By pyarrow, which looks at nothing else in an object; None where it refuses."""
+        """Read by pyarrow, which looks at nothing else in an object; None if it refuses."""
         if len({way[0] for way in ways}) < len({tuple(way) for way in ways}):
-            # Two members of one object: looking at each object finds both.
+            # A member twice in one object: looking at each object finds it.
             return None
         schema = pa.schema([_nested(way, column.type) for way, column in zip(ways, wanted, strict=True)])
         try:
@@ -171,7 +172,7 @@ class JsonRecords(Opened):
                 pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
             )
         except pa.ArrowInvalid:
-            # Whatever it is, looking at each object finds it, or finds that it is none.
+            # Whatever the problem is, looking at each object finds it, or finds that there is none.
             return None
 
     def _one_by_one(
@@ -189,7 +190,7 @@ class JsonRecords(Opened):
         )
 
     def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, object]:
-        """The members of an object, if it has none twice that is asked for, and not the new one."""
+        """The members of an object; refuses one that has a requested member twice, or the new one."""
         members = _read_members(self._path, line, given, self._what)
         names = [name for name, _ in members]
         if new in names:
@@ -205,7 +206,7 @@ class JsonRecords(Opened):
         return dict(members)
 
     def _member(self, members: dict[str, object], name: str, line: int) -> object:
-        """A member by its name, or by the way to it; null where there is none."""
+        """A member by its name or its path; null if there is none."""
         if name in members or "." not in name:
             return members.get(name)
         value: object = members
@@ -243,16 +244,16 @@ class JsonRecords(Opened):
         )
 
     def _refuse_unseen(self, wanted: Sequence[Wanted]) -> None:
-        """A member that no object has is a slip."""
+        """Refuse a member that no object has, as a typing mistake."""
         for column in wanted:
             if column.name not in self._seen:
                 raise no_column(self._path, self._first or [], column.name, what="member")
 
 
 def _way(block: Block, name: str) -> list[str] | None:
-    """A member's own name; where no object of the block can have it and it has dots, the way into others.
+    """A member's own name, or its path, if it has dots and no object of the block can have that name.
 
-    None where some object may have the one, and some the other.
+    None if some object may have the name and another one the path.
     """
     way = name.split(".")
     if len(way) == 1 or not _may_have(block.text, name):
@@ -267,14 +268,14 @@ def _nested(way: Sequence[str], type_: pa.DataType) -> pa.Field:
 
 
 class _Members(list[tuple[str, object]]):
-    """An object as json reads it, with members that are there twice; one in another object, too."""
+    """An object as json reads it, with repeated members, also in nested objects."""
 
 
 def _read_members(path: str, line: int, given: str, what: str = "line") -> list[tuple[str, object]]:
-    """The members of the object that a line is.
+    """The members of the object in a line.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: The line is not an object.
     """
     try:
         members = json.loads(
@@ -302,14 +303,14 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
 
 @functools.cache
 def _escaped(name: str) -> re.Pattern[bytes]:
-    """What a name has in it that is written in another way than json does."""
+    """A name with something that other writers than json may write differently."""
     units = name.encode("utf-16-be", "surrogatepass").hex()
     escapes = [f"\\\\u{units[at : at + 4]}" for at in range(0, len(units), 4)] + ["\\\\/"] * ("/" in name)
     return re.compile("|".join(escapes or ["(?!)"]).encode(), re.IGNORECASE)
 
 
 def _may_have(data: bytes, name: str) -> bool:
-    """Whether a member can have the name: False is certain, whichever way its letters are written."""
+    """Whether a member can have the name; False is certain, however its letters are escaped."""
     if json.dumps(name, ensure_ascii=False).encode() in data:
         return True
     return b"\\" in data and _escaped(name).search(data) is not None
@@ -330,7 +331,7 @@ def _objects(block: Block, path: str, what: str) -> _Objects:
 
 
 def _line(block: Block, objects: _Objects, place: int) -> int:
-    """The line of the file in which one of a block's objects stands."""
+    """The line of the file that holds one of a block's objects."""
     if objects.filled is None:
         return block.first + place
     line: int = pc.indices_nonzero(objects.filled)[place].as_py()
@@ -338,12 +339,12 @@ def _line(block: Block, objects: _Objects, place: int) -> int:
 
 
 def _whole_number(digits: str) -> int | Decimal:
-    """Python reads no whole number of more than 4,300 digits, and none of them is a key."""
+    """Replace whole numbers of more than 4,300 digits, which Python does not read; none of them is a key."""
     return int(digits) if len(digits) < _INT64_DIGITS else Decimal(digits)
 
 
 def _fraction(digits: str) -> Decimal | float:
-    """As written; where the exponent is beyond all, zero or infinity."""
+    """The number as written; zero or infinity if its exponent is out of range."""
     try:
         return Decimal(digits)
     except InvalidOperation:
@@ -351,7 +352,7 @@ def _fraction(digits: str) -> Decimal | float:
 
 
 def _rounded(value: Decimal | float, type_: pa.DataType) -> pa.Scalar:
-    """A number as the type has it, rounded once."""
+    """A number in the type's precision, rounded once."""
     return pa.array([str(value)]).cast(type_)[0]
 
 
@@ -366,12 +367,12 @@ def _dumps(value: object) -> str:
 def _storable(value: Any, type_: pa.DataType) -> bool:
     if type_ == pa.int64():
         return value in _INT64
-    # A surrogate without its pair is no character.
+    # A surrogate without its pair is not a character.
     return type_ != pa.string() or re.search("[\ud800-\udfff]", value) is None
 
 
 def _lenient(values: list[object]) -> pa.Array:
-    """Values of any kind as JSON text; text itself as it is."""
+    """Values of any kind as JSON text; text stays as it is."""
     return pa.array(
         [value if value is None or isinstance(value, str) else _dumps(value) for value in values],
         pa.string(),

@@ -1,4 +1,4 @@
-"""A file's text as blocks of whole lines, each block's lines as one Arrow column: Python never sees a single line."""
+"""A file's text as blocks of whole lines, each block's lines as one Arrow column: Python handles no single line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "LineReader", "text_of"]
 
-# What the processor's caches hold: larger ones take longer.
+# As much as the processor's caches hold: larger blocks take longer.
 _BLOCK = 1 << 20
-# What a line may have at most; Arrow's text ends at twice that.
+# The most bytes of a line; Arrow's text ends at twice that.
 _LONGEST = 1 << 30
-# What a value of many lines may have at most: a quote too many is told before it has taken long.
+# The most bytes of a value over several lines, so that an extra quote is reported soon.
 _LONGEST_VALUE = 64 << 20
 _BOM = b"\xef\xbb\xbf"
 _FED, _RETURNED = text("\n"), text("\r\n")
@@ -38,8 +38,8 @@ class Block:
     Attributes:
         text: Their bytes, which are UTF-8.
         lines: The lines without their ends.
-        ends: How each line ends, or one for all: a line feed, with a carriage return before it or not. The
-            file's last line may end in nothing.
+        ends: How each line ends, or one for all: a line feed, perhaps after a carriage return. The file's last line may
+            have no end.
         first: The number of the first line in the file, from 1.
     """
 
@@ -49,7 +49,7 @@ class Block:
     first: int
 
     def start_of(self, line: int) -> int:
-        """Where in the text a line starts."""
+        """The position in the text where a line starts."""
         removed = pc.sum(pc.binary_length(self.ends[:line])).as_py() or 0 if self._mixed else line * self._end
         return _offset(self.lines, line) + removed
 
@@ -62,12 +62,12 @@ class Block:
         return len(self.ends.as_py())
 
     def head(self, lines: int) -> Block:
-        """The first lines alone."""
+        """Only the first lines."""
         ends = self.ends[:lines] if self._mixed else self.ends
         return Block(self.text[: self.start_of(lines)], self.lines[:lines], ends, self.first)
 
     def tail(self, line: int) -> Block:
-        """All from one line on."""
+        """All lines from one on."""
         text = self.text[self.start_of(line) :]
         lines = pa.concat_arrays([self.lines[line:]])
         return Block(text, lines, self.ends[line:] if self._mixed else self.ends, self.first + line)
@@ -77,9 +77,9 @@ class LineReader:
     """Reads a file from its start, block by block.
 
     Args:
-        name: The file's name, for what is said of it.
+        name: The file's name, for errors.
         file: The file.
-        size: Its size; None where nobody knows it.
+        size: Its size; None if it is unknown.
     """
 
     def __init__(self, name: str, file: BinaryIO, size: int | None) -> None:
@@ -113,7 +113,7 @@ class LineReader:
             raise PartwrightError(f"{self.name!r} is empty: it has no records")
 
     def give_back(self, block: Block) -> None:
-        """Take back lines at a block's end, which will be the next one's start.
+        """Take back lines at a block's end, so that the next block starts with them.
 
         Raises:
             PartwrightError: They are more than 64 MiB.
@@ -129,7 +129,7 @@ class LineReader:
         """The next whole lines; what is left of the file at its end."""
         text, self._rest = self._rest, b""
         while True:
-            # As much again as there is: a very long line is looked through few times.
+            # As much as is there already, so that a very long line is searched only a few times.
             more = self._chunk(max(_BLOCK, len(text)))
             if start:
                 more, start = self._unmarked(more), False
@@ -196,7 +196,7 @@ class LineReader:
 
 
 def text_of(lines: pa.Array) -> memoryview:
-    """The bytes of all texts of a column, one after another, as a kernel has just made it.
+    """The bytes of all texts of a column, one after another, as a kernel has just made them.
 
     Examples:
         >>> bytes(text_of(pc.ascii_upper(pa.array(["a", "bc"]))))

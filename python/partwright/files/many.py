@@ -1,4 +1,4 @@
-"""Several files as one: folders, patterns and lists of names, and what the folders' own names say."""
+"""Several files as one: folders, patterns and lists of names, and the columns in folder names."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _WHOLE = re.compile("-?[0-9]{1,18}")
 
 
 def files_of(path: str, known: Callable[[str], bool]) -> list[str]:
-    """The files that a name stands for: of a folder all that `known` takes, in order of their names.
+    """The files that a name stands for, in order of their names; for a folder, all that `known` accepts.
 
-    What begins with `_` or `.` is left out, as Spark does, and so are empty files.
+    Like Spark, it leaves out names that begin with `_` or `.`, and empty files.
 
     Args:
-        path: A file, a folder, or a pattern with `*`, `?` or `[`; or the address of one.
-        known: Whether a file's name tells of a format.
+        path: A file, a folder, or a pattern with `*`, `?` or `[`; or the address of one, with only `*`.
+        known: Whether a file's name tells a format.
 
     Raises:
-        PartwrightError: There are none.
+        PartwrightError: There are no files.
     """
     if is_remote(path):
-        return [path] if known(path) else listed(path, known) or [path]
+        return listed(path, known) or [path]
     if Path(path).is_dir():
         found = [
             str(each)
@@ -78,14 +78,14 @@ class ManyRecords:
         return (self._past + (self._now.done or 0)) / len(self._paths)
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
-        """See `Records`; what a file lacks and a folder's name has, as `partition=3`, is taken from there."""
+        """See `Records`; a column that a file lacks is taken from a folder's name such as `partition=3`."""
         for at, path in enumerate(self._paths):
             if at:
                 self._past, self._now = at, self._open_one(path)
             named = _named_by_folders(path)
             inside = [column for column in wanted if column.name not in named]
             with self._now as records:
-                # A column of the file tells how many rows there are.
+                # One of the file's columns tells how many rows there are.
                 for columns in records.read(inside or wanted):
                     given, rows = iter(columns), len(columns[0])
                     yield tuple(
@@ -118,7 +118,7 @@ class ManyRecords:
 
 
 def _named_by_folders(path: str) -> dict[str, str | None]:
-    """What the names of the folders around a file say.
+    """The columns in the names of the folders around a file.
 
     Examples:
         >>> _named_by_folders("out/day=1/partition=3/part-0.parquet")
@@ -136,6 +136,6 @@ def _constant(value: str | None, wanted: Wanted, rows: int) -> Column:
             return pa.array([int(value)] * rows, wanted.type)
         if not wanted.lenient:
             raise PartwrightError(
-                f"a folder is named {wanted.name}={value}, and {value!r} is no whole number"
+                f"a folder is named {wanted.name}={value}, and {value!r} is not a whole number"
             )
     return pa.array([value] * rows, pa.string())

@@ -1,4 +1,4 @@
-"""Which format a file has, by its name or as it is told, and opening it; what is no file of records is refused."""
+"""A file's format, by its name or as given, and opening the file; anything that is not a file of records is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from partwright.files.formats import Records
 
-__all__ = ["FORMATS", "format_of", "open_records"]
+__all__ = ["FORMATS", "format_of", "named_format", "open_records"]
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -35,17 +35,17 @@ _SUFFIXES = {
     ".avro": "avro",
 }
 FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
-"""What a format may be named as; json is JSON lines, an array, or objects over several lines."""
+"""The names of formats; json is JSON lines, an array, or objects over several lines."""
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _OF_TEXT = ("csv", "tsv", "jsonl")
 _NAMES = {"json": "jsonl", "jsonl": "jsonl", "ndjson": "jsonl"}
 
 
 def format_of(path: str, told: str | None = None, delimiter: str | None = None) -> str:
-    """The format of a file, as it is told or by its name, in which what tells of a compression is left out.
+    """The format of a file, as given or by its name without the ending of a compression.
 
     Raises:
-        PartwrightError: Its name tells of none.
+        PartwrightError: Its name tells no format.
 
     Examples:
         >>> format_of("orders.JSONL"), format_of("orders.csv.gz"), format_of("orders", "json")
@@ -53,11 +53,9 @@ def format_of(path: str, told: str | None = None, delimiter: str | None = None) 
     """
     if told is not None:
         return _NAMES.get(told, told)
-    suffix = Path(
-        without_suffix(path)[0].split("?", 1)[0] if is_remote(path) else without_suffix(path)[0]
-    ).suffix
-    if suffix.lower() in _SUFFIXES:
-        return _SUFFIXES[suffix.lower()]
+    named = named_format(path)
+    if named is not None:
+        return named
     if delimiter is not None:
         return "csv"
     raise PartwrightError(
@@ -67,28 +65,39 @@ def format_of(path: str, told: str | None = None, delimiter: str | None = None) 
     )
 
 
+def named_format(path: str) -> str | None:
+    """The format by a file's name, without the ending of a compression; None if it tells none.
+
+    Examples:
+        >>> named_format("orders.csv.gz"), named_format("orders.txt")
+        ('csv', None)
+    """
+    bare = without_suffix(path)[0]
+    return _SUFFIXES.get(Path(bare.split("?", 1)[0] if is_remote(path) else bare).suffix.lower())
+
+
 def open_records(
     paths: str | Sequence[str], told: str | None = None, delimiter: str | None = None
 ) -> Records:
-    """Open files of records, by the format that their names tell; `-` is JSON on stdin, or what `told` says.
+    """Open files of records by the format that their names tell; `-` is stdin, in JSON or the format `told`.
 
     Args:
         paths: A file, a folder, a pattern such as `day=*/*.csv`, the address of one, or several of these.
         told: The format, one of `FORMATS`; by default what each file's name tells.
-        delimiter: What stands between two fields of csv, one character; by default the format's own.
+        delimiter: The character between two fields of csv; by default the format's own.
 
     Returns:
         Their records, a context manager that closes them.
 
     Raises:
-        PartwrightError: There is no such file, or it is none of records.
+        PartwrightError: There is no such file, or it holds no records.
         MissingExtraError: The file needs a package that is missing.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
         raise PartwrightError(f"a delimiter is one character of ASCII and no quote, not {delimiter!r}")
 
     def known(name: str) -> bool:
-        return told is not None or Path(without_suffix(name)[0]).suffix.lower() in _SUFFIXES
+        return told is not None or named_format(name) is not None
 
     named = [paths] if isinstance(paths, str) else list(paths)
     found = [file for path in named for file in ([path] if path == "-" else files_of(path, known))]
@@ -133,7 +142,7 @@ def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
 def _of_stream(path: str, kind: str, delimiter: str | None, file: Peeked, size: int | None) -> Records:
     codec = codec_of(file.peek(4))
     if codec is not None:
-        # How much that is, nobody knows before the end.
+        # Nobody knows before the end how much that is.
         file, size = unpacked(path, cast("BinaryIO", file), codec), None
     if kind == "jsonl":
         if are_documents(file.peek()):

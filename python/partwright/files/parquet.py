@@ -1,8 +1,8 @@
-"""Parquet files. A new column is put behind what is there: no byte of the other columns is decoded or moved.
+"""Parquet files. A new column goes after the old ones: no byte of the other columns is decoded or moved.
 
-A Parquet file is pages of columns, then a footer that says where each lies. So the old pages are copied as they are,
-the new column's follow them, row group by row group, and the footer is written with both. All that the old columns
-have (codecs, encodings, statistics, indexes, bloom filters) stays, also what pyarrow would not write again.
+A Parquet file is pages of columns, then a footer that says where each one is. So the old pages are copied as they are,
+the new column's pages follow them, row group by row group, and the footer is written with both. Everything that the old
+columns have stays (codecs, encodings, statistics, indexes, bloom filters), also what pyarrow would not write again.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ __all__ = ["ParquetRecords"]
 
 _BATCH = 1 << 18
 _COPIED = 8 << 20
-# Of a column's pages no more is held than this at once.
+# The most bytes of a column's pages that are held at once.
 _BUFFER = 1 << 20
-# What Parquet's footer ends with: its length and the magic bytes.
+# The end of Parquet's footer: its length and the magic bytes.
 _END = 8
-# What a dictionary's index takes at most, where a million values take 20 bits.
+# The most bytes of a dictionary's index; for a million values it has 20 bits.
 _INDEX_BYTES = 3
-# pyarrow writes no larger ones.
+# pyarrow does not write larger ones.
 _LARGEST_GROUP = 64 << 20
 
 
@@ -94,7 +94,7 @@ class ParquetRecords(Opened):
         footer, length = self._footer(name)
         codec = self._codec(place)
         reader = self._parquet if inside else self._reader([first])
-        # A type that has no key bytes is refused before a large file is copied.
+        # A type without key bytes is refused before a large file is copied.
         computed(picked(self._path, pa.nulls(0, self._parquet.schema_arrow.field(place).type), inside, first))
         at = self._copy(sink, self._size - _END - length)
         for group in range(self._parquet.num_row_groups):
@@ -111,14 +111,14 @@ class ParquetRecords(Opened):
         sink.write(footer.to_bytes())
 
     def _reader(self, names: Sequence[str]) -> pq.ParquetFile:
-        """A reader that gives those of the columns as dictionaries that are dictionaries throughout."""
+        """A reader that returns as dictionaries those columns that are dictionaries throughout."""
         metadata = self._parquet.metadata
         dictionaries = []
         for name in names:
             leaf = self._leaf(self._parquet.schema_arrow.names.index(name))
             groups = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
-            # Where the dictionary became too large, its writer went on with the values themselves, four bytes and
-            # more each. To make a dictionary of those again would take longer than to hash them.
+            # If a dictionary became too large, its writer continued with the values themselves, four bytes or more
+            # each. Making a dictionary of those again would take longer than hashing them.
             if groups and all(
                 group.has_dictionary_page and group.total_uncompressed_size < _INDEX_BYTES * group.num_values
                 for group in groups
@@ -150,11 +150,11 @@ class ParquetRecords(Opened):
             except StopIteration:
                 return
             self._read += batch.num_rows
-            # A name with a dot may bring along what lies deeper under such a path.
+            # A name with a dot may also match what lies deeper under such a path.
             yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
 
     def _footer(self, new: str) -> tuple[Footer, int]:
-        """What the file says of itself, with the new column, and how long that is without it."""
+        """The file's metadata with the new column, and its length without it."""
         try:
             self._file.seek(-_END, os.SEEK_END)
             length = footer_length(self._file.read(_END))
@@ -184,7 +184,7 @@ class ParquetRecords(Opened):
         return footer, length
 
     def _codec(self, place: int) -> str:
-        """How the new column is compressed: as the key is."""
+        """The new column's compression, which is the key's."""
         if not self._parquet.num_row_groups:
             return "NONE"
         codec: str = self._parquet.metadata.row_group(0).column(self._leaf(place)).compression
@@ -199,7 +199,7 @@ class ParquetRecords(Opened):
         )
 
     def _copy(self, sink: Writable, size: int) -> int:
-        """Copy the file's start, and say how long that was."""
+        """Copy the start of the file, and return its length."""
         self._file.seek(0)
         left = size
         while left:

@@ -1,4 +1,4 @@
-"""Whether a csv ends within quotes: found by its bytes alone, in one pass and little memory."""
+"""Whether a csv ends inside quotes: found from its bytes, in one pass and little memory."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["open_quote", "refuse_open_quote", "unclosed"]
 _CHUNK = 1 << 20
 _CODECS = {".csv": None, "": None, ".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _BOM = b"\xef\xbb\xbf"
-# The rest of a field in quotes, from within them; two quotes are one character of it.
+# The rest of a quoted field, from inside the quotes; two quotes are one character of it.
 _CLOSED = re.compile(rb'(?:[^"]++|"")*+"')
 
 
 def open_quote(file: BinaryIO, delimiter: bytes = b",") -> int | None:
-    r"""The line in which a quote is opened that nothing closes, as `DelimitedRecords` reads quotes.
+    r"""The line that opens a quote that is never closed, as `DelimitedRecords` reads quotes.
 
     Args:
-        file: The csv's bytes, in an encoding whose quotes, delimiters and line ends are those of ASCII.
+        file: The csv's bytes, in an encoding with ASCII's quotes, delimiters and line ends.
         delimiter: The byte between fields.
 
     Returns:
-        The line's number, from 1; None where every quote is closed.
+        The line's number, from 1; None if every quote is closed.
 
     Examples:
         >>> import io
@@ -44,7 +44,7 @@ def open_quote(file: BinaryIO, delimiter: bytes = b",") -> int | None:
     before = b"\n"
     chunk = file.read(_CHUNK).removeprefix(_BOM) or file.read(_CHUNK)
     while chunk:
-        # Whether a quote closes a field is seen by what follows it.
+        # What follows a quote shows whether it closes the field.
         while chunk.endswith(b'"') and (more := file.read(_CHUNK)):
             chunk += more
         text = before + chunk
@@ -56,14 +56,15 @@ def open_quote(file: BinaryIO, delimiter: bytes = b",") -> int | None:
             if found:
                 opened = lines + text.count(b"\n", len(before), found.end())
         lines += chunk.count(b"\n")
-        # Within quotes, the last byte is no field's start; it is no quote, for then more would have been read.
+        # Inside quotes, the last byte does not start a field. It is not a quote either, because then more would have
+        # been read.
         before = text[-1:] if opened is None else b""
         chunk = file.read(_CHUNK)
     return opened
 
 
 def refuse_open_quote(path: Path, delimiter: bytes) -> None:
-    """Refuses a csv that ends within quotes, packed or not; one in a packing that Arrow does not know is let pass.
+    """Refuse a csv that ends inside quotes, compressed or not; a compression that Arrow does not know is not checked.
 
     Args:
         path: The file.
@@ -74,14 +75,14 @@ def refuse_open_quote(path: Path, delimiter: bytes) -> None:
     """
     ending = path.suffix.lower()
     if ending in _CODECS:
-        # Whoever reads the file is to say that it cannot be read to its end.
+        # The reader of the file reports that it cannot be read to its end.
         with suppress(OSError), pa.input_stream(path, _CODECS[ending]) as file:
             if (line := open_quote(file, delimiter)) is not None:
                 raise unclosed(str(path), line)
 
 
 def unclosed(path: str, line: int) -> PartwrightError:
-    """The sentence for a file that ends within quotes."""
+    """The error for a file that ends inside quotes."""
     return PartwrightError(
         f"the quote that is opened in line {line} of {path!r} is not closed: look for a quote at the start of a field",
         path=path,

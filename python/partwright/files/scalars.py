@@ -1,6 +1,6 @@
 """Single values for Arrow's kernels, made from buffers: pyarrow's own way from a Python value imports pandas first.
 
-Where pandas is installed, that is half a second in each start of the command.
+If pandas is installed, that costs half a second at each start of the command.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["FALSE", "TRUE", "binary_column", "number", "text", "text_column"]
 
 
 def text_column(value: bytes, length: int | None = None) -> pa.Array:
-    """A column of one text, whose bytes are not copied and not looked at.
+    """A column of one text, whose bytes are neither copied nor looked at.
 
     Args:
         value: UTF-8.
-        length: How many of its bytes are the text; all by default.
+        length: How many of its bytes make up the text; all by default.
     """
     offsets = pa.py_buffer(struct.pack("=2i", 0, len(value) if length is None else length))
     return pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(value)])

@@ -1,4 +1,4 @@
-"""Where a file is written to: beside its place until it is complete, then to its place in one step; or to stdout."""
+"""Write a file next to its place and move it there in one step when it is complete; or write to stdout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.files.compressed import compressing, without_suffix
-from partwright.files.opening import format_of
+from partwright.files.opening import format_of, named_format
+from partwright.files.remote import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ __all__ = ["open_sink"]
 
 
 class _Sink:
-    """A binary file whose failures are sentences; pyarrow's writers take it for a Python file."""
+    """A binary file whose failures are sentences; for pyarrow's writers it is a Python file."""
 
     closed = False
 
@@ -38,7 +39,7 @@ class _Sink:
     def write(self, data: ReadableBuffer, /) -> int:
         view = memoryview(data)
         try:
-            # Unbuffered: what is written comes in blocks, and may be taken in parts.
+            # Unbuffered: data come in blocks, and the system may take parts of them.
             done = 0
             while done < view.nbytes:
                 done += self._file.write(view[done:])
@@ -56,30 +57,36 @@ class _Sink:
         """There is nothing to flush."""
 
     def close(self) -> None:
-        """Who opened the file closes it."""
+        """Does nothing: whoever opened the file closes it."""
 
 
 @contextmanager
 def open_sink(
-    out: str | None, records: Records, source: str | None = None, *, force: bool = True
+    out: str | None,
+    records: Records,
+    source: str | None = None,
+    *,
+    told: str | None = None,
+    force: bool = True,
 ) -> Iterator[Writable]:
-    """Where the whole of a file goes, in the format of `records`.
+    """The destination of a whole file, in the format of `records`.
 
-    A file is written beside `out` and takes its place when the block ends well; otherwise it is removed and
-    what was there stays as it was. So `out` may be the file that is read.
+    The file is written next to `out` and replaces it when the block succeeds; otherwise it is removed, and what was
+    there stays as it was. So `out` may be the file that is being read.
 
     Args:
         out: The file; None or `-` is stdout. Its name says whether it is compressed.
         records: What is read.
-        source: The file that is read; None where that may be replaced.
-        force: Whether a file that is there may be replaced.
+        source: The file that is read; None if it may be replaced.
+        told: The format of a file whose name tells none, as given to `open_records`.
+        force: Whether an existing file may be replaced.
 
     Raises:
-        PartwrightError: It is there, or is what is read; it cannot be written, is of another format, or is a
+        PartwrightError: The file exists, or is the one that is read; it cannot be written, has another format, or is a
             terminal that cannot show it.
     """
     if out in {None, "-"}:
-        # Python's own, for the command has put another one into its place.
+        # Python's own stdout, because the command has replaced it.
         if sys.__stdout__ is None:
             raise PartwrightError("stdout is closed: name a file with --out")
         if not records.is_text and sys.stdout.isatty():
@@ -90,6 +97,11 @@ def open_sink(
         with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as stdout:
             yield _Sink(stdout, "stdout")
         return
+    if is_remote(out):
+        raise PartwrightError(
+            f"--out {out!r} is elsewhere, and place writes files of this machine: send stdout to a program that copies "
+            "it there"
+        )
     about = _about(out)
     if about is not None and not stat.S_ISREG(about.st_mode):
         with _opened(out) as device:
@@ -103,12 +115,12 @@ def open_sink(
         raise PartwrightError(
             f"--out {out!r} is there already: give --force to replace it, or name another file"
         )
-    if format_of(out) != records.format:
+    if (named_format(out) or format_of(out, told)) != records.format:
         raise PartwrightError(
             f"--out {out!r} would have another format than what is read, which is {records.format}: place adds a "
             "column, it does not convert"
         )
-    # Where the name is a link, the file that it leads to is replaced, and not the link.
+    # If the name is a link, the file that it leads to is replaced, not the link.
     with (
         _replacing(out, Path(os.path.realpath(out)), about) as file,
         compressing(_Sink(file, out), without_suffix(out)[1]) as sink,
@@ -125,7 +137,7 @@ def _is_same(source: str, about: os.stat_result) -> bool:
 
 
 def _about(out: str) -> os.stat_result | None:
-    """What is at the place; None where there is nothing."""
+    """What is at that path; None if nothing is."""
     try:
         about = Path(out).stat()
     except FileNotFoundError:
@@ -139,7 +151,7 @@ def _about(out: str) -> os.stat_result | None:
 
 @contextmanager
 def _opened(out: str) -> Iterator[BinaryIO]:
-    """A device or a pipe, which is no file to replace."""
+    """Whether it is a device or a pipe, which cannot be replaced."""
     try:
         file = open(out, "wb", buffering=0)  # noqa: PTH123, SIM115 - closed below
     except OSError as error:
@@ -162,7 +174,7 @@ def _replacing(out: str, place: Path, about: os.stat_result | None) -> Iterator[
             try:
                 os.fchmod(descriptor, _new_mode() if about is None else stat.S_IMODE(about.st_mode))
                 if about is not None:
-                    # Else a crash of the machine could leave neither the old file nor the new one.
+                    # Otherwise a crash of the machine could leave neither the old file nor the new one.
                     os.fsync(descriptor)
                 Path(name).replace(place)
                 # Hadoop's checksum of the bytes that were there: with it, Spark would refuse the new ones.
@@ -176,7 +188,7 @@ def _replacing(out: str, place: Path, about: os.stat_result | None) -> Iterator[
 
 
 def _new_mode() -> int:
-    """The mode of a new file, which the temporary file's own is not."""
+    """The mode of a new file; the temporary file has another one."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

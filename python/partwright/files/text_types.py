@@ -1,4 +1,4 @@
-"""What text stands for under a key type: the numbers and booleans of a file that has text only."""
+"""The meaning of text under a key type: numbers and booleans of a file that has only text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["read_one", "typed"]
 
-# Python reads no whole number of more than 4,300 digits.
+# Python does not read whole numbers of more than 4,300 digits.
 _LONG = 100
 
-# Arrow's own casts take more, such as 0x10 for a number and 1 for true.
+# Arrow's own casts accept more, such as 0x10 as a number and 1 as true.
 _FLOAT = r"^[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf(?:inity)?|[nN]a[nN])$"
 _FORMS = {
     pa.int64(): ("^-?[0-9]+$", "a whole number of 64 bits"),
@@ -29,16 +29,16 @@ _FORMS = {
 
 
 def typed(column: Column, wanted: Wanted, path: str, first_row: int) -> Column:
-    """A column of text as the type that is wanted.
+    """Convert a column of text to the wanted type.
 
     Args:
         column: Text.
-        wanted: The column that was asked for.
-        path: The file, for what is said of it.
-        first_row: The row of the file that the column's first is.
+        wanted: The requested column.
+        path: The file's name, for errors.
+        first_row: The number, in the file, of the column's first row.
 
     Returns:
-        The column; text where the type is text, and where it is lenient and does not fit.
+        The column; text if the type is text, or if it is lenient and a value does not fit.
 
     Raises:
         PartwrightError: A text that does not fit.
@@ -67,14 +67,14 @@ def typed(column: Column, wanted: Wanted, path: str, first_row: int) -> Column:
 
 
 def read_one(text: str, type_: pa.DataType) -> int | float | bool | None:
-    """One text as a number or a boolean; None where it is none.
+    """One text as a number or a boolean; None if it is neither.
 
     Examples:
         >>> read_one("42", pa.int64()), read_one(" 42", pa.int64())
         (42, None)
     """
     if not _fits(text, type_, _FORMS[type_][0]):
-        # Whole numbers of more than 64 bits are told apart by who knows their limits.
+        # The caller, who knows the limits, checks whole numbers of more than 64 bits.
         whole = type_ == pa.int64() and re.fullmatch(_FORMS[type_][0], text)
         return int(text) if whole and len(text) < _LONG else None
     found: int | float | bool = pa.array([text]).cast(type_)[0].as_py()

@@ -1,6 +1,6 @@
-"""Thrift's compact protocol, read into plain values and written again: it is what a Parquet file's footer is in.
+"""Thrift's compact protocol, read into plain values and written again: the format of a Parquet file's footer.
 
-Nothing is known here of what the fields mean, so that those of later versions survive as they are.
+This module does not know what the fields mean, so fields of later versions survive unchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["List", "Struct", "read_struct", "write_struct"]
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _INTEGERS = (_I16, _I32, _I64)
-# A list of as many or more has its length after its first byte.
+# A list with this many items or more has its length after its first byte.
 _LONG_LIST = 15
 _MORE = 0x80
 _DEEPEST = 64
@@ -29,22 +29,22 @@ class List:
 
 
 class Struct(dict[int, tuple[int, Value]]):
-    """Fields by their ids, each with its type."""
+    """Fields by their IDs, each with its type."""
 
     def get_value(self, field: int, default: Value = None) -> Value:
-        """A field's value, or what stands for a field that is not there."""
+        """A field's value, or a default if it is not there."""
         return self[field][1] if field in self else default
 
     def set_value(self, field: int, value: Value) -> None:
-        """Give a field that is there another value."""
+        """Give an existing field another value."""
         self[field] = (self[field][0], value)
 
 
 def read_struct(data: bytes | memoryview) -> Struct:
-    """The struct that some bytes start with.
+    """The struct at the start of some bytes.
 
     Raises:
-        ValueError: They are none.
+        ValueError: The bytes are not a struct.
 
     Examples:
         >>> read_struct(bytes([0x15, 0x54, 0x00]))
@@ -57,7 +57,7 @@ def read_struct(data: bytes | memoryview) -> Struct:
 
 
 def write_struct(struct: Struct) -> bytes:
-    r"""A struct's bytes, its fields in the order of their ids.
+    r"""A struct's bytes, with its fields in the order of their IDs.
 
     Examples:
         >>> write_struct(Struct({1: (5, 42)}))

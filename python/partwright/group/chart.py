@@ -1,4 +1,4 @@
-"""A timeline as text: a row a member, a column a span of time, in it how many partitions the member reads."""
+"""A timeline as text: a row per member, a column per span of time, with how many partitions the member reads."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _UNREAD = "nobody"
 
 
 def chart(readers: Readers, width: int) -> str:
-    """See `Timeline.chart`: of a span of time the fewest that a member read in it, and the most that nobody did.
+    """See `Timeline.chart`: for each span, the fewest partitions that a member read, and the most that nobody read.
 
     Args:
-        readers: Who read how much when.
+        readers: Who read how much, and when.
         width: How many columns the text may take.
     """
     shown = readers.names[:_MOST_ROWS]
@@ -64,7 +64,7 @@ def _width(letter: str) -> int:
 
 
 def _cell(fewest: int, most: int) -> str:
-    """What a member read at least; a dot where it read something, but not all the time."""
+    """The fewest that a member read; a dot if it read something, but not all the time."""
     if fewest:
         return _number(fewest)
     return "." if most else " "

@@ -1,4 +1,4 @@
-"""How a group's broker and its members are configured, by Kafka's own keys and with Kafka's defaults.
+"""The configuration of a group's broker and its members, under Kafka's own keys and with Kafka's defaults.
 
 >>> configs = {"session.timeout.ms": "10000", "group.initial.rebalance.delay.ms": 0}
 >>> broker, member = read_configs(configs, "range", "classic")
@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from partwright._check import MOST_INT, MOST_LONG, object_fields, shown, whole
-from partwright.assignors.names import CLIENT_ASSIGNORS, is_own
-from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config, is_text
+from partwright.group.member_client import JAVA, assignors_of_client, member_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +31,7 @@ _NUMBERS = {
     "max.poll.interval.ms": "max_poll_interval_ms",
     "auto.commit.interval.ms": "auto_commit_interval_ms",
     "metadata.max.age.ms": "metadata_max_age_ms",
+    "max.poll.records": "max_poll_records",
 }
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _MEMBER_KEYS = (*_NUMBERS, _AUTO_COMMIT, _STRATEGY, _REMOTE)
@@ -39,7 +39,7 @@ _MEMBER_KEYS = (*_NUMBERS, _AUTO_COMMIT, _STRATEGY, _REMOTE)
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfigs:
-    """The coordinator's settings, for either protocol, by the names of the core."""
+    """The coordinator's settings, for either protocol, by the core's names."""
 
     classic: dict[str, int]
     consumer: dict[str, Any]
@@ -58,10 +58,16 @@ class MemberConfigs:
         metadata_max_age_ms: `metadata.max.age.ms`.
         auto_commit: `enable.auto.commit`.
         poll_ms: How long the application takes from one poll to the next.
-        assignors: `partition.assignment.strategy`.
+        record_ms: The time for one record; `poll_ms` is then the time for `max_poll_records` records.
+        max_poll_records: `max.poll.records`.
+        poll_timeout_ms: The timeout of `poll()`, during which an idle member stays inside.
+        listener_ms: How long the callbacks of its rebalance listener take; None if it has no listener.
+        client: Its client, with `@VERSION` if it is an older one.
+        assignors: `partition.assignment.strategy`, or what it is called in its client.
+        sets_assignors: Whether the script names them; otherwise they are the client's default.
         remote_assignor: `group.remote.assignor`.
         instance_id: `group.instance.id`.
-        member_id: The member id that Kafka draws, where a script has one.
+        member_id: The member ID that Kafka would draw, if a script gives one.
     """
 
     protocol: str = "classic"
@@ -72,20 +78,35 @@ class MemberConfigs:
     metadata_max_age_ms: int = 300_000
     auto_commit: bool = True
     poll_ms: int = 500
+    record_ms: float | None = None
+    max_poll_records: int = 500
+    poll_timeout_ms: int = 100
+    listener_ms: int | None = None
+    client: str = JAVA
     assignors: tuple[str, ...] = ("range", "cooperative-sticky")
+    sets_assignors: bool = False
     remote_assignor: str | None = None
     instance_id: str | None = None
     member_id: str | None = None
 
     def changed(self, where: str, event: Mapping[str, object]) -> MemberConfigs:
-        """The settings of a member that an event starts: those of before, but for what the event says.
+        """The settings of a member that an event starts: the previous ones, changed by the event.
 
         Raises:
-            PartwrightError: What it says is none.
+            PartwrightError: The event has an invalid value.
         """
         told: dict[str, Any] = {"member_id": _text(event.get("member_id"), f"{where}: member_id")}
         if "poll_ms" in event:
             told["poll_ms"] = whole(event["poll_ms"], "poll_ms", 0, MOST_INT, where=f"{where}: ")
+            told["record_ms"] = None
+        if "record_ms" in event:
+            told["record_ms"] = _record_ms(event, where)
+        if "poll_timeout_ms" in event:
+            told["poll_timeout_ms"] = whole(
+                event["poll_timeout_ms"], "poll_timeout_ms", 1, MOST_INT, where=f"{where}: "
+            )
+        if "listener" in event:
+            told["listener_ms"] = _listener(event["listener"], where)
         if "instance_id" in event:
             told["instance_id"] = _instance(event["instance_id"], where)
         given = event.get("config")
@@ -93,14 +114,16 @@ class MemberConfigs:
         if "assignor" in event:
             key = _REMOTE if self.protocol == "consumer" else _STRATEGY
             config = {**config, key: event["assignor"]}
-        made = replace(_with(self, config, f"{where}: "), **told)
-        if made.poll_ms >= made.max_poll_interval_ms:
-            raise PartwrightError(
-                f"{where}: poll_ms ({made.poll_ms}) must be less than max.poll.interval.ms "
-                f"({made.max_poll_interval_ms}): whoever polls less often is put out "
-                "each time; to see that once, let a member stall"
-            )
-        return made
+        return replace(_with(self, config, f"{where}: ", event.get("client")), **told)
+
+    def _batch_ms(self, record_ms: float) -> int:
+        """How long an application takes for as many records as one poll returns at most."""
+        return min(round(self.max_poll_records * record_ms), MOST_INT)
+
+    def _known(self, assignor: str) -> str:
+        """An assignor as the core knows it."""
+        name = self.client.partition("@")[0]
+        return assignor if name == JAVA else f"{name}:{assignor}"
 
     def for_core(self) -> dict[str, object]:
         """As the core takes them."""
@@ -111,9 +134,12 @@ class MemberConfigs:
             "heartbeat_interval_ms": self.heartbeat_interval_ms,
             "max_poll_interval_ms": self.max_poll_interval_ms,
             "auto_commit_interval_ms": self.auto_commit_interval_ms if self.auto_commit else None,
-            "poll_ms": self.poll_ms,
+            "poll_ms": self.poll_ms if self.record_ms is None else self._batch_ms(self.record_ms),
+            "poll_timeout_ms": self.poll_timeout_ms,
+            "listener_ms": self.listener_ms,
             "metadata_max_age_ms": self.metadata_max_age_ms,
-            "assignors": list(self.assignors),
+            "client": self.client,
+            "assignors": [(name, self._known(name)) for name in self.assignors],
             "remote_assignor": self.remote_assignor,
         }
 
@@ -122,6 +148,7 @@ def read_configs(
     given: Mapping[str, object] | None,
     assignor: object = None,
     protocol: str = "classic",
+    client: object = None,
 ) -> tuple[BrokerConfigs, MemberConfigs]:
     """The settings of the broker and of the members, of one object with Kafka's keys.
 
@@ -129,9 +156,10 @@ def read_configs(
         given: Kafka's keys, of either side.
         assignor: In place of `partition.assignment.strategy`, or of `group.remote.assignor` with the protocol consumer.
         protocol: classic or consumer.
+        client: The members' client; Java's by default.
 
     Raises:
-        PartwrightError: A key is none of these, or its value is none.
+        PartwrightError: A key is unknown, or its value is invalid.
     """
     fields = object_fields(
         {} if given is None else given, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None
@@ -143,10 +171,12 @@ def read_configs(
     classic = {key: value for key, value in of_broker.items() if not key.startswith("group.consumer.")}
     consumer = {key: value for key, value in of_broker.items() if key.startswith("group.consumer.")}
     broker = BrokerConfigs(classic_config(classic), consumer_config(consumer))
-    return broker, _with(MemberConfigs(protocol=protocol), of_members, "")
+    return broker, _with(MemberConfigs(protocol=protocol), of_members, "", client)
 
 
-def _with(configs: MemberConfigs, given: Mapping[str, object], where: str) -> MemberConfigs:
+def _with(
+    configs: MemberConfigs, given: Mapping[str, object], where: str, client: object = None
+) -> MemberConfigs:
     told: dict[str, Any] = {}
     for key, name in _NUMBERS.items():
         if key in given:
@@ -162,8 +192,7 @@ def _with(configs: MemberConfigs, given: Mapping[str, object], where: str) -> Me
         if flag is None:
             raise PartwrightError(f"{where}{_AUTO_COMMIT} is true or false, not {shown(given[_AUTO_COMMIT])}")
         told["auto_commit"] = flag
-    if _STRATEGY in given:
-        told["assignors"] = _assignors(given[_STRATEGY], where)
+    told |= _clients_settings(configs, given.get(_STRATEGY), where.removesuffix(": "), client)
     if _REMOTE in given:
         told["remote_assignor"] = _remote(given[_REMOTE], where)
     made = replace(configs, **told)
@@ -175,23 +204,22 @@ def _with(configs: MemberConfigs, given: Mapping[str, object], where: str) -> Me
     return made
 
 
-def _assignors(given: Any, where: str) -> tuple[str, ...]:
-    try:
-        # A script may come from anywhere: no file says which code is run, so that a path is not even looked for.
-        names = [name for name in listed_assignors(given) if isinstance(name, str) and is_own(name)]
-        names = names or assignment_strategy(given)
-    except PartwrightError as error:
-        raise PartwrightError(f"{where}{error}") from None
-    strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
-    if strange is not None:
-        raise PartwrightError(
-            f"{where}a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {shown(strange)}"
-        )
-    return tuple(names)
+def _clients_settings(configs: MemberConfigs, given: object, where: str, client: object) -> dict[str, Any]:
+    """A member's client and its assignors: those that it sets stay its own when it changes its client."""
+    if given is None and client is None:
+        return {}
+    name = configs.client if client is None else member_client(client, where or "a script", configs.protocol)
+    is_set = given is not None or configs.sets_assignors
+    named = given if given is not None else list(configs.assignors)
+    return {
+        "client": name,
+        "assignors": assignors_of_client(name, named if is_set else None, where),
+        "sets_assignors": is_set,
+    }
 
 
 def _instance(given: object, where: str) -> str | None:
-    """A `group.instance.id`, held to the rule of topics' names (`JoinGroupRequest.validateGroupInstanceId`)."""
+    """A `group.instance.id`, checked by the rule for topics' names (`JoinGroupRequest.validateGroupInstanceId`)."""
     name = _text(given, f"{where}: instance_id")
     try:
         return name if name is None else check_topic(name)
@@ -199,6 +227,26 @@ def _instance(given: object, where: str) -> str | None:
         raise PartwrightError(
             f"{where}: group.instance.id {shown(name)} is none to Kafka, as {error}"
         ) from None
+
+
+def _record_ms(event: Mapping[str, object], where: str) -> float:
+    given = event["record_ms"]
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= MOST_INT:
+        raise PartwrightError(f"{where}: record_ms is a number from 0 to {MOST_INT}, not {shown(given)}")
+    if "poll_ms" in event:
+        raise PartwrightError(
+            f"{where}: poll_ms follows from record_ms (by max.poll.records): give only one of them"
+        )
+    return float(given)
+
+
+def _listener(given: object, where: str) -> int | None:
+    """How long callbacks take: nothing without a listener, 0 if true gives no time."""
+    if isinstance(given, bool):
+        return 0 if given else None
+    return whole(
+        given, "listener: true, false, or the milliseconds of a callback,", 0, MOST_INT, where=f"{where}: "
+    )
 
 
 def _remote(given: object, where: str) -> str:
@@ -212,7 +260,7 @@ def _remote(given: object, where: str) -> str:
 
 
 def _plain(given: object) -> object:
-    """A number that is written as text, as Kafka's own files have it."""
+    """A number written as text, as in Kafka's own files."""
     if isinstance(given, str) and _WHOLE.fullmatch(given.strip()):
         return int(given)
     return given

@@ -1,4 +1,4 @@
-"""The coordinator of a group as a pure function: a group and an event in, the next group and the answers out.
+"""A group's coordinator as a pure function: from a group and an event to the next group and the answers.
 
 >>> group = ClassicGroup({"group.initial.rebalance.delay.ms": 0})
 >>> join = {"request": "join", "at_ms": 0, "member_id": "", "new_id": "c1", "protocols": [["range", "t"]]}
@@ -40,7 +40,7 @@ _ASSIGNORS = "group.consumer.assignors"
 _EITHER = {_INITIAL_DELAY, "group.consumer.assignment.interval.ms"}
 """Settings that may be 0; all others are 1 at least."""
 BROKER_KEYS = (*_CLASSIC, *_CONSUMER, _ASSIGNORS)
-"""The coordinator's settings that a group's life hangs on."""
+"""The coordinator's settings that affect a group's life."""
 _MEMBER = ("member_id", "generation", "instance_id")
 _REQUESTS: dict[str, tuple[str, ...]] = {
     "join": (
@@ -66,10 +66,10 @@ _CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
 
 
 def classic_config(given: Mapping[str, object] | None) -> dict[str, int]:
-    """The coordinator's settings for the classic protocol, by the names of the core; Kafka's defaults where not given.
+    """The coordinator's settings for the classic protocol, by the core's names; Kafka's defaults if not given.
 
     Raises:
-        PartwrightError: A key is none of these, or its value is none.
+        PartwrightError: A key is unknown, or its value is invalid.
     """
     return _config(given, _CLASSIC)
 
@@ -77,11 +77,11 @@ def classic_config(given: Mapping[str, object] | None) -> dict[str, int]:
 def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
     """The same for KIP-848's protocol.
 
-    The bounds that a broker has for them (`group.consumer.min.session.timeout.ms`, 45 s by default, and others) are
-    taken to be as wide as what is asked for.
+    The broker's limits for them (`group.consumer.min.session.timeout.ms`, 45 s by default, and others) are assumed wide
+    enough for what is asked.
 
     Raises:
-        PartwrightError: A key is none of these, or its value is none.
+        PartwrightError: A key is unknown, or its value is invalid.
     """
     numbers = {key: value for key, value in (given or {}).items() if key != _ASSIGNORS}
     assignors = (given or {}).get(_ASSIGNORS, ["uniform", "range"])
@@ -115,35 +115,36 @@ class ClassicGroup:
                 `group.max.session.timeout.ms` and `group.max.size`.
 
         Raises:
-            PartwrightError: A key is none of these, or its value is none.
+            PartwrightError: A key is unknown, or its value is invalid.
         """
         self._group = _core.ClassicGroup(classic_config(config))
 
     @property
     def state(self) -> Json:
-        """What the group is now.
+        """The group's present state.
 
         `state` (Kafka's name; None before there is a group), `generation`, `protocol`, `leader`, `members` in the order
-        of the coordinator's map, and `pending`: how many were given an id and have not come back with it.
+        of the coordinator's map, and `pending`: how many got an ID and have not joined again with it.
         """
         return self._group.state()
 
     def step(self, event: Mapping[str, object]) -> tuple[Self, list[Json]]:
-        """What becomes of the group with an event, and what is answered until then.
+        """The group after an event, and the answers until then.
 
         Args:
             event: `at_ms`, `request` and the request's own fields; `tag`, a number by which its answer is known.
 
-                * `join`: `member_id` ("" where it has none), `new_id` (which the coordinator is to give it; Kafka draws
-                  it), `instance_id`, `session_timeout_ms` (45000), `rebalance_timeout_ms` (300000), `protocols`, a list
-                  of assignors with what the member says to each, as text; `member_id_required` (true from version 4 of
-                  the request on) and `skip_assignment` (true from version 9 on, KIP-814).
+                * `join`: `member_id` ("" if it has none), `new_id` (the one that the coordinator should give it; Kafka
+                  draws it), `instance_id`, `session_timeout_ms` (45000), `rebalance_timeout_ms` (300000), `protocols`,
+                  a list of assignors with what the member tells each, as text; `member_id_required` (true from version
+                  4 of the request on) and `skip_assignment` (true from version 9 on, KIP-814).
                 * `sync`: `member_id`, `generation`, `instance_id`, `protocol`, and of the leader `assignments`, texts
                   by member id.
                 * `heartbeat` and `commit`: `member_id`, `generation` and `instance_id`.
                 * `leave`: `members`, a list of objects with `member_id` and `instance_id`.
-                * `wait`: time passes. `move`: another broker takes the group over, and reads from `__consumer_offsets`
-                  what it was after its last assignment: of each member's assignors the chosen one alone.
+                * `wait`: time passes. `move`: another broker takes the group over, and reads it from
+                  `__consumer_offsets` as it was after its last assignment, with only the chosen one of each member's
+                  assignors.
 
         Returns:
             The next group, and the answers in the order in which they were given: `at_ms`, `tag`, `error` (Kafka's
@@ -151,7 +152,7 @@ class ClassicGroup:
             where Kafka sends no bytes: to whoever is assigned nothing, and to whoever is refused.
 
         Raises:
-            PartwrightError: The event is none.
+            PartwrightError: The event is invalid.
 
         Examples:
             >>> group, answers = ClassicGroup().step({"request": "heartbeat", "at_ms": 0, "member_id": "c1"})
@@ -185,7 +186,7 @@ class ConsumerGroup:
             topics: By name, how many partitions a topic has.
 
         Raises:
-            PartwrightError: A key is none of these, or a value is none.
+            PartwrightError: A key is unknown, or a value is invalid.
         """
         self._topics: dict[str, int | None] = {**_topic_counts(topics)}
         group = _core.ConsumerGroup(consumer_config(config))
@@ -193,10 +194,10 @@ class ConsumerGroup:
 
     @property
     def state(self) -> Json:
-        """What the group is now.
+        """The group's present state.
 
-        `state` (Kafka's name; None before there is a group), `epoch`, `assignment_epoch`, and `members`: of each its
-        `id`, `epoch`, `previous_epoch`, `state`, and what is `assigned` to it, what it is `revoking`, and its `target`.
+        `state` (Kafka's name; None before there is a group), `epoch`, `assignment_epoch`, and `members`: for each its
+        `id`, `epoch`, `previous_epoch`, `state`, what is `assigned` to it, what it is `revoking`, and its `target`.
         """
         state = self._group.state()
         for member in state["members"]:
@@ -205,25 +206,25 @@ class ConsumerGroup:
         return state
 
     def step(self, event: Mapping[str, object]) -> tuple[Self, list[Json]]:
-        """What becomes of the group with an event, and what is answered.
+        """The group after an event, and the answers.
 
         Args:
             event: `at_ms`, `request` and the request's own fields; `tag`, a number by which its answer is known.
 
-                * `heartbeat`: `member_id`, `epoch` (0 joins, -1 leaves, -2 leaves for a while), and, where they are new
-                  or have changed, `instance_id`, `rack_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`,
+                * `heartbeat`: `member_id`, `epoch` (0 joins, -1 leaves, -2 leaves for a while), and, if they are new or
+                  have changed, `instance_id`, `rack_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`,
                   lists of partitions by topic.
                 * `commit`: `member_id`, `epoch`, and the `partitions`, by topic.
                 * `topics`: from now on the cluster has these `topics`.
-                * `wait`: time passes. `move`: another broker takes the group over, and reads from `__consumer_offsets`
-                  all that it was; sessions begin anew.
+                * `wait`: time passes. `move`: another broker takes the group over, and reads everything from
+                  `__consumer_offsets`; sessions start anew.
 
         Returns:
             The next group, and the answers: `at_ms`, `tag`, `error` (Kafka's name, or NONE), `epoch`, and `assignment`,
-            lists of partitions by topic, None where it has not changed.
+            lists of partitions by topic, None if it has not changed.
 
         Raises:
-            PartwrightError: The event is none, or an assignor has no answer.
+            PartwrightError: The event is invalid, or an assignor has no answer.
 
         Examples:
             >>> group = ConsumerGroup(topics={"t": 2})
@@ -278,7 +279,7 @@ class ConsumerGroup:
 
 @contextmanager
 def _refusals(kind: str, given: Mapping[str, object]) -> Iterator[None]:
-    """Refuses an event of which a field is of another kind than the request takes."""
+    """Refuse an event with a field of another type than the request takes."""
     try:
         yield
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
@@ -322,7 +323,7 @@ def _event(
 
 
 def is_text(given: object) -> TypeGuard[str]:
-    r"""Whether it is text that Kafka can send: an unpaired surrogate is none.
+    r"""Whether Kafka can send this text: an unpaired surrogate cannot be sent.
 
     >>> is_text("c1"), is_text("\ud800"), is_text(1)
     (True, False, False)

@@ -1,20 +1,23 @@
-"""Plays scripts of a group's life, under one protocol or under all of them."""
+"""Play scripts of a group's life, under one protocol or under all of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from partwright import _core
+from partwright._check import MOST_LONG, shown
 from partwright.errors import PartwrightError
+from partwright.group.leaders_client import LeadersClient
+from partwright.group.member_client import JAVA
 from partwright.group.script import read_script
-from partwright.group.timeline import Timeline
+from partwright.group.timeline import Cost, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from partwright._check import Fields, Json
 
-__all__ = ["VARIANTS", "compare", "play"]
+__all__ = ["VARIANTS", "compare", "costs", "play", "races"]
 
 VARIANTS: dict[str, Json] = {
     "range": {"protocol": "classic", "assignor": "range"},
@@ -22,50 +25,66 @@ VARIANTS: dict[str, Json] = {
     "cooperative-sticky": {"protocol": "classic", "assignor": "cooperative-sticky"},
     "consumer": {"protocol": "consumer", "assignor": "uniform"},
 }
-"""What `compare` plays a script with: two assignors that rebalance eagerly, the cooperative one, and KIP-848."""
+"""The assignors that `compare` plays a script with: two eager ones, the cooperative one, and KIP-848."""
 
 
+_RACES = {"slow": False, "fast": True}
 _CHOSEN = {"assignor", "instance_id", "partition.assignment.strategy", "group.remote.assignor"}
 
 
-def play(script: Mapping[str, object], *, ownership: bool = True, requests: bool = False) -> Timeline:
-    """What becomes of a consumer group with a script of joins, leaves, crashes and new partitions.
+def play(
+    script: Mapping[str, object], *, ownership: bool = True, requests: bool = False, race: int | str = "slow"
+) -> Timeline:
+    """Play a script of joins, leaves, crashes and new partitions, and return the consumer group's timeline.
 
-    The coordinator is Kafka's own (`GroupMetadataManager` of kafka-group-coordinator 4.4.0), members behave as the Java
-    client's consumers do: what they read, they give up at their next poll, and learn of a rebalance by their next
-    heartbeat.
+    The coordinator answers as Kafka's own (`GroupMetadataManager` of kafka-group-coordinator 4.4.0). Members live as the
+    consumers of kafka-clients 4.4.0, thread by thread: what an application does in each pass of `poll()`
+    (`ConsumerCoordinator`, `AsyncKafkaConsumer`), and what the client's own thread does meanwhile (`HeartbeatThread`,
+    `ConsumerNetworkThread`).
 
     Args:
         script: An object of
 
             * `topics`: by name, how many partitions.
-            * `events`: what happens, each an object with `at_ms` and one of `join` (a member's name, with `topics`, all of
-              the script's where it does not say, `instance_id`, `assignor`, `config` and `member_id`), `leave` (with
-              `operation`, of Kafka's `CloseOptions`: DEFAULT, LEAVE_GROUP or REMAIN_IN_GROUP; a static member stays by
-              default), `crash`, `restart` (closed, and started again `down_ms` later, with whatever `join` has), `stall`
-              (does not poll `for_ms`), `subscribe` (to other `topics`), `assign` (a consumer that assigns itself
+            * `events`: a list of objects with `at_ms` and one of `join` (a member's name, with `topics`, by default all
+              of the script's, `instance_id`, `client`, `assignor`, `config` and `member_id`), `leave` (with `operation`, from
+              Kafka's `CloseOptions`: DEFAULT, LEAVE_GROUP or REMAIN_IN_GROUP; a static member stays by default),
+              `crash`, `restart` (closed, and started again `down_ms` later, with whatever `join` has), `stall` (does
+              not poll `for_ms`), `subscribe` (to other `topics`), `assign` (a consumer that assigns itself
               `partitions`, pairs of a topic and a number), `add_partitions`, `create_topic` (numbers by topic),
               `delete_topic`, `move_coordinator` (true), and `commit` (as of `generation`). Or a short form as text:
-              `+3, -1, x1, roll, t+4`, a word every `every_ms` (60000), members down for `down_ms` (5000) in a roll.
+              `+3, -1, x1, roll, t+4`, one word every `every_ms` (60000), with members down for `down_ms` (5000) in a
+              roll.
             * `protocol`: classic (the default) or consumer (KIP-848).
             * `assignor`: of the members: a name or a list, in place of `partition.assignment.strategy` or of
               `group.remote.assignor`.
+            * `client`: the members' client: java (the default), librdkafka, sarama, kafka-go, franz-go, kafkajs,
+              kafka-python or aiokafka, with `@VERSION` if an answer depends on it. The leader's client assigns, and a
+              leader whose client fails ends. Apart from that, members of every client live as Java's consumers do.
             * `config`: Kafka's keys, of the members and of the broker.
-            * `static`: true where every member's name is its `group.instance.id`.
-            * `records_per_s`: how many records come to each partition.
-            * `poll_ms`: how long an application takes from one poll to the next (500; a join may have its own);
-              `latency_ms`: how long an answer of JoinGroup and SyncGroup takes, and of a heartbeat that brings an
-              assignment (10).
-            * `until_ms`: up to when it is played; as long as anything moves where it does not say.
-        ownership: Whether to keep who read what from when to when, which `ownership` and `chart` take; a large group that
-            rebalances often needs much room for it.
+            * `static`: true if every member's name is its `group.instance.id`.
+            * `records_per_s`: how many records arrive in each partition.
+            * `poll_ms`: the application's time from one call of `poll()` to the next (500), or `record_ms`, the time
+              for one record, times `max.poll.records`; `poll_timeout_ms`: how long an idle member stays inside `poll()`
+              (100); `listener`: false, or true, or how many milliseconds each callback of a `ConsumerRebalanceListener`
+              takes. A join may have its own.
+            * `idle_topics`: names of topics in which no records come.
+            * `latency_ms`: how long the coordinator's answers take (10).
+            * `poll_ms`, `down_ms` and `latency_ms` may be distributions as `partwright.batching` takes a broker's
+              latency, `{"from": 200, "to": 900}` say. The first is drawn at each start of a member, the second at each
+              restart, the third once. `seed` (0) gives other draws.
+            * `until_ms`: when the play ends; by default, when nothing moves any more.
+        ownership: Whether to keep who read what from when to when, which `ownership` and `chart` need; a large group
+            that rebalances often takes much memory for it.
         requests: Whether to keep every request and its answer.
+        race: With KIP-848, whether a member's network thread is fast enough for the pass of `poll()` that wakes it:
+            `slow` (never, the usual case), `fast` (always), or a seed (one time in ten, at random).
 
     Returns:
         The timeline.
 
     Raises:
-        PartwrightError: The script is none; the sentence names the event by its number, from 1.
+        PartwrightError: The script is invalid; the sentence names the event by its number, from 1.
 
     Examples:
         >>> events = [{"at_ms": 0, "join": "c1"}, {"at_ms": 0, "join": "c2"}, {"at_ms": 60000, "join": "c3"}]
@@ -73,10 +92,15 @@ def play(script: Mapping[str, object], *, ownership: bool = True, requests: bool
         >>> [sorted(each["assignment"].items()) for each in timeline.generations()][1:]
         [[('c1', [('p', 0)]), ('c2', [('p', 1)]), ('c3', [])], [('c1', [('p', 0)]), ('c2', [('p', 1)]), ('c3', [('p', 2)])]]
         >>> timeline.moved, timeline.unowned_ms
-        (1, {'p-0': 0, 'p-1': 0, 'p-2': 3309})
+        (1, {'p-0': 0, 'p-1': 286, 'p-2': 4128})
     """  # noqa: E501 - an example is one line
+    if not (race in _RACES if isinstance(race, str) else type(race) is int and abs(race) <= MOST_LONG):
+        raise PartwrightError(f"race is slow, fast or a seed, a whole number, not {shown(race)}")
     read = read_script(script)
     broker = read.broker.consumer if read.protocol == "consumer" else read.broker.classic
+    # With KIP-848 the broker assigns, whichever client a member is of.
+    has_clients = read.protocol == "classic" and set(read.clients) - {JAVA}
+    leaders_client = LeadersClient(read.members, list(read.topics)) if has_clients else None
     timeline = _core.play_group(
         {
             "protocol": {read.protocol: broker},
@@ -84,12 +108,15 @@ def play(script: Mapping[str, object], *, ownership: bool = True, requests: bool
             "clients": list(read.members),
             "actions": list(read.actions),
             "latency_ms": read.latency_ms,
+            "idle_topics": read.idle_topics,
+            "race": _RACES[race] if isinstance(race, str) else race,
             "until_ms": read.until_ms,
             "spans": ownership,
             "messages": requests,
-        }
+        },
+        leaders_client,
     )
-    return Timeline(read, timeline, keeps_spans=ownership)
+    return Timeline(read, timeline, keeps_spans=ownership, leaders_client=leaders_client)
 
 
 def compare(
@@ -98,8 +125,8 @@ def compare(
     """The same script under each protocol, with and without static membership.
 
     Args:
-        script: See `play`. Its `protocol`, `assignor` and `static` are left out of account, and no event may name an
-            `assignor` or an `instance_id` of its own.
+        script: See `play`. Its `protocol`, `assignor` and `static` are ignored, and no event may name an `assignor` or
+            an `instance_id` of its own.
         played: Called with how many of how many lives are played, before each.
 
     Returns:
@@ -112,10 +139,15 @@ def compare(
     Examples:
         >>> compared = compare({"topics": {"t": 20}, "events": "+4, roll"})
         >>> {name: each.cost.unowned_s for (name, static), each in compared.items() if static}
-        {'range': 100.4, 'sticky': 100.4, 'cooperative-sticky': 100.4, 'consumer': 168.0}
+        {'range': 102.265, 'sticky': 102.265, 'cooperative-sticky': 102.265, 'consumer': 188.34}
     """
-    # What a comparison leaves out of account is checked all the same.
-    read_script(script)
+    # What a comparison ignores is checked all the same.
+    other = next((client for client in read_script(script).clients if client != JAVA), None)
+    if other is not None:
+        raise PartwrightError(
+            f"a comparison plays Java's consumers, and the script has {other}'s: leave out client, or play it alone",
+            value=other,
+        )
     events = script["events"]
     for number, event in enumerate(() if isinstance(events, str) else events, 1):
         own = {*event, *(event.get("config") or ())} & _CHOSEN
@@ -133,11 +165,31 @@ def compare(
     return found
 
 
-def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[Json]:
-    """What lives side by side cost, as `partwright group --compare --json` has it.
+def races(script: Mapping[str, object]) -> dict[str, Cost]:
+    """How much the thread races of KIP-848's client can change what a script costs.
 
     Args:
-        timelines: What `compare` gives.
+        script: See `play`.
+
+    Returns:
+        The cost if every network thread is `slow`, and if every one is `fast`.
+
+    Raises:
+        PartwrightError: See `play`.
+
+    Examples:
+        >>> costs = races({"topics": {"t": 4}, "protocol": "consumer", "events": "+1, +1"})
+        >>> {race: cost.moved for race, cost in costs.items()}
+        {'slow': 2, 'fast': 2}
+    """
+    return {race: play(script, ownership=False, race=race).cost for race in _RACES}
+
+
+def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[Json]:
+    """The costs of compared lives, as in `partwright group --compare --json`.
+
+    Args:
+        timelines: What `compare` returned.
 
     Returns:
         For each `protocol`, `static`, the fields of `Cost`, and `failures`.

@@ -1,4 +1,4 @@
-"""What a timeline's spans of reading add up to, for charts and pages; the core sums up what may be millions."""
+"""The sums of a timeline's reading spans, for charts and pages; the core adds up what may be millions of spans."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Readers", "extremes"]
 
 
 class Readers:
-    """Who reads how much when, and what nobody reads.
+    """Who reads how much and when, and what nobody reads.
 
     Args:
-        script: What was played.
-        timeline: What became of it.
+        script: The played script.
+        timeline: Its timeline.
 
     Attributes:
         end_ms: A little more than when the last thing happened, which is seen so.
@@ -62,6 +62,14 @@ class Readers:
         """Each span in which a partition had no reader: its name, from and to."""
         gaps = self._timeline.gaps(self.end_ms)
         return [(self._partition(place), from_ms, to_ms) for place, from_ms, to_ms in gaps]
+
+    def gap_times(self, end_ms: int) -> list[tuple[int, int]]:
+        """From when to when some partition had no reader, a pair for each such span, up to the end."""
+        return [(from_ms, to_ms) for _, from_ms, to_ms in self._timeline.gaps(end_ms)]
+
+    def rebalance_times(self) -> list[int]:
+        """When each generation began."""
+        return [each["at_ms"] for each in self._timeline.generations()]
 
     @property
     def began(self) -> bool:

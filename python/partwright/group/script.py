@@ -1,4 +1,4 @@
-"""A script of a group's life as people write it, checked and put into what the core plays.
+"""Check a script of a group's life as people write it, and convert it to what the core plays.
 
 >>> script = read_script({"topics": {"t": 3}, "events": [{"at_ms": 0, "join": "c1"}, {"at_ms": 5000, "crash": "c1"}]})
 >>> script.members, [at_ms for at_ms, _ in script.actions]
@@ -7,15 +7,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from partwright._check import Fields, listed, meant, object_fields, optional, shown, unknown, whole
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, read_configs
-from partwright.group.script_events import EVENTS, LATEST_MS, Event, Story
+from partwright.group.script_events import EVENTS, Event, Story
 from partwright.group.script_members import ScriptMembers
+from partwright.group.script_times import LATEST_MS, Draws
 from partwright.group.script_topics import ScriptTopics
 from partwright.group.short_form import expand
 
@@ -23,9 +24,10 @@ __all__ = ["PROTOCOLS", "Script", "read_script"]
 
 PROTOCOLS = ("classic", "consumer")
 _SCRIPT = (
-    "protocol", "assignor", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms",
-    "records_per_s", "poll_ms", "latency_ms",
+    "protocol", "assignor", "client", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms",
+    "records_per_s", "poll_ms", "record_ms", "poll_timeout_ms", "listener", "latency_ms", "idle_topics", "seed",
 )  # fmt: skip
+_OF_MEMBERS = ("poll_ms", "record_ms", "poll_timeout_ms", "listener")
 _MOST_RECORDS = 1e15
 _DOWN_MS = 5000
 _LATENCY_MS = 10
@@ -38,15 +40,17 @@ class Script:
     Attributes:
         protocol: classic or consumer.
         broker: How the coordinator is configured.
-        topics: By name, how many partitions at first; None where the topic is made later.
+        topics: By name, the number of partitions at the start; None if the topic is created later.
         members: The members' names, in the order in which they are first named.
         actions: When, and what, by the numbers of members and topics.
         latency_ms: How long the answers of a rebalance are on their way.
+        idle_topics: The numbers of topics in which no records come.
         until_ms: Up to when it is played; None while anything moves.
-        records_per_s: How many records a second come to each partition.
+        records_per_s: How many records a second arrive in each partition.
         assigned: What consumers read that assign themselves: name, when from and to, partitions.
         instances: By member, its `group.instance.id`.
         assignors: Those that members name, in the order of the first mention.
+        clients: The members' clients, in the same order.
     """
 
     protocol: str
@@ -55,11 +59,13 @@ class Script:
     members: tuple[str, ...]
     actions: tuple[tuple[int, Fields], ...]
     latency_ms: int
+    idle_topics: tuple[int, ...]
     until_ms: int | None
     records_per_s: float
     assigned: tuple[tuple[str, int, int | None, tuple[tuple[str, int], ...]], ...]
     instances: dict[str, str | None]
     assignors: tuple[str, ...]
+    clients: tuple[str, ...]
 
 
 def read_script(given: Mapping[str, object]) -> Script:
@@ -69,7 +75,7 @@ def read_script(given: Mapping[str, object]) -> Script:
         given: See `partwright.group.play`.
 
     Raises:
-        PartwrightError: It is none; the sentence names the event by its number, from 1.
+        PartwrightError: The script is invalid; the sentence names the event by its number, from 1.
     """
     fields = object_fields(given, "a script", _SCRIPT, needs="events")
     protocol = fields.get("protocol", "classic")
@@ -77,16 +83,25 @@ def read_script(given: Mapping[str, object]) -> Script:
         raise PartwrightError(
             f"a script's protocol is {' or '.join(PROTOCOLS)}, not {shown(protocol)}{meant(protocol, PROTOCOLS)}"
         )
-    broker, defaults = read_configs(fields.get("config"), fields.get("assignor"), protocol)
-    defaults = defaults.changed("a script", {name: fields[name] for name in ("poll_ms",) if name in fields})
+    broker, defaults = read_configs(
+        fields.get("config"), fields.get("assignor"), protocol, fields.get("client")
+    )
+    draws = Draws(fields.get("seed", 0))
+    of_members = {name: fields[name] for name in _OF_MEMBERS if name in fields}
+    if isinstance(fields.get("poll_ms"), Mapping):
+        # Drawn for each member; what is drawn here only shows that it can be.
+        of_members["poll_ms"] = draws.time_ms(fields["poll_ms"], "poll_ms", "a script: ")
+    defaults = defaults.changed("a script", of_members)
     is_static = fields.get("static", False)
     if not isinstance(is_static, bool):
         raise PartwrightError(f"static is true or false, not {shown(is_static)}")
     topics = ScriptTopics(fields.get("topics"))
     every_ms = whole(fields.get("every_ms", 60_000), "every_ms", 0, LATEST_MS)
-    down_ms = whole(fields.get("down_ms", _DOWN_MS), "down_ms", 0, LATEST_MS)
-    story = Story(protocol, broker, topics, ScriptMembers(defaults, is_static=is_static), down_ms)
-    events = _listed_events(fields["events"], every_ms, down_ms)
+    down = fields.get("down_ms", _DOWN_MS)
+    draws.time_ms(down, "down_ms")
+    members = ScriptMembers(defaults, is_static=is_static)
+    story = Story(protocol, broker, topics, members, draws, down, fields.get("poll_ms"))
+    events = _listed_events(fields["events"], every_ms, lambda: draws.time_ms(down, "down_ms"))
     until_ms = optional(fields.get("until_ms"), "until_ms", 0, LATEST_MS)
     _happen(story, events, until_ms)
     rate = fields.get("records_per_s", 0)
@@ -97,18 +112,30 @@ def read_script(given: Mapping[str, object]) -> Script:
         broker,
         topics.first,
         tuple(story.members.configs),
-        # At the same time, in the order of the events: whoever restarts is back later.
+        # At the same time, in the order of the events: a restarted member is back later.
         tuple(sorted(story.actions, key=lambda action: action[0])),
-        whole(fields.get("latency_ms", _LATENCY_MS), "latency_ms", 0, LATEST_MS),
+        draws.time_ms(fields.get("latency_ms", _LATENCY_MS), "latency_ms"),
+        _idle(fields.get("idle_topics", ()), topics),
         until_ms,
         float(rate),
         tuple(story.beside.spans),
         story.members.instances,
         tuple(story.members.assignors),
+        tuple(story.members.clients),
     )
 
 
-def _listed_events(given: object, every_ms: int, down_ms: int) -> Sequence[object]:
+def _idle(given: object, topics: ScriptTopics) -> tuple[int, ...]:
+    """The numbers of topics without records."""
+    numbers = {name: number for number, name in enumerate(topics.first)}
+    names = listed(given, "idle_topics")
+    for name in names:
+        if not isinstance(name, str) or name not in numbers:
+            raise PartwrightError(f"idle_topics: {unknown(name, 'topic', numbers, 'the script')}")
+    return tuple(numbers[name] for name in names if isinstance(name, str))
+
+
+def _listed_events(given: object, every_ms: int, down_ms: Callable[[], int]) -> Sequence[object]:
     """The events, of the short form too."""
     events = expand(given, every_ms=every_ms, down_ms=down_ms) if isinstance(given, str) else given
     if isinstance(events, int):
@@ -142,7 +169,7 @@ def _happen(story: Story, events: Sequence[object], until_ms: int | None) -> Non
 
 
 def _event(where: str, given: object, before: int) -> Event:
-    """One event, of a kind that there is, with no fields that it has not."""
+    """One event, of a known kind and with known fields only."""
     if not isinstance(given, Mapping):
         raise PartwrightError(f"{where} is an object with at_ms, not {shown(given)}")
     kinds = [kind for kind in given if kind in EVENTS]

@@ -1,24 +1,24 @@
-"""What each event of a script does to the group: a function an event."""
+"""What each event of a script does to the group, a function per event."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright._check import MOST_INT, listed, meant, optional, shown, whole
 from partwright.errors import PartwrightError
 from partwright.group.script_members import ScriptMembers, SelfAssigned, text_of
+from partwright.group.script_times import LATEST_MS, Draws
 from partwright.group.script_topics import ScriptTopics, counts_of, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from partwright.group.configs import BrokerConfigs
 
-__all__ = ["EVENTS", "LATEST_MS", "Event", "Story"]
+__all__ = ["EVENTS", "Event", "Story"]
 
-LATEST_MS = 31 * 24 * 3_600_000
-"""A month: heartbeats come every few seconds, and each is played."""
 _OPERATIONS = {"DEFAULT": None, "LEAVE_GROUP": True, "REMAIN_IN_GROUP": False}
 
 
@@ -31,7 +31,10 @@ class Story:
         broker: How the coordinator is configured.
         topics: The topics.
         members: The members.
-        down_ms: How long a restart takes, where it does not say.
+        draws: What draws times that are ranges or samples.
+        down_ms: How long a restart takes by default: a time, a range or samples.
+        poll_ms: How long members take from one poll to the next by default.
+        polls_ms: By member, the same if its events say something else; None where `record_ms` decides.
         beside: Consumers that assign themselves partitions.
         actions: When, and what, by the numbers of members and topics, in the order of the events.
     """
@@ -40,7 +43,10 @@ class Story:
     broker: BrokerConfigs
     topics: ScriptTopics
     members: ScriptMembers
-    down_ms: int
+    draws: Draws
+    down_ms: object
+    poll_ms: object = None
+    polls_ms: dict[str, object] = field(default_factory=dict)
     beside: SelfAssigned = field(default_factory=SelfAssigned)
     actions: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
@@ -49,10 +55,10 @@ class Event(NamedTuple):
     """One event of a script.
 
     Attributes:
-        where: What it is called in errors.
+        where: Its name in errors.
         at_ms: When it is.
-        kind: What it is, one of `EVENTS`.
-        fields: What it says.
+        kind: Its kind, one of `EVENTS`.
+        fields: Its fields.
     """
 
     where: str
@@ -62,7 +68,7 @@ class Event(NamedTuple):
 
     @property
     def subject(self) -> Any:
-        """What stands behind its kind: a member's name, say."""
+        """The value of its kind, such as a member's name."""
         return self.fields[self.kind]
 
 
@@ -76,7 +82,7 @@ def _join(story: Story, event: Event) -> None:
 
 def _start(story: Story, event: Event, name: str, at_ms: int) -> None:
     members = story.members
-    configs = members.start(event.where, name, event.fields)
+    configs = members.start(event.where, name, _with_poll(story, event, name))
     topics = event.fields.get("topics", members.subscribed.get(name, story.topics.given))
     members.subscribed[name] = topics
     numbers = story.topics.numbers_of(event.where, topics)
@@ -84,8 +90,19 @@ def _start(story: Story, event: Event, name: str, at_ms: int) -> None:
     story.actions.append((at_ms, {"join": (members.number_of(name), configs.for_core(), numbers)}))
 
 
+def _with_poll(story: Story, event: Event, name: str) -> Mapping[str, object]:
+    """The event's fields, with a time between polls that is drawn anew at each start of a member."""
+    fields = event.fields
+    if "poll_ms" in fields or "record_ms" in fields:
+        story.polls_ms[name] = fields.get("poll_ms")
+    given = story.polls_ms.get(name, story.poll_ms)
+    if not isinstance(given, Mapping):
+        return fields
+    return {**fields, "poll_ms": story.draws.time_ms(given, "poll_ms", f"{event.where}: ")}
+
+
 def _member(story: Story, event: Event) -> str:
-    """The member that an event is of, which is there."""
+    """The event's member, which must exist."""
     name = text_of(event.where, event.subject)
     story.beside.refuse(event.where, name)
     return story.members.there(event.where, event.at_ms, name)
@@ -119,9 +136,7 @@ def _crash(story: Story, event: Event) -> None:
 
 def _restart(story: Story, event: Event) -> None:
     name = _member(story, event)
-    down_ms = whole(
-        event.fields.get("down_ms", story.down_ms), "down_ms", 0, LATEST_MS, where=f"{event.where}: "
-    )
+    down_ms = story.draws.time_ms(event.fields.get("down_ms", story.down_ms), "down_ms", f"{event.where}: ")
     story.actions.append((event.at_ms, {"leave": (story.members.number_of(name), None)}))
     _start(story, event, name, event.at_ms + down_ms)
 
@@ -170,7 +185,7 @@ def _assign(story: Story, event: Event) -> None:
     ]
     if not pairs:
         raise PartwrightError(f"{event.where} has no partitions: say what {name!r} reads")
-    # What it assigns itself replaces what it had.
+    # Partitions that it assigns itself replace its earlier ones.
     _unassign(story, event.at_ms, name)
     story.beside.add(event.at_ms, name, tuple(dict.fromkeys(pairs)))
     story.actions.append((event.at_ms, {"beside": True}))
@@ -185,7 +200,7 @@ def _pair(story: Story, where: str, pair: object) -> tuple[str, int]:
 
 
 def _unassign(story: Story, at_ms: int, given: object, topic: str | None = None) -> bool:
-    """A consumer that has assigned itself partitions reads them no more, or those of a topic; whether it did."""
+    """A consumer that assigned itself partitions stops reading them, or those of a topic; returns whether it did."""
     has_ended = story.beside.end(at_ms, given, topic)
     if has_ended:
         story.actions.append((at_ms, {"beside": True}))
@@ -233,8 +248,19 @@ def _move_coordinator(story: Story, event: Event) -> None:
     story.actions.append((event.at_ms, {"move": True}))
 
 
-_MEMBER = ("topics", "instance_id", "member_id", "assignor", "config", "poll_ms")
-# By kind, what an event may say besides, and what it does.
+_MEMBER = (
+    "topics",
+    "instance_id",
+    "member_id",
+    "client",
+    "assignor",
+    "config",
+    "poll_ms",
+    "record_ms",
+    "poll_timeout_ms",
+    "listener",
+)
+# By kind, an event's further fields, and what it does.
 EVENTS: dict[str, tuple[tuple[str, ...], Callable[[Story, Event], None]]] = {
     "join": (_MEMBER, _join),
     "leave": (("operation",), _leave),

@@ -1,4 +1,4 @@
-"""Who is in the group of a script while it is read, and who assigns itself partitions without joining it."""
+"""The members of a script's group while it is read, and the consumers that assign themselves partitions."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ class ScriptMembers:
         subscribed: By name, the topics as the script has them.
         instances: By name, its `group.instance.id`.
         assignors: Those that members name, in the order of the first mention.
+        clients: Their clients, in the same order.
     """
 
     def __init__(self, defaults: MemberConfigs, *, is_static: bool) -> None:
@@ -84,6 +85,7 @@ class ScriptMembers:
         self.subscribed: dict[str, object] = {}
         self.instances: dict[str, str | None] = {}
         self.assignors: dict[str, None] = {}
+        self.clients: dict[str, None] = {}
 
     def number_of(self, name: str) -> int:
         """A member's number."""
@@ -119,6 +121,7 @@ class ScriptMembers:
         self.configs[name] = configs
         self.crashed.pop(name, None)
         self.instances[name] = configs.instance_id
+        self.clients.setdefault(configs.client)
         for assignor in configs.assignors:
             self.assignors.setdefault(assignor)
         return configs

@@ -1,4 +1,4 @@
-"""The topics of a script while it is read: which there are, which were deleted, and which cannot be side by side."""
+"""The topics of a script while it is read: existing ones, deleted ones, and names that collide."""
 
 from __future__ import annotations
 

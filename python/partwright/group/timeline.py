@@ -1,4 +1,4 @@
-"""What a group's life came to: generations, who read what and when, and what it cost that at times nobody did."""
+"""A group's life: generations, who read what and when, and what it cost while nobody read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from partwright._check import Json, shown, whole
+from partwright._check import Json, counted, shown, whole
 from partwright._doors import notebook
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from partwright import _core
+    from partwright.group.leaders_client import LeadersClient
     from partwright.group.script import Script
 
-__all__ = ["Cost", "Timeline", "counted"]
+__all__ = ["Cost", "Timeline"]
 
 
 class Cost(NamedTuple):
@@ -30,7 +31,7 @@ class Cost(NamedTuple):
         unowned_s: The seconds in which partitions had no reader, summed up over the partitions.
         longest_s: The longest time for which one partition had none.
         not_read: How many records came meanwhile, at the script's `records_per_s`.
-        read_twice: How many records were read again by the next member, for nobody had committed their offsets.
+        read_twice: How many records the next member read again, because their offsets were not committed.
     """
 
     generations: int
@@ -50,9 +51,17 @@ class Timeline:
         settled: Whether nothing moved any more by then.
     """
 
-    def __init__(self, script: Script, timeline: _core.Timeline, *, keeps_spans: bool) -> None:
-        """Takes what the core played; `play` makes timelines."""
+    def __init__(
+        self,
+        script: Script,
+        timeline: _core.Timeline,
+        *,
+        keeps_spans: bool,
+        leaders_client: LeadersClient | None = None,
+    ) -> None:
+        """Wraps what the core played; `play` makes timelines."""
         self._script = script
+        self._leaders_client = leaders_client
         self._keeps_spans = keeps_spans
         self._timeline = timeline
         self._topics = list(script.topics)
@@ -76,14 +85,19 @@ class Timeline:
 
         Yields:
             `generation` (with the protocol consumer the epoch of the target assignment), `at_ms`, `why`, `leader` (None
-            where nobody is left, and with the protocol consumer, where the broker assigns) and `assignment`, lists of
+            if nobody is left, and with the protocol consumer, where the broker assigns) and `assignment`, lists of
             (topic, partition) by member, in the order of Kafka's own lists.
+
+            If the script names clients, also `assignor`, the leader's, such as `sarama:sticky` (None if nobody has
+            assigned), `left_out`, the members whose subscription the leader cannot read, `forgotten`, those that own
+            partitions without its knowing, and `chance`: whether this is one of several answers that the leader's
+            client may give.
 
         Examples:
             >>> from partwright.group import play
             >>> timeline = play({"topics": {"t": 2}, "events": [{"at_ms": 0, "join": "c1"}]})
             >>> list(timeline.generations())
-            [{'generation': 1, 'at_ms': 3000, 'why': 'c1 joined', 'leader': 'c1', 'assignment': {'c1': [('t', 0), ('t', 1)]}}]
+            [{'generation': 1, 'at_ms': 3013, 'why': 'c1 joined', 'leader': 'c1', 'assignment': {'c1': [('t', 0), ('t', 1)]}}]
         """  # noqa: E501 - an example is one line
         members = list(self.members)
         for place, generation in enumerate(self._timeline.generations()):
@@ -94,10 +108,15 @@ class Timeline:
                 "why": generation["why"],
                 "leader": None if leader is None else self.members[leader],
                 "assignment": self._timeline.assignment(place, members, self._topics),
+                **(
+                    {}
+                    if self._leaders_client is None
+                    else self._leaders_client.said(generation["generation"])
+                ),
             }
 
     def protocols(self) -> list[str | None]:
-        """The assignor of each generation, as its members voted; None where nobody is left, or the broker assigns."""
+        """The assignor of each generation, as its members voted; None if nobody is left, or the broker assigns."""
         return [generation["protocol"] for generation in self._timeline.generations()]
 
     @property
@@ -129,7 +148,7 @@ class Timeline:
         )
 
     def partitions(self) -> pa.Table:
-        """What became of each partition.
+        """The moves and unread times of each partition.
 
         Returns:
             A table of `topic`, `partition`, `unowned_ms`, `longest_ms`, `moves`, `not_read` and `read_twice` (records,
@@ -153,8 +172,8 @@ class Timeline:
         """Who read which partition from when to when.
 
         Returns:
-            A table of `member`, `topic`, `partition`, `from_ms`, `to_ms` (null where it still does at the end) and
-            `group` (false for consumers that have assigned themselves what they read), by partition and time.
+            A table of `member`, `topic`, `partition`, `from_ms`, `to_ms` (null if it still reads at the end) and
+            `group` (false for consumers that assigned themselves what they read), by partition and time.
 
         Raises:
             PartwrightError: The play did not keep it.
@@ -162,12 +181,12 @@ class Timeline:
         Examples:
             >>> from partwright.group import play
             >>> play({"topics": {"t": 1}, "events": "+1, -1"}).ownership().to_pylist()
-            [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3020, 'to_ms': 60000, 'group': True}]
+            [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3033, 'to_ms': 60010, 'group': True}]
         """
         return pa.Table.from_batches(self.ownership_batches(), _OWNERSHIP)
 
     def ownership_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-        """The same as `ownership` in record batches, for plays of which the table would be too large.
+        """The same as `ownership` in record batches, for plays whose table would be too large.
 
         Args:
             rows: How many rows a batch has at most, 1 to 1,000,000.
@@ -176,7 +195,7 @@ class Timeline:
             `pyarrow.RecordBatch`es with the columns of `ownership`, which are made when they are asked for.
 
         Raises:
-            PartwrightError: The play did not keep it, or `rows` is no such number.
+            PartwrightError: The play did not keep it, or `rows` is invalid.
 
         Examples:
             >>> from partwright.group import play
@@ -202,7 +221,7 @@ class Timeline:
             yield pa.RecordBatch.from_arrays(arrays, schema=_OWNERSHIP)
 
     def readers(self) -> Readers:
-        """What `ownership` adds up to, for charts and pages; see `partwright.group.readers`.
+        """The sums of `ownership`, for charts and pages; see `partwright.group.readers`.
 
         Raises:
             PartwrightError: The play did not keep who read what.
@@ -215,11 +234,11 @@ class Timeline:
             raise PartwrightError("the play did not keep who read what: play it with ownership=True")
 
     def requests(self) -> pa.Table:
-        """The requests that members sent, in the order of their answers, where `play` was asked to keep them.
+        """The requests that members sent, in the order of their answers, if `play` was asked to keep them.
 
         Returns:
             A table of `at_ms`, `member`, `request` (Kafka's name), `error` (Kafka's name, or NONE), `generation`,
-            `member_id`, `leader_id` and `members`: how many members it was told of, which only a leader is.
+            `member_id`, `leader_id` and `members`: the number of members in the answer, which only a leader gets.
         """
         names = ["at_ms", "member", "request", "error", "generation", "member_id", "leader_id", "members"]
         types = [
@@ -250,17 +269,23 @@ class Timeline:
         return [self._partition(place) for place in readings]
 
     def failures(self) -> list[Json]:
-        """The members that ended with an error of Kafka's: `at_ms`, `member` and `error`."""
-        return self._told(self._timeline.failures())
+        """The members that ended with an error: `at_ms`, `member` and `error`.
+
+        The error is Kafka's name of it or, of a leader whose client fails, a sentence.
+        """
+        found = self._told(self._timeline.failures())
+        if self._leaders_client is not None:
+            found += self._leaders_client.failures
+        return sorted(found, key=lambda each: each["at_ms"])
 
     def commits(self) -> list[Json]:
-        """The commits that the script asked for, and what was answered: `at_ms`, `member` and `error` (or NONE)."""
+        """The commits that the script asked for, and their answers: `at_ms`, `member` and `error` (or NONE)."""
         return self._told(self._timeline.commits())
 
     def to_dict(self) -> Json:
-        """As `partwright group --json` has it.
+        """As in `partwright group --json`.
 
-        `generations`, `moved` and `unowned_ms`, and where there are any, `failures` and `commits`.
+        `generations`, `moved` and `unowned_ms`, and, if there are any, `failures` and `commits`.
         """
         found: Json = {
             "generations": list(self.generations()),
@@ -271,7 +296,7 @@ class Timeline:
         return {**found, **{name: those for name, those in more.items() if those}}
 
     def chart(self, width: int = 100) -> str:
-        """Members by time as text: how many partitions each reads, and how many nobody does.
+        """Members over time as text: how many partitions each reads, and how many nobody reads.
 
         Args:
             width: How many columns the text may take, 40 to 1000.
@@ -292,15 +317,6 @@ class Timeline:
 
     def _partition(self, place: tuple[int, int]) -> str:
         return f"{self._topics[place[0]]}-{place[1]}"
-
-
-def counted(count: int, what: str) -> str:
-    """So many of them.
-
-    >>> counted(1, "partition"), counted(1200, "partition")
-    ('1 partition', '1,200 partitions')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 _NARROWEST, _WIDEST = 40, 1000

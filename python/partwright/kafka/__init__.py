@@ -1,4 +1,4 @@
-"""A real Kafka beside the columns: the embedded broker; partitioners and assignors for Python's Kafka clients."""
+"""A real Kafka: the embedded broker, and partitioners and assignors for Python's Kafka clients."""
 
 from partwright.kafka.assignors import kafka_python_assignor
 from partwright.kafka.embedded import EmbeddedKafka

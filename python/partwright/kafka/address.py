@@ -5,7 +5,7 @@ from __future__ import annotations
 from partwright.errors import PartwrightError
 from partwright.kafka.connection.servers import is_server
 
-__all__ = ["parse_kafka"]
+__all__ = ["parse_kafka", "plain_servers"]
 
 _SCHEME = "kafka://"
 _PORT = 9092
@@ -15,8 +15,8 @@ def parse_kafka(address: str) -> tuple[str | None, str | None]:
     """The bootstrap servers and the topic of `kafka://host[:9092][,host…][/topic]`.
 
     Returns:
-        The servers, each with its port; None where the address names none, and the client configuration does. The
-        topic; None where it names none.
+        The servers, each with its port; None if the address names none, because the client configuration does. The
+        topic; None if the address names none.
 
     Raises:
         PartwrightError: The address is not of this form, or has a user or a password.
@@ -30,7 +30,7 @@ def parse_kafka(address: str) -> tuple[str | None, str | None]:
         (None, 'flights')
     """
     if "@" in address:
-        # Wherever it stands: a password may have a slash, and no topic has an @.
+        # Wherever the @ is: a password may contain a slash, and no topic contains an @.
         raise PartwrightError(
             "an address has no user or password, which the process list and logs would show: put sasl.username and "
             "sasl.password into a file and name it by --command-config"
@@ -44,6 +44,24 @@ def parse_kafka(address: str) -> tuple[str | None, str | None]:
     if not all(map(is_server, found)):
         raise _no_address(address)
     return ",".join(found), topic or None
+
+
+def plain_servers(given: str) -> str:
+    """The servers of an option that takes `host:port` or an address.
+
+    Raises:
+        PartwrightError: It is an address that names a topic, or no servers.
+
+    Examples:
+        >>> plain_servers("kafka://127.0.0.1"), plain_servers("a:9092,b:9093")
+        ('127.0.0.1:9092', 'a:9092,b:9093')
+    """
+    if not given.startswith(_SCHEME):
+        return given
+    servers, topic = parse_kafka(given)
+    if servers is None or topic is not None:
+        raise PartwrightError(f"{given!r} is not the address of brokers alone: write host:port")
+    return servers
 
 
 def _no_address(address: str) -> PartwrightError:

@@ -1,4 +1,4 @@
-"""Kafka's own assignors for kafka-python's consumers, whose own ones of the same names give other answers.
+"""Kafka's own assignors for kafka-python's consumers, whose assignors of the same names give other answers.
 
 KafkaConsumer("orders", group_id="billing", partition_assignment_strategy=[kafka_python_assignor("sticky")])
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["kafka_python_assignor"]
 
-# Where kafka-python has what speaks each assignor's protocol: subscriptions, user data, what is owned.
+# The kafka-python classes for each assignor's protocol: subscriptions, user data, owned partitions.
 _PROTOCOLS = {
     "range": "range.RangePartitionAssignor",
     "roundrobin": "roundrobin.RoundRobinPartitionAssignor",
@@ -42,20 +42,20 @@ _WIRE = "protocol.consumer.metadata"
 def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
     """An assignor for kafka-python 3's `KafkaConsumer(partition_assignment_strategy=[...])`.
 
-    Where the consumer that has it leads its group, each member gets what Kafka's Java client, as the leader, would give
-    it. Racks are not looked at, for kafka-python knows none of replicas.
+    If its consumer leads the group, each member gets what Kafka's Java client would give it as the leader. Racks are
+    ignored, because kafka-python does not know those of replicas.
 
     Args:
-        name: The assignor's name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`; or one of your own,
-            as `partwright.assign` takes it, whose class makes an object for each consumer.
+        name: The assignor's name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`; or your own, as for
+            `partwright.assign`, whose class makes an object for each consumer.
 
     Returns:
-        An object of kafka-python's class for this name, of which each consumer needs one of its own: it remembers
-        what its consumer owns.
+        An object of kafka-python's class for this name. Each consumer needs its own, because the object remembers what
+        the consumer owns.
 
     Raises:
         MissingExtraError: kafka-python 3 is not installed.
-        PartwrightError: There is no such assignor.
+        PartwrightError: The assignor does not exist.
 
     Examples:
         >>> kafka_python_assignor("sticky").name
@@ -75,7 +75,7 @@ def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
         def _metadata(
             cls, topics: Iterable[str], owned: Iterable[TopicPartition] | None, generation: int = -1
         ) -> ConsumerProtocolSubscription:
-            """See kafka-python's `StickyPartitionAssignor`, the one that sends user data of its own form."""
+            """See kafka-python's `StickyPartitionAssignor`, the one with user data of its own form."""
             subscription = super()._metadata(topics, owned, generation)
             if name == "sticky" and owned is not None:
                 pairs = [(each.topic, each.partition) for each in owned]
@@ -101,7 +101,7 @@ def _module(name: str) -> ModuleType:
     """A module of kafka-python."""
     try:
         with warnings.catch_warnings():
-            # Of Python's own, which kafka-python's import brings about.
+            # These are Python's own warnings, caused by importing kafka-python.
             warnings.simplefilter("ignore", DeprecationWarning)
             return import_module(f"kafka.{name}")
     except ImportError as error:
@@ -123,7 +123,7 @@ def _member(protocol: AbstractPartitionAssignor, member: JoinGroupResponse.JoinG
             found |= {"owned": sent[0], "generation": sent[1]}
     elif hasattr(protocol, "parse_member_metadata"):
         owned = protocol.parse_member_metadata(member.metadata)
-        # A member that sends nothing has neither.
+        # A member that sends nothing has neither field.
         if owned.partitions or owned.generation >= 0:
             found |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
     return found

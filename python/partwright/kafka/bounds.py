@@ -1,4 +1,4 @@
-"""Which part of a topic is read: since when, until when, the newest records, some partitions."""
+"""Which part of a topic to read: by time, by the newest records, by partitions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["WHOLE", "Bounds", "note_of_time", "read_offsets", "read_partitions", "read_time"]
 
 _MOST = 2**31 - 2
-# Fewer milliseconds are before March 1973, when nobody had a Kafka.
+# A smaller number of milliseconds is before March 1973, when nobody had a Kafka.
 _SOON_MS = 10**11
-# What gives offsets for `since` and `until` on a command line.
+# The options that give offsets for `since` and `until` on a command line.
 _OFFSETS = {"since": "--from-offsets", "until": "--to-offsets"}
 _OFFSET = re.compile(r"([0-9]{1,10}):([0-9]{1,19})", re.ASCII)
 _RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)
@@ -35,14 +35,14 @@ class Bounds:
     """A part of a topic.
 
     Attributes:
-        since: The first record of each partition is the first of this time or later, in milliseconds since 1970. Or
-            offsets by partition, from which on each is read.
-        until: No record behind the first of this time or later is read: those of this time on are left out. Or offsets
-            by partition, up to which each is read, that one left out.
-        last: The newest offsets of each partition alone, so many. Where a topic is compacted or has transactions, these
-            are fewer records.
-        partitions: These partitions alone; all by default.
-        dashes: Whether the bounds are options of a command, which sentences write as `--since`.
+        since: Reading starts in each partition with the first record of this time or later, in milliseconds since 1970;
+            or, by partition, at an offset.
+        until: Reading ends in each partition before the first record of this time or later; or, by partition, before an
+            offset.
+        last: Only this many of the newest offsets of each partition. In a topic that is compacted or has transactions,
+            they hold fewer records.
+        partitions: Only these partitions; all by default.
+        dashes: Whether the bounds are a command's options, which errors write as `--since`.
     """
 
     since: int | Mapping[int, int] | None = None
@@ -73,7 +73,7 @@ class Bounds:
         return self == WHOLE
 
     def to_dict(self) -> Json:
-        """What is bounded, by name, as JSON has it; partitions as pairs of the first and the last.
+        """The bounds by name, for JSON; partitions as pairs of the first and the last one.
 
         Examples:
             >>> Bounds(last=100, partitions=read_partitions("0,3-5")).to_dict()
@@ -86,10 +86,10 @@ class Bounds:
         return found
 
     def chosen(self, topic: str, n: int) -> list[int]:
-        """The partitions that are read, of a topic that has n.
+        """The partitions to read, in a topic that has n.
 
         Raises:
-            PartwrightError: The topic has one of them not.
+            PartwrightError: The topic lacks one of them.
 
         Examples:
             >>> Bounds(partitions=read_partitions("0,3-5")).chosen("orders", 12)
@@ -110,12 +110,12 @@ class Bounds:
     def windows(
         self, first: Mapping[int, int], end: Mapping[int, int], at_time: Callable[[int], Mapping[int, int]]
     ) -> dict[int, tuple[int, int]]:
-        """From which offset to which, that one left out, each partition is read.
+        """Each partition's first offset and the one before which reading ends.
 
         Args:
             first: The first offset of each partition.
             end: The end of each.
-            at_time: The offsets of the first records of a time or later, as the broker tells them; -1 for none.
+            at_time: Asks the broker for the offsets of the first records of a time or later; -1 for none.
 
         Raises:
             PartwrightError: A partition does not hold an offset of `since` or `until`.
@@ -128,7 +128,7 @@ class Bounds:
             elif given is not None:
                 told = at_time(given)
                 for partition in bound:
-                    # The topic may have grown since its end was asked for.
+                    # The topic may have grown since the broker was asked for its end.
                     at = end[partition] if told[partition] < 0 else told[partition]
                     bound[partition] = min(at, end[partition])
         if self.last is not None:
@@ -141,7 +141,7 @@ class Bounds:
     def _refuse_outside(
         self, name: str, given: Mapping[int, int], first: Mapping[int, int], end: Mapping[int, int]
     ) -> None:
-        """Offsets that a partition has no more, or not yet: what was there is lost, or another topic is meant."""
+        """Refuse offsets that a partition no longer has, or does not have yet."""
         for partition, offset in given.items():
             said = f"{self._offsets(name)} has the offset {offset} of partition {partition}"
             if partition not in first:
@@ -155,7 +155,7 @@ class Bounds:
                 )
 
     def _offsets(self, name: str) -> str:
-        """How offsets are said: commands have an option of their own for them."""
+        """What errors call offsets: commands have an option of their own for them."""
         return _OFFSETS[name] if self.dashes else name
 
     def _spoken(self, name: str) -> str:
@@ -194,7 +194,7 @@ def read_time(text: str, option: str) -> int:
 
 
 def note_of_time(text: str, option: str) -> str | None:
-    """What to say of digits that are milliseconds soon after 1970: they may be meant as a date, or as seconds.
+    """A note about digits that are milliseconds soon after 1970: the user may have meant a date, or seconds.
 
     Examples:
         >>> print(note_of_time("20261124", "--since"))
@@ -241,7 +241,7 @@ def read_offsets(text: str, option: str) -> dict[int, int]:
     """Offsets by partition.
 
     Args:
-        text: The offsets, each behind its partition.
+        text: The offsets, each after its partition.
         option: Which option they are of, for the error.
 
     Raises:

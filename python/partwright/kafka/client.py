@@ -1,4 +1,4 @@
-"""Clients of confluent-kafka: each question has a timeout, and what stands in the way of an answer is told at once."""
+"""Clients of confluent-kafka: every question has a timeout, and an obstacle is reported at once."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ __all__ = [
 _Answer = TypeVar("_Answer")
 
 TIMEOUT_S = 5.0
-"""Seconds for reaching a Kafka, and again for each of its answers, where nobody says another time."""
+"""The default number of seconds for reaching a Kafka, and again for each of its answers."""
 _POLL_S = 0.01
-# A bootstrap server answers the first time, and older versions of librdkafka may go on with it.
+# A bootstrap server answers the first time, and older versions of librdkafka may continue to ask it.
 _ANSWERS = 4
-# A question that is not answered for as long may have nobody to answer it.
+# If a question has no answer for this long, perhaps nobody can answer it.
 _QUIET_S = 2.0
-# librdkafka's own lines are for stderr; what they say is in the errors.
+# librdkafka's own lines would go to stderr; the errors contain what they say.
 SILENT = logging.getLogger("partwright.librdkafka")
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
@@ -81,7 +81,7 @@ def confluent_kafka() -> ModuleType:
 
 
 class Admin:
-    """An AdminClient of confluent-kafka, whose questions are waited for here.
+    """An AdminClient of confluent-kafka that waits for each answer.
 
     Args:
         config: The client configuration.
@@ -103,14 +103,12 @@ class Admin:
             self.client: AdminClient = kafka.admin.AdminClient(given, logger=SILENT)
 
     def answer(self, asked: Future[_Answer], operation: str = "DESCRIBE", of: str = "the cluster") -> _Answer:
-        """What a question is answered.
+        """The answer to a question.
 
         Args:
             asked: The question.
             operation: The right that it needs, by Kafka's name.
-            of: On what, such as `the topic 'orders'`.
-
-        Raises:
+            of: On what, such as `the topic 'orders'`.  Raises:
             BrokerError: There is no answer in time, or Kafka refuses.
         """
         error = self.error(asked)
@@ -119,7 +117,7 @@ class Admin:
         return asked.result()
 
     def error(self, asked: Future[_Answer]) -> KafkaError | None:
-        """Why Kafka refuses what it is asked; None where it does it.
+        """Why Kafka refuses a request; None if it does not.
 
         Raises:
             BrokerError: There is no answer in time.
@@ -143,9 +141,10 @@ class Admin:
         return error
 
     def of_coordinator(self, ask: Callable[[], Future[_Answer]]) -> Future[_Answer]:
-        """A question about a group, asked again as long as the group has no coordinator.
+        """Ask a question about a group, again and again as long as the group has no coordinator.
 
-        A new Kafka makes the coordinators' topic at the first such question, and a group's may just be moving.
+        A new Kafka creates the coordinators' topic at the first such question, and a group's coordinator may just be
+        moving.
 
         Args:
             ask: Asks it once.
@@ -162,20 +161,20 @@ class Admin:
             time.sleep(_POLL_S)
 
     def metadata(self) -> ClusterMetadata:
-        """The brokers, and the topics that this user may describe, those of Kafka itself as well.
+        """The brokers, and the topics that this user may describe, including Kafka's own.
 
-        A bootstrap server's answer is enough, also where no broker is where the cluster says.
+        A bootstrap server's answer is enough, even if no broker is where the cluster says.
 
         Raises:
             BrokerError: There is no answer in time.
         """
         asked: Future[ClusterMetadata] = Future()
-        # No frame of this one keeps the client: those of an error would keep it alive after `close`.
+        # No frame of this method may keep the client: the frames of an error would keep it alive after `close`.
         threading.Thread(target=_list_topics, args=(self.client, self.timeout, asked), daemon=True).start()
         return self.answer(asked)
 
     def close(self) -> None:
-        """Ends librdkafka's threads."""
+        """End librdkafka's threads."""
         clients = [self.client]
         del self.client
         end(clients)
@@ -189,19 +188,19 @@ def _list_topics(client: AdminClient, timeout: float, asked: Future[ClusterMetad
 
 
 def connected(client: Producer | Consumer, topic: str, timeout: float) -> None:
-    """Waits until one of the cluster's own brokers answers; where none does, whatever is asked next says why.
+    """Wait until one of the cluster's own brokers answers; if none does, the next question tells why.
 
-    librdkafka has another connection to the bootstrap servers, and none to the brokers that they name yet: asked for
-    transactions or offsets then, it finds no broker and looks again after 0.5 s or more.
+    At first librdkafka is connected only to the bootstrap servers, not to the brokers that they name: asked for
+    transactions or offsets then, it finds no broker, and looks again only after 0.5 s or more.
 
     Args:
         client: A producer or consumer that was just made.
-        topic: A topic that it will ask for.
+        topic: A topic that it will use.
         timeout: Seconds for each answer.
     """
     with suppress(confluent_kafka().KafkaException):
         for _ in range(_ANSWERS):
-            # Its annotations leave out the number of the broker that answered, which is negative for a bootstrap one.
+            # Its annotations omit the ID of the broker that answered, which is negative for a bootstrap server.
             told: Any = client.list_topics(topic, timeout)
             if told.orig_broker_id >= 0:
                 return
@@ -219,7 +218,7 @@ def admin_client(config: KafkaConfig, timeout: float) -> Iterator[Admin]:
 
 @contextmanager
 def refused_settings(config: KafkaConfig) -> Iterator[None]:
-    """What librdkafka does not take of a configuration, as ours."""
+    """An error of librdkafka's about a configuration, as a sentence of ours."""
     try:
         yield
     except confluent_kafka().KafkaException as error:
@@ -228,7 +227,7 @@ def refused_settings(config: KafkaConfig) -> Iterator[None]:
 
 
 def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> BrokerError:
-    """What Kafka does not do, and what to do.
+    """What Kafka refuses, and what to do about it.
 
     Args:
         config: The client configuration.
@@ -242,7 +241,7 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
         name = "" if kind == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
         return BrokerError(f"{where} gives {no_right(operation, kind, name)}", value=error.code())
     told = str(error.str())
-    # Of some errors Kafka gives no words.
+    # Kafka has no message for some errors.
     said = config.redacted(f"{told}{error.name()}" if told.endswith(": ") else told)
     return BrokerError(
         f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said
@@ -250,10 +249,10 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
 
 
 def no_right(operation: str, kind: str, name: str = "") -> str:
-    """The end of a sentence about a right that is missing, and what to do.
+    """The end of a sentence about a missing right, and what to do.
 
     Args:
-        operation: Kafka's name of what is not allowed, such as `READ`.
+        operation: Kafka's name for the missing right, such as `READ`.
         kind: `topic`, `group` or `cluster`.
         name: Which topic or group.
 

@@ -29,7 +29,7 @@ _FLUSH_S = 30.0
 
 
 def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
-    """The last value of each key that has one; empty where there is no such topic.
+    """The last value of each key that has one; empty if there is no such topic.
 
     Raises:
         BrokerError: No Kafka answers, or it gives no right to read.
@@ -49,13 +49,13 @@ def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
 
 
 def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
-    """Writes one value, and returns once the brokers have it; makes the topic, of one partition, where there is none.
+    """Write one value, and return once the brokers have it; creates the topic, with one partition, if it is missing.
 
     Raises:
-        BrokerError: No Kafka answers, or it gives no right to make the topic or to write to it.
+        BrokerError: No Kafka answers, or it gives no right to create the topic or to write to it.
     """
     if not _exists(config, topic, "WRITE"):
-        # Another run may make it in this very moment.
+        # Another run may create it at this very moment.
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(None, topic, 1, _CONFIGS, kafka_config=config)
     troubles = Troubles(config, TIMEOUT_S)
@@ -83,6 +83,6 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
 
 
 def _exists(config: KafkaConfig, topic: str, operation: str) -> bool:
-    """Whether there is the topic, for one who is to do this with it."""
+    """Whether the topic exists, asked with the right that is needed next."""
     with admin_client(config, TIMEOUT_S) as admin:
         return topics.described(admin, [topic], operation)[topic] is not None

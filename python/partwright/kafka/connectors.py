@@ -1,4 +1,4 @@
-"""Which of the locked sets of jars is the Kafka connector of a Spark: by Spark's minor version and Scala's."""
+"""The locked set of jars for a Spark's Kafka connector, by the minor versions of Spark and Scala."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partwright.kafka.jars import JarError
 
 __all__ = ["CONNECTORS", "SparkBuild", "connector_set"]
 
-# Where Maven Central lacks the connector of a Spark, the nearest that works with it.
+# If Maven Central lacks a Spark's connector, the nearest one that works with it.
 CONNECTORS = {
     ("3.5", "2.12"): "connector-3.5.7_2.12",
     ("3.5", "2.13"): "connector-3.5.9_2.13",
@@ -21,7 +21,7 @@ CONNECTORS = {
 
 
 class SparkBuild(NamedTuple):
-    """A Spark, and the Scala that its jars are compiled for: one version of Spark may come for two."""
+    """A Spark, and the Scala that its jars are compiled for; one version of Spark may exist for two."""
 
     spark: str
     scala: str
@@ -35,13 +35,14 @@ class SparkBuild(NamedTuple):
 def connector_set(build: SparkBuild) -> str:
     """The name of the set, for `partwright.kafka.jars.jars`.
 
-    A Spark that is newer than all of them gets the newest: it is tried, as the rest of a newer PySpark is.
+    A Spark that is newer than all of them gets the newest connector; that is an attempt, as is the rest of a newer
+    PySpark.
 
     Args:
         build: The Spark, such as 3.5.9 for Scala 2.12.
 
     Raises:
-        JarError: There is no set for it, with those there are and what to do.
+        JarError: There is no set for it; the error lists the existing ones and what to do.
 
     Examples:
         >>> connector_set(SparkBuild("4.3.0", "2.13"))
@@ -62,5 +63,5 @@ def connector_set(build: SparkBuild) -> str:
 
 
 def _numbers(key: tuple[str, str]) -> list[int]:
-    """The numbers of a minor version, as 4.10 is newer than 4.9."""
+    """The numbers of a minor version, because 4.10 is newer than 4.9."""
     return [int(number) for number in re.findall(r"\d+", key[0])]

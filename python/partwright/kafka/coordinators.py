@@ -1,12 +1,13 @@
-"""Where a live Kafka keeps a group's offsets, who coordinates it, and what it has committed, over confluent-kafka."""
+"""Where a live Kafka keeps a group's offsets, who coordinates it, and what it has committed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client
 from partwright.kafka.connection.given import configured
+from partwright.kafka.groups import group_offsets
 from partwright.kafka.topics import described
 from partwright.keys.hashing import coordinator_partition
 
@@ -31,11 +32,11 @@ def coordinator(
     timeout: float = TIMEOUT_S,
     kafka_config: KafkaConfigLike = None,
 ) -> Json:
-    """The partition of an id in an internal topic, the broker that leads it, and what a group has committed.
+    """The partition of an ID in an internal topic, the broker that leads it, and what a group has committed.
 
     Args:
-        bootstrap: Where the broker is, `host:port`; None for the `bootstrap.servers` of the configuration.
-        name: The group's id, or a transactional id.
+        bootstrap: The broker, `host:port`; None for the `bootstrap.servers` of the configuration.
+        name: The group's ID, or a transactional ID.
         topic: `__consumer_offsets`, or `__transaction_state` for a transactional id.
         timeout: Seconds, for reaching the broker and again for each of its answers.
         kafka_config: The client configuration.
@@ -72,10 +73,7 @@ def coordinator(
 
 def _committed(admin: Admin, group: str) -> list[Json]:
     of = f"the group {group!r}"
-    wanted = [confluent_kafka().ConsumerGroupTopicPartitions(group)]
-    asked = admin.of_coordinator(
-        lambda: admin.client.list_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
-    )
+    asked = group_offsets(admin, group)
     error = admin.error(asked)
     if error is not None and error.code() == NO_SUCH_GROUP:
         return []

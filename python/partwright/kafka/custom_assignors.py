@@ -1,4 +1,4 @@
-"""An assignor of one's own as kafka-python's consumers take one: what members send and get is on Kafka's wire."""
+"""A user's own assignor in the form that kafka-python's consumers take, with Kafka's wire format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["adapted", "by_topic"]
 
-# The first version of subscriptions that has what is owned and its generation.
+# The first version of subscriptions that has owned partitions and their generation.
 _SUBSCRIPTION_VERSION = 2
 _NO_GENERATION = -1
 
@@ -34,13 +34,13 @@ _NO_GENERATION = -1
 def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartitionAssignor:
     """An object of kafka-python's `AbstractPartitionAssignor`, for one consumer: it remembers what that consumer owns.
 
-    What a member sends is what its own object's `subscription_user_data` said, and `on_assignment` is told of that
-    consumer's part, by metadata without a member id, which kafka-python does not tell.
+    A member sends what its own object's `subscription_user_data` returned. `on_assignment` gets that consumer's part,
+    with metadata that lack a member ID, because kafka-python does not reveal it.
 
     Args:
         own: The assignor.
         abstract: kafka-python's module of this class.
-        wire: Its module of what subscriptions and assignments are on the wire.
+        wire: Its module for the wire format of subscriptions and assignments.
     """
 
     class Assignor(abstract.AbstractPartitionAssignor):  # type: ignore[misc]
@@ -94,7 +94,7 @@ def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartit
 
 
 def by_topic(pairs: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
-    """A list of partitions for each topic, as the protocol has them.
+    """A list of partitions for each topic, as in the protocol.
 
     Examples:
         >>> by_topic([("t", 0), ("u", 1), ("t", 2)])
@@ -107,7 +107,7 @@ def by_topic(pairs: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def _subscription(member: JoinGroupResponse.JoinGroupResponseMember) -> Subscription:
-    """A member of JoinGroup's response; one of an older form owns nothing."""
+    """A member of JoinGroup's response; a member with an older form owns nothing."""
     said = member.metadata
     generation = getattr(said, "generation_id", None)
     return Subscription(

@@ -1,4 +1,4 @@
-"""Each step on the way to a Kafka, to a topic's records and to a group, with what was found or what to do."""
+"""Test each step on the way to a Kafka, to a topic's records and to a group, and report what to do."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def examine(
     kafka_config: KafkaConfigLike = None,
     timeout: float = TIMEOUT_S,
 ) -> Iterator[Step]:
-    """Goes every step, and tells each as it is gone.
+    """Take every step, and report each one as it is done.
 
     Args:
-        bootstrap: Where the brokers are; None for the `bootstrap.servers` of the configuration.
-        topic: A topic that is to be described and read, too.
-        group: A group that is to be described, too.
+        bootstrap: The brokers; None for the `bootstrap.servers` of the configuration.
+        topic: A topic to describe and read as well.
+        group: A group to describe as well.
         kafka_config: The client configuration.
-        timeout: Seconds for each step; for those to a server or a broker, which are gone to all of them at once, no
-            more than three.
+        timeout: Seconds for each step; at most three for those to a server or a broker, which reach all of them at
+            once.
 
     Yields:
         `configuration`; for each server `resolve`, `connect`, `TLS`, `Kafka` and `SASL`, up to the first that fails;
-        `log in`; `broker` for each that the cluster names; `topic`, `read` and `group` where they are asked for. What
-        depends on a step that failed is left out.
+        `log in`; `broker` for each that the cluster names; `topic`, `read` and `group` if asked for. Steps that depend
+        on a failed one are left out.
 
     Raises:
         PartwrightError: The configuration cannot be read.
@@ -88,7 +88,7 @@ def examine(
 
 
 def _at_once(asked: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
-    """Asks all of them together, and gives their answers in their order: silent ones add no time to each other."""
+    """Ask all of them together, and return their answers in order, so that silent ones do not add up."""
     with ThreadPoolExecutor(min(len(asked) or 1, _MOST_AT_ONCE)) as threads:
         yield from threads.map(ask, asked)
 
@@ -101,7 +101,7 @@ def _step(name: str, where: str, ask: Callable[[], str]) -> Step:
 
 
 def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, int]]) -> str:
-    """Adds the brokers that the cluster names."""
+    """Add the brokers that the cluster names."""
     troubles = Troubles(config, timeout)
     told = named_brokers(config, timeout, troubles.note, troubles.check)
     if told is None:

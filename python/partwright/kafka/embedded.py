@@ -1,70 +1,78 @@
-"""A real Kafka of one node on loopback, which lives as long as the `with` block that started it."""
+"""A real Kafka of one broker or several on loopback, for the length of a `with` block."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
-import socket
+import signal
 import tempfile
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka import embedded_access, topics
-from partwright.kafka.embedded_process import BrokerProcess, log_tail
-from partwright.kafka.embedded_properties import BrokerSettings, new_cluster_id
+from partwright.kafka import embedded_access
+from partwright.kafka.embedded_cluster import (
+    EmbeddedCluster,
+    PortTakenError,
+    check_rack,
+    free_ports,
+    kafka_version,
+)
+from partwright.kafka.embedded_properties import (
+    FOLDER_PREFIX,
+    BrokerSettings,
+    check_overrides,
+    new_cluster_id,
+)
 from partwright.kafka.embedded_security import CLIENT_PROPERTIES, USER, BrokerSecurity, Form, Security, Stores
-from partwright.kafka.jars import jars, locked
+from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, keytool_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
-__all__ = ["FOLDER_PREFIX", "EmbeddedKafka"]
+    from partwright.kafka.embedded_node import BrokerProcess, Node
 
-FOLDER_PREFIX = "partwright-kafka-"
+__all__ = ["EmbeddedKafka"]
 
-_HOST = "127.0.0.1"
 _HIGHEST_PORT = 65535
 _TRIES = 3
-_LISTEN_S = 0.05
-_ANSWER_S = 5.0
 _LOG_LINES = 20
-# What the broker writes in its first minute, several times over.
+# Several times what a broker writes in its first minute.
 _FREE_BYTES = 64 << 20
-_WHOLE_LOG = 10_000
-_INFORMATION = "] INFO "
-_PORT_TAKEN = "failed to bind to"
-
-
-class _PortTakenError(BrokerError):
-    """Between the choice of a port and the broker's start, somebody else took it."""
+_MOST_BROKERS = 100
+_MOST_VOTERS = 5
 
 
 class EmbeddedKafka:
-    """A single-node KRaft Kafka on 127.0.0.1, with its own port and its own folder, for one `with` block.
+    """A KRaft Kafka on 127.0.0.1, each broker with its own port and its own folder, for one `with` block.
 
-    It is ready when the block is entered; when the block is left it is stopped and removed with all its
-    records.  So it is after an exception or Ctrl-C, and when this process is killed a supervisor sees to it.
+    It is ready when the block is entered; when the block is left, it is stopped and removed with all its records, also
+    after an exception or Ctrl-C. If this process is killed, supervisors do that.
 
     Args:
-        port: Where clients reach it; a free port by default.
-        heap: Java's `-Xmx`, such as `512m`.
-        overrides: More server properties by Kafka's names, which win over the embedded Kafka's own.
+        brokers: How many brokers it starts with; their ids are 1, 2, 3, ...  With three or more, an odd number of them
+            are controllers too, so that one of three may fail.
+        racks: The `broker.rack` of each of them; None for no racks.
+        port: The port of the first broker; the others have the next ports. By default, free ports.
+        heap: Java's `-Xmx` for each broker, such as `512m`, the default for one broker; for several it is 256m.
+        overrides: More server properties, by Kafka's names, which override the embedded Kafka's own.
         security: How clients reach it: `PLAINTEXT` (the default), `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512`,
             `OAUTHBEARER`, `SSL`, `mTLS`, `SASL_SSL` (PLAIN over TLS), `SASL_SSL:SCRAM-SHA-256` and the like, or `ACL`
-            (PLAIN, and only what `allow` allows may be done).  Passwords and certificates are its own and go with it.
+            (PLAIN, and only what `allow` allows).  It has its own passwords and certificates, which are deleted with
+            it.
         timeout: Seconds until it must answer.
-        parent: The folder in which it makes its own; the temporary folder by default.
+        parent: The folder for its own folder; the temporary folder by default.
         progress: Called with a few words at each step, such as `starting Kafka 4.3.1`.
 
     Raises:
-        PartwrightError: The port or the security does not exist.
+        PartwrightError: The port or the security does not exist, or there is not a rack for each broker.
+        BrokerError: An override is not for this Kafka, or asks for more replicas than there are brokers.
 
     Examples:
         >>> with EmbeddedKafka() as kafka:  # doctest: +ELLIPSIS
@@ -78,36 +86,48 @@ class EmbeddedKafka:
     def __init__(
         self,
         *,
+        brokers: int = 1,
+        racks: Sequence[str] | None = None,
         port: int | None = None,
-        heap: str = "512m",
+        heap: str | None = None,
         overrides: Mapping[str, str] | None = None,
         security: str | None = None,
         timeout: float = 90.0,
         parent: Path | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        if port is not None and not 1 <= port <= _HIGHEST_PORT:
+        if not 1 <= brokers <= _MOST_BROKERS:
+            raise PartwrightError(f"{brokers} brokers cannot be started: use 1 to {_MOST_BROKERS}")
+        if port is not None and not 1 <= port <= _HIGHEST_PORT - brokers + 1:
             raise PartwrightError(
-                f"{port} is no port: use 1 to {_HIGHEST_PORT}, or leave it out for a free one"
+                f"{port} is not a port: use 1 to {_HIGHEST_PORT - brokers + 1}, or leave it out for a free one"
             )
+        if racks is not None and len(racks) != brokers:
+            raise PartwrightError(
+                f"{counted(len(racks), 'rack')} cannot be those of {counted(brokers, 'broker')}: name one for each"
+            )
+        for broker, rack in enumerate(racks or (), 1):
+            check_rack(rack, broker, racks or ())
+        self._brokers = brokers
+        self._racks = list(racks) if racks else [None] * brokers
         self._wanted_port = port
-        self._heap = heap
+        self._heap = heap or ("512m" if brokers == 1 else "256m")
         self._overrides = dict(overrides or {})
         self._security = Security.named(security)
         self._timeout = timeout
         self._parent = (parent or Path(tempfile.gettempdir())).absolute()
         self._progress = progress
-        self._process: BrokerProcess | None = None
+        self._cluster: EmbeddedCluster | None = None
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port`, as every Kafka client takes it."""
-        return f"{_HOST}:{self.port}"
+        """`host:port` of each broker with commas between, as every Kafka client takes it."""
+        return ",".join(node.settings.bootstrap_servers for node in self.nodes.values())
 
     @property
     def internal_bootstrap_servers(self) -> str:
-        """Where it takes all clients in plain text, as a super user: the same, unless it is secured."""
-        return self.process.settings.internal_bootstrap_servers
+        """Where it accepts all clients in plain text, as a super user: the same address, unless it is secured."""
+        return ",".join(node.settings.internal_bootstrap_servers for node in self.nodes.values())
 
     @property
     def security(self) -> str:
@@ -116,47 +136,54 @@ class EmbeddedKafka:
 
     @property
     def command_config(self) -> Path | None:
-        """The file with what a client is told, by Java's names and passwords included; None for PLAINTEXT."""
+        """The file with a client's settings, by Java's names and passwords included; None for PLAINTEXT."""
         return self.folder / CLIENT_PROPERTIES if self._security.is_secured else None
 
     @property
     def port(self) -> int:
-        """The port on which clients reach the broker."""
+        """The port on which clients reach the first broker."""
         return self.process.settings.port
 
     @property
     def pid(self) -> int:
-        """The process id of the broker's Java."""
+        """The process id of the first broker's Java."""
         return self.process.pid
 
     @property
     def folder(self) -> Path:
-        """The folder of everything that the broker writes."""
+        """The folder of everything that the first broker writes, and of the files for clients."""
         return self.process.settings.folder
 
     @property
     def version(self) -> str:
         """Kafka's version, such as `4.3.1`."""
-        return locked("broker").version("kafka_2.13")
+        return kafka_version()
 
     @property
-    def process(self) -> BrokerProcess:
-        """The processes behind it.
+    def nodes(self) -> Mapping[int, Node]:
+        """The brokers by their ids, running or not: their `pid`, `log`, `is_running` and `settings`.
 
         Raises:
             BrokerError: The block is not entered.
         """
-        if self._process is None:
-            raise BrokerError("the embedded Kafka is not running: use it as `with EmbeddedKafka() as kafka:`")
-        return self._process
+        return self._entered.nodes
+
+    @property
+    def process(self) -> BrokerProcess:
+        """The processes behind the first broker.
+
+        Raises:
+            BrokerError: The block is not entered.
+        """
+        return self._entered.launched[0]
 
     def client_properties(
         self, user: str = USER, *, form: Form = "java", stores: Stores = "PEM"
     ) -> dict[str, str]:
-        """What a client is told, passwords and `bootstrap.servers` included.
+        """A client's settings, passwords and `bootstrap.servers` included.
 
         Args:
-            user: Who logs in: `alice`, or `admin` where there is SASL; without SASL, `alice` stands for everybody.
+            user: The user: `alice`, or `admin` if there is SASL; without SASL, `alice` stands for everybody.
             form: `java` for the names of Kafka's own clients, `librdkafka` for those of confluent-kafka or kcat.
             stores: The format of the stores with keys and certificates: `PEM`, `PKCS12` or `JKS`.
 
@@ -164,58 +191,96 @@ class EmbeddedKafka:
             The settings by their names.
 
         Raises:
-            PartwrightError: There is no such user, form or format.
-            BrokerError: The block is not entered, or there are no JKS stores: for lack of keytool, or since
-                librdkafka reads none.
+            PartwrightError: The user, form or format is unknown.
+            BrokerError: The block is not entered, or there are no JKS stores: keytool is missing, or librdkafka cannot
+                read them.
         """
-        settings = self.process.settings
-        return settings.security.client_properties(settings.bootstrap_servers, user, form, stores)
+        return self.process.settings.security.client_properties(self.bootstrap_servers, user, form, stores)
 
     def allow(
         self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
     ) -> None:
-        """Allow a user something by an ACL, and return when it is so.
+        """Allow a user something by an ACL, and return when that applies.
 
         Args:
             user: The user's name, such as `alice`.
             operation: Kafka's name of an operation, such as `READ`, `DESCRIBE` or `ALL`.
             resource_type: `topic`, `group`, `cluster` or `transactional_id`.
-            name: The topic's name, say; `*` for all, and `kafka-cluster` for the cluster.
-            pattern: `literal`, or `prefixed` for all whose names begin with `name`.
+            name: The resource's name, such as a topic's; `*` for all, and `kafka-cluster` for the cluster.
+            pattern: `literal`, or `prefixed` for all names that begin with `name`.
 
         Raises:
-            PartwrightError: There is no such operation, resource type or pattern.
+            PartwrightError: The operation, resource type or pattern is unknown.
             BrokerError: The block is not entered, or this Kafka has no ACLs.
         """
         right = embedded_access.Right(user, operation, resource_type, name, pattern)
-        embedded_access.add_acl(self.internal_bootstrap_servers, right, deny=False)
+        embedded_access.add_acl(self._running, right, deny=False)
 
     def deny(
         self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
     ) -> None:
-        """Deny a user something by an ACL, which wins over whatever is allowed; as `allow`."""
+        """Deny a user something by an ACL, which overrides whatever is allowed; as `allow`."""
         right = embedded_access.Right(user, operation, resource_type, name, pattern)
-        embedded_access.add_acl(self.internal_bootstrap_servers, right, deny=True)
+        embedded_access.add_acl(self._running, right, deny=True)
 
     def revoke(
         self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
     ) -> int:
-        """Take back what `allow` or `deny` said of the same; how many ACLs that were."""
+        """Take back what `allow` or `deny` set for the same; returns how many ACLs that were."""
         right = embedded_access.Right(user, operation, resource_type, name, pattern)
-        return embedded_access.remove_acls(self.internal_bootstrap_servers, right)
+        return embedded_access.remove_acls(self._running, right)
 
-    def log_tail(self, lines: int = _LOG_LINES) -> list[str]:
-        """The last lines of the broker's log, without Java's stack frames."""
-        return log_tail(self.process.log, lines)
+    def log_tail(self, lines: int = _LOG_LINES, broker: int = 1) -> list[str]:
+        """The last lines of a broker's log, without Java's stack frames."""
+        return self.nodes[broker].log_tail(lines)
 
-    def kill(self) -> None:
-        """End the broker at once, as a crash would; its folder stays until the block is left."""
-        self.process.kill()
+    def add(self, rack: str | None = None) -> int:
+        """Start one more broker, on free ports, and return when all others know of it.
+
+        Args:
+            rack: Its `broker.rack`; None if the others have none either.
+
+        Returns:
+            Its ID, the next one. It holds no partition until one is moved there or a topic is created.
+
+        Raises:
+            PartwrightError: The others have racks and this one has none, or the other way round.
+            BrokerError: It does not start.
+        """
+        return self._entered.add(rack)
+
+    def stop(self, *brokers: int) -> None:
+        """Stop brokers in an orderly way, all of them by default: other brokers, if any, take over first.
+
+        Args:
+            brokers: Their ids.  What they have written stays, for `start` or until the block is left.
+
+        Raises:
+            PartwrightError: There is no such broker.
+        """
+        self._entered.end(brokers, signal.SIGTERM)
+
+    def kill(self, *brokers: int) -> None:
+        """End brokers at once, as a crash would, all of them by default; as `stop`."""
+        self._entered.end(brokers, signal.SIGKILL)
+
+    def start(self, *brokers: int) -> None:
+        """Start brokers again that were stopped or killed, all such by default, at the same ports with all they had.
+
+        Args:
+            brokers: Their ids.
+
+        Raises:
+            PartwrightError: There is no such broker, or one runs.
+            BrokerError: One does not start.
+        """
+        self._entered.start(brokers)
 
     def detach(self) -> None:
-        """Let the broker outlive the block and this process, as `partwright broker start` does."""
-        self.process.detach()
-        self._process = None
+        """Let the brokers outlive the block and this process, as `partwright broker start` does."""
+        for node in self._entered.launched:
+            node.detach()
+        self._cluster = None
 
     def __enter__(self) -> Self:
         """Start the broker, and return when it answers.
@@ -231,26 +296,39 @@ class EmbeddedKafka:
         if self._progress:
             self._progress(f"starting Kafka {self.version}")
         for left in reversed(range(_TRIES)):
+            cluster = EmbeddedCluster([], self._timeout)
             try:
-                self._process = self._launch(java, class_path)
+                cluster.launch(self._settings(java, class_path))
                 break
-            except _PortTakenError:
+            except PortTakenError:
                 if not left or self._wanted_port:
                     raise
+        self._cluster = cluster
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop the broker and remove its folder."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.stop()
+        """Stop the brokers and remove their folders."""
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            cluster.close()
+
+    @property
+    def _entered(self) -> EmbeddedCluster:
+        if self._cluster is None:
+            raise BrokerError("the embedded Kafka is not running: use it as `with EmbeddedKafka() as kafka:`")
+        return self._cluster
+
+    @property
+    def _running(self) -> list[str]:
+        """Where each broker that runs is reached as a super user."""
+        return [node.settings.internal_bootstrap_servers for node in self.nodes.values() if node.is_running]
 
     def _check_possible(self) -> None:
-        if self._process is not None:
+        if self._cluster is not None:
             raise BrokerError(
-                f"this embedded Kafka is running already at {self.bootstrap_servers}: make another"
+                f"this embedded Kafka is already running at {self.bootstrap_servers}: make another"
             )
         if os.name != "posix":
             raise BrokerError(
@@ -264,12 +342,13 @@ class EmbeddedKafka:
                 raise MissingExtraError(f"{package} is missing: pip install 'partwright[kafka]'")
         if not self._parent.is_dir():
             raise BrokerError(f"the folder {self._parent} is not there: make it, or name another")
-        free = shutil.disk_usage(self._parent).free
-        if free < _FREE_BYTES:
+        free, needed_bytes = shutil.disk_usage(self._parent).free, _FREE_BYTES * self._brokers
+        if free < needed_bytes:
             raise BrokerError(
                 f"only {free >> 20} MiB are free in {self._parent}, and the embedded Kafka needs "
-                f"{_FREE_BYTES >> 20}: make room, or name another folder"
+                f"{needed_bytes >> 20}: make room, or name another folder"
             )
+        check_overrides(self._overrides, self._brokers)
 
     def _jars_progress(self) -> Callable[[int, int], None] | None:
         progress = self._progress
@@ -278,82 +357,29 @@ class EmbeddedKafka:
         words = f"fetching Kafka {self.version}"
         return lambda done, total: progress(f"{words}: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
 
-    def _launch(self, java: Path, class_path: list[Path]) -> BrokerProcess:
-        port, internal_port, controller_port = _free_ports(self._wanted_port)
+    def _settings(self, java: Path, class_path: list[Path]) -> list[BrokerSettings]:
+        """Each broker's settings."""
+        count = self._brokers
+        # An odd number can lose most of them; the rest are brokers alone.
+        voters = min(count - 1 + count % 2, _MOST_VOTERS)
+        clients = [None if self._wanted_port is None else self._wanted_port + at for at in range(count)]
+        chosen = free_ports([*clients, *[None] * (count + voters)])
+        ports, internal = chosen[:count], chosen[count : 2 * count]
         folder = self._parent / f"{FOLDER_PREFIX}{secrets.token_hex(6)}"
-        settings = BrokerSettings(
+        first = BrokerSettings(
             java=java,
             class_path=class_path,
             folder=folder,
-            port=port,
-            internal_port=internal_port if self._security.is_secured else port,
-            controller_port=controller_port,
+            node_id=1,
+            rack=self._racks[0],
+            ports=ports,
+            voters=dict(enumerate(chosen[2 * count :], 1)),
+            port=ports[0],
+            internal_port=internal[0] if self._security.is_secured else ports[0],
             cluster_id=new_cluster_id(),
             heap=self._heap,
             overrides=self._overrides,
             security=BrokerSecurity.new(self._security, folder, keytool_command(java)),
         )
-        process = BrokerProcess(settings)
-        try:
-            self._wait_until_ready(process)
-        except BaseException:
-            process.stop()
-            raise
-        return process
-
-    def _wait_until_ready(self, process: BrokerProcess) -> None:
-        settings, deadline = process.settings, time.monotonic() + self._timeout
-        self._wait_until(process, deadline, lambda: process.serving and _answers(settings))
-        mechanism = self._security.mechanism
-        if self._security.scram and mechanism:
-            internal, passwords = settings.internal_bootstrap_servers, settings.security.passwords
-            embedded_access.add_scram_users(internal, mechanism, passwords)
-            client = settings.security.client_properties(settings.bootstrap_servers, form="librdkafka")
-            self._wait_until(process, deadline, lambda: embedded_access.can_log_in(client, _ANSWER_S))
-
-    def _wait_until(self, process: BrokerProcess, deadline: float, so: Callable[[], bool]) -> None:
-        settings = process.settings
-        while not so():
-            process.listen(_LISTEN_S)
-            if process.why_ended is not None:
-                raise self._failure(process, f"{process.why_ended} while starting")
-            if time.monotonic() > deadline:
-                raise self._failure(
-                    process, f"did not answer at {settings.bootstrap_servers} in {self._timeout:g} s"
-                )
-
-    def _failure(self, process: BrokerProcess, what: str) -> BrokerError:
-        lines = log_tail(process.log, _WHOLE_LOG)
-        kind = _PortTakenError if any(_PORT_TAKEN in line for line in lines) else BrokerError
-        if process.why_ended:
-            # An orderly shutdown has more to say than what it was for.
-            lines = [line for line in lines if _INFORMATION not in line] or lines
-        text = "".join(f"\n  {line}" for line in lines[-_LOG_LINES:]) or " nothing"
-        return kind(f"Kafka {self.version} {what}; the last lines of its log:{text}")
-
-
-def _answers(settings: BrokerSettings) -> bool:
-    """Whether it is this broker, and not some other on the same port, that answers."""
-    try:
-        internal = settings.internal_bootstrap_servers
-        # The user's own configuration, which a variable may name, is for another Kafka.
-        return topics.cluster_id(internal, timeout=_ANSWER_S, kafka_config={}) == settings.cluster_id
-    except BrokerError:
-        return False
-
-
-def _free_ports(wanted: int | None) -> tuple[int, int, int]:
-    """A port for clients, one for the broker itself and one for the controller; nothing holds them any more."""
-    with socket.socket() as clients, socket.socket() as internal, socket.socket() as controller:
-        # As Java does: a port whose last connection has just been closed can be had.
-        clients.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            clients.bind((_HOST, wanted or 0))
-        except OSError as error:
-            raise BrokerError(
-                f"port {wanted} on {_HOST} cannot be had ({error.strerror}): name another, or leave it out "
-                "for a free one"
-            ) from error
-        internal.bind((_HOST, 0))
-        controller.bind((_HOST, 0))
-        return clients.getsockname()[1], internal.getsockname()[1], controller.getsockname()[1]
+        others = zip(range(2, count + 1), self._racks[1:], ports[1:], internal[1:], strict=True)
+        return [first, *(first.of_another(*each) for each in others)]

@@ -1,4 +1,4 @@
-"""Users and rights of a running embedded Kafka, made by an admin client over its internal listener."""
+"""Users and rights of a running embedded Kafka, set by an admin client over its internal listener."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Right:
         user: The user's name.
         operation: Kafka's name of an operation, such as `READ`.
         resource_type: `topic`, `group`, `cluster` or `transactional_id`.
-        name: The topic's name, say; `*` for all, and `kafka-cluster` for the cluster.
+        name: A name, such as a topic's; `*` for all, and `kafka-cluster` for the cluster.
         pattern: `literal`, or `prefixed` for all whose names begin with `name`.
     """
 
@@ -102,7 +102,7 @@ class Right:
     pattern: str
 
     def checked(self) -> tuple[str, str, str, str, str]:
-        """As librdkafka calls it: resource type, name, pattern, principal and operation.
+        """In librdkafka's terms: resource type, name, pattern, principal and operation.
 
         Raises:
             PartwrightError: There is no such operation, resource type or pattern.
@@ -122,48 +122,48 @@ class Right:
         return resource, self.name, self.pattern.upper(), f"User:{self.user}", self.operation.upper()
 
 
-def add_acl(bootstrap: str, right: Right, *, deny: bool) -> None:
-    """Allow or deny a user something, and return when it is so.
+def add_acl(brokers: Sequence[str], right: Right, *, deny: bool) -> None:
+    """Allow or deny a user something, and return when that applies on every broker.
 
     Args:
-        bootstrap: Where the broker can be reached as a super user.
+        brokers: Where each broker can be reached as a super user.
         right: What, and whom.
-        deny: Whether it is denied, which wins over whatever is allowed.
+        deny: Whether to deny it, which overrides whatever is allowed.
 
     Raises:
         PartwrightError: There is no such operation, resource type or pattern.
         BrokerError: The broker has no authorizer, or does not answer.
     """
     resource, name, pattern, principal, operation = right.checked()
-    with _admin(bootstrap) as admin:
+    with _admin(",".join(brokers)) as admin:
         from confluent_kafka.admin import AclBinding
 
         permission = "DENY" if deny else "ALLOW"
         acl = AclBinding(resource, name, pattern, principal, _EVERYWHERE, operation, permission)
         for answer in admin.create_acls([acl], request_timeout=_TIMEOUT_S).values():
             answer.result(_TIMEOUT_S)
-        _wait_until(admin, right, lambda found: acl in found)
+    _wait_until(brokers, right, lambda found: acl in found)
 
 
-def remove_acls(bootstrap: str, right: Right) -> int:
-    """Take back what a user was allowed or denied, and return when it is so.
+def remove_acls(brokers: Sequence[str], right: Right) -> int:
+    """Take back what a user was allowed or denied, and return when that applies on every broker.
 
     Args:
-        bootstrap: Where the broker can be reached as a super user.
+        brokers: Where each broker can be reached as a super user.
         right: What, and whom, as it was allowed or denied.
 
     Returns:
-        How many ACLs that were; 0 where there was none.
+        How many ACLs that were; 0 if there were none.
 
     Raises:
         PartwrightError: There is no such operation, resource type or pattern.
         BrokerError: The broker has no authorizer, or does not answer.
     """
-    with _admin(bootstrap) as admin:
+    with _admin(",".join(brokers)) as admin:
         asked = admin.delete_acls([_filter(right)], request_timeout=_TIMEOUT_S)
         removed = sum(len(answer.result(_TIMEOUT_S)) for answer in asked.values())
-        _wait_until(admin, right, lambda found: not found)
-        return removed
+    _wait_until(brokers, right, lambda found: not found)
+    return removed
 
 
 def _filter(right: Right) -> AclBindingFilter:
@@ -173,13 +173,18 @@ def _filter(right: Right) -> AclBindingFilter:
     return AclBindingFilter(resource, name, pattern, principal, _EVERYWHERE, operation, "ANY")
 
 
-def _wait_until(admin: AdminClient, right: Right, so: Callable[[Sequence[AclBinding]], bool]) -> None:
-    """Until the broker itself has taken over from its controller what holds for a right."""
+def _wait_until(brokers: Sequence[str], right: Right, so: Callable[[Sequence[AclBinding]], bool]) -> None:
+    """Wait until the brokers have the state of a right from their controller."""
     deadline = time.monotonic() + _TIMEOUT_S
-    while not so(admin.describe_acls(_filter(right), request_timeout=_TIMEOUT_S).result(_TIMEOUT_S)):
-        if time.monotonic() > deadline:
-            raise BrokerError(f"the broker took the ACL of {right.user!r}, but does not show it: see its log")
-        time.sleep(_POLL_S)
+    for broker in brokers:
+        # The client asks only the broker to which it is connected, although it learns of the others.
+        with _admin(broker) as admin:
+            while not so(admin.describe_acls(_filter(right), request_timeout=_TIMEOUT_S).result(_TIMEOUT_S)):
+                if time.monotonic() > deadline:
+                    raise BrokerError(
+                        f"the broker took the ACL of {right.user!r}, but does not show it: see its log"
+                    )
+                time.sleep(_POLL_S)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Throw-away certificates for the embedded Kafka: an authority, and what it signs, in the formats that clients take."""
+"""Throw-away certificates for the embedded Kafka: an authority, and what it signs, in the formats that clients read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["SERVER_NAMES", "Authority", "Issued"]
 SERVER_NAMES = ("localhost", "127.0.0.1")
 """The names under which clients reach the embedded Kafka."""
 
-# Clients whose clock is a little behind must take it at once.
+# Clients whose clock is a little behind must accept it at once.
 _BEFORE = timedelta(hours=1)
 _VALID = timedelta(days=30)
 
@@ -43,7 +43,7 @@ class Issued:
 
     @property
     def pem(self) -> bytes:
-        """Key, certificate and chain in one file, as Kafka's `ssl.keystore.type=PEM` takes it (KIP-651).
+        """Key, certificate and chain in one file, for Kafka's `ssl.keystore.type=PEM` (KIP-651).
 
         The key is in PKCS#8 and not encrypted.
         """
@@ -58,7 +58,7 @@ class Issued:
         """The same as a PKCS12 key store.
 
         Args:
-            name: Under which name the store has it.
+            name: The entry's name in the store.
             password: With which the store is encrypted.
 
         Returns:
@@ -77,7 +77,7 @@ class Issued:
 
 @dataclass(frozen=True)
 class Authority:
-    """A certificate authority that only those trust who are told to.
+    """A certificate authority that nobody trusts unless told to.
 
     Attributes:
         key: Its private key.
@@ -118,8 +118,8 @@ class Authority:
 
         Args:
             common_name: Its subject's CN; Kafka takes a client's name from it.
-            names: The host names and IP addresses that it is good for; none for a client.
-            valid: How long from now on it is valid; where that is negative, it has expired.
+            names: The host names and IP addresses that it is valid for; none for a client.
+            valid: How long it is valid from now on; negative for an expired one.
 
         Returns:
             The certificate and its key.
@@ -135,7 +135,7 @@ class Authority:
         return Issued(key, _signed(builder, self.key), self.certificate)
 
     def pkcs12_trust_store(self, password: str) -> bytes:
-        """A PKCS12 trust store that holds this authority alone, marked so that Java trusts it.
+        """A PKCS12 trust store with only this authority, marked so that Java trusts it.
 
         Args:
             password: With which the store is encrypted.

@@ -1,151 +1,124 @@
 """The embedded Kafka of `partwright broker`: it outlives the process that started it, until it is stopped.
 
-What runs is written in `broker.json` in the user's state folder, or in the one that `PARTWRIGHT_STATE` names;
-the broker's own folder lies beside it.  A broker that ended without being stopped is found there, and cleaned
-up by the next start or stop.
+`broker.json` in the user's state folder, or in the one that `PARTWRIGHT_STATE` names, records what runs; the brokers'
+own folders are next to it. The next start or stop finds brokers that ended without being stopped there, and cleans up
+after them.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+import signal
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import filelock
-
+from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
-from partwright.folders import opened_privately, private_file, private_state, state_folder
-from partwright.kafka.embedded import FOLDER_PREFIX, EmbeddedKafka
-from partwright.kafka.embedded_process import log_tail, psutil_module, runs_for, wait_until_gone
+from partwright.folders import state_folder
+from partwright.kafka.embedded import EmbeddedKafka
+from partwright.kafka.embedded_cluster import EmbeddedCluster
+from partwright.kafka.embedded_node import Node, collect_ended
+from partwright.kafka.embedded_process import wait_until_gone
+from partwright.kafka.embedded_properties import FOLDER_PREFIX, BrokerSettings
 from partwright.kafka.embedded_security import Security
+from partwright.kafka.embedded_state import (
+    DetachedBroker,
+    DetachedKafka,
+    alone,
+    described,
+    forget,
+    status,
+    write,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from subprocess import Popen
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from psutil import Process
 
-__all__ = ["DetachedBroker", "Started", "start", "status", "stop"]
+__all__ = [
+    "DetachedBroker",
+    "DetachedKafka",
+    "Started",
+    "add",
+    "kill",
+    "start",
+    "start_again",
+    "status",
+    "stop",
+]
 
-# Longer than a start may take, jars included.
-_OTHER_PROCESS_S = 900
+_START_S = 90.0
 _STOP_S = 30.0
 _KILL_S = 5.0
-# By so much may the clock, by which the system tells a process's creation, have been set meanwhile.
-_CLOCK_SET_S = 3600.0
-
-# Supervisors that this very process started: it must collect them when they end.
-_collect: list[Popen[bytes]] = []
-
-
-@dataclass(frozen=True)
-class DetachedBroker:
-    """A broker that was started to outlive its starter.
-
-    Attributes:
-        bootstrap_servers: `host:port`, as every Kafka client takes it.
-        version: Kafka's version.
-        pid: The process id of its Java.
-        pid_created: When that process was created, in seconds since 1970, as psutil says it.
-        supervisor: The process id of its supervisor.
-        supervisor_created: When that one was created.
-        folder: Where its records and its log are, until it is stopped.
-        started: When it was started, in ISO 8601, UTC.
-        security: How clients reach it, such as `SASL_SSL`.
-        command_config: The file with what a client is told, passwords included; None for PLAINTEXT.
-        running: Whether it still runs; otherwise it ended without being stopped, and is to be cleaned up.
-    """
-
-    bootstrap_servers: str
-    version: str
-    pid: int
-    pid_created: float
-    supervisor: int
-    supervisor_created: float
-    folder: str
-    started: str
-    security: str = "PLAINTEXT"
-    command_config: str | None = None
-    running: bool = True
-
-    @property
-    def log(self) -> Path:
-        """The broker's log."""
-        return Path(self.folder) / "broker.log"
-
-    def log_tail(self, lines: int) -> list[str]:
-        """The last lines of the broker's log, without Java's stack frames."""
-        return log_tail(self.log, lines)
 
 
 @dataclass(frozen=True)
 class Started:
-    """What a start did.
+    """The result of a start.
 
     Attributes:
-        broker: The broker that runs now.
+        kafka: What runs now.
         already: Whether it ran before.
-        cleaned: The one that had ended without being stopped, and was cleaned up first.
+        cleaned: What had ended without being stopped and was cleaned up first.
     """
 
-    broker: DetachedBroker
+    kafka: DetachedKafka
     already: bool
-    cleaned: DetachedBroker | None
+    cleaned: DetachedKafka | None
 
 
 def start(
     port: int | None = None,
     *,
-    heap: str = "512m",
+    brokers: int | None = None,
+    racks: Sequence[str] | None = None,
+    heap: str | None = None,
     overrides: Mapping[str, str] | None = None,
     security: str | None = None,
-    timeout: float = 90.0,
+    timeout: float = _START_S,
     progress: Callable[[str], None] | None = None,
 ) -> Started:
-    """Start a broker that outlives this process, unless one runs already.
+    """Start brokers that outlive this process, unless some already run.
 
     Args:
-        port: Where clients reach it; a free port by default.
-        heap: Java's `-Xmx`, such as `512m`.
+        port: The first broker's port; a free one by default.
+        brokers: How many; one by default.
+        racks: The rack of each.
+        heap: Java's `-Xmx`, as `EmbeddedKafka` takes it.
         overrides: More server properties by Kafka's names.
         security: How clients reach it, as `EmbeddedKafka` takes it; PLAINTEXT for a new one by default.
         timeout: Seconds until it must answer.
         progress: Called with a few words at each step.
 
     Returns:
-        The broker, and what else had to be done.
+        What runs, and what else had to be done.
 
     Raises:
-        PartwrightError: One runs already on another port or with another security, there is no such security, or
-            the jars cannot be had.
-        BrokerError: It does not start; the log's last lines are in the message.
+        PartwrightError: Other brokers than the requested ones already run, there is no such security, or the jars
+            cannot be fetched.
+        BrokerError: One does not start; the log's last lines are in the message.
 
     Examples:
-        >>> start(9092).broker.bootstrap_servers  # doctest: +SKIP
+        >>> start(9092).kafka.bootstrap_servers  # doctest: +SKIP
         '127.0.0.1:9092'
     """
     wanted = Security.named(security).name
-    with _alone() as folder:
+    with alone() as folder:
         found = status()
         if found is not None and found.running:
-            if port is not None and not found.bootstrap_servers.endswith(f":{port}"):
+            other = next(_differences(found, port, brokers, racks, overrides, security and wanted), None)
+            if other is not None:
                 raise PartwrightError(
-                    f"a broker runs already at {found.bootstrap_servers}, not on port {port}: stop it first "
-                    "with `partwright broker stop`"
-                )
-            if security is not None and found.security != wanted:
-                raise PartwrightError(
-                    f"a broker runs already at {found.bootstrap_servers} with {found.security}, not {wanted}: stop "
-                    "it first with `partwright broker stop`"
+                    f"a broker runs already at {found.bootstrap_servers}{other}: stop it first with "
+                    "`partwright broker stop`"
                 )
             return Started(found, already=True, cleaned=None)
-        if found is not None:
-            _clean(found)
         kafka = EmbeddedKafka(
+            brokers=1 if brokers is None else brokers,
+            racks=racks,
             port=port,
             heap=heap,
             overrides=overrides,
@@ -154,132 +127,163 @@ def start(
             parent=folder,
             progress=progress,
         )
+        if found is not None:
+            _clean(found)
         with kafka:
-            broker = _describe(kafka)
-            supervisor = kafka.process.supervisor
+            started = DetachedKafka(
+                bootstrap_servers=kafka.bootstrap_servers,
+                version=kafka.version,
+                started=datetime.now(UTC).isoformat(timespec="seconds"),
+                brokers=described(kafka.nodes),
+                security=kafka.security,
+                command_config=str(kafka.command_config) if kafka.command_config else None,
+            )
             try:
-                _write(broker)
+                write(started)
                 kafka.detach()
             except BaseException:
-                _state_file().unlink(missing_ok=True)
+                forget()
                 raise
-        _collect.append(supervisor)
-        return Started(broker, already=False, cleaned=found)
+        return Started(started, already=False, cleaned=found)
 
 
-def status() -> DetachedBroker | None:
-    """The broker that was started and not yet stopped, whether it still runs or not; None if there is none.
-
-    Raises:
-        BrokerError: What is written of it cannot be read.
-    """
-    file = _state_file()
-    try:
-        broker = DetachedBroker(**json.loads(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError) as error:
-        raise BrokerError(
-            f"{file} cannot be read ({error}): end the broker that it was about, and delete it"
-        ) from error
-    return replace(broker, running=_process(broker.pid, broker.pid_created, broker.folder) is not None)
-
-
-def stop() -> DetachedBroker | None:
-    """Stop the broker and remove all that it wrote, or clean up after one that ended without being stopped.
+def add(rack: str | None = None) -> DetachedKafka:
+    """Start one more broker next to those that run; as `EmbeddedKafka.add`.
 
     Returns:
-        The broker as it was before; None where there was none.
+        What runs now; the new broker is the last one.
 
     Raises:
-        BrokerError: It does not stop.
+        PartwrightError: No broker is there, or the rack does not fit the others.
+        BrokerError: It does not start.
     """
-    with _alone():
+    return _changed(lambda cluster: cluster.add(rack))
+
+
+def start_again(brokers: Sequence[int]) -> DetachedKafka:
+    """Start stopped or killed brokers again; as `EmbeddedKafka.start`."""
+    return _changed(lambda cluster: cluster.start(brokers))
+
+
+def kill(brokers: Sequence[int], *, in_order: bool = False) -> DetachedKafka:
+    """End brokers at once, or stop them in an orderly way; their records stay. As `EmbeddedKafka.kill`."""
+    return _changed(lambda cluster: cluster.end(brokers, signal.SIGTERM if in_order else signal.SIGKILL))
+
+
+def stop() -> DetachedKafka | None:
+    """Stop all brokers and remove everything that they wrote, or clean up after those that ended without being stopped.
+
+    Returns:
+        What was there before; None if nothing was.
+
+    Raises:
+        BrokerError: One does not stop.
+    """
+    with alone():
         found = status()
         if found is not None:
             _clean(found)
         return found
 
 
-def _clean(broker: DetachedBroker) -> None:
-    """End whatever is left of a broker, and remove its folder and the state file."""
-    folder = Path(broker.folder)
-    # The supervisor ends the broker with itself; only where it was killed is the broker ended here.
-    for pid, created in ((broker.supervisor, broker.supervisor_created), (broker.pid, broker.pid_created)):
-        process = _process(pid, created, broker.folder)
-        if process is not None:
-            process.terminate()
-            if not wait_until_gone(process, _STOP_S):
-                process.kill()
-                wait_until_gone(process, _KILL_S)
-    _collect[:] = [child for child in _collect if child.poll() is None]
-    if _process(broker.pid, broker.pid_created, broker.folder):
-        raise BrokerError(
-            f"the broker at {broker.bootstrap_servers} does not stop: end its process {broker.pid} yourself"
-        )
-    if folder.parent == state_folder() and folder.name.startswith(FOLDER_PREFIX):
-        shutil.rmtree(folder, ignore_errors=True)
-    _state_file().unlink(missing_ok=True)
+def internal_servers() -> str:
+    """The plain-text addresses of the running brokers for a super user, separated by commas.
 
-
-def _process(pid: int, created: float, folder: str) -> Process | None:
-    """The process as it was started, as `psutil.Process`; None if it has ended or another got its number."""
-    process = runs_for(pid, Path(folder))
-    same = process is not None and abs(process.create_time() - created) < _CLOCK_SET_S
-    return process if same else None
-
-
-def _describe(kafka: EmbeddedKafka) -> DetachedBroker:
-    psutil = psutil_module()
-    supervisor = kafka.process.supervisor.pid
-    return DetachedBroker(
-        bootstrap_servers=kafka.bootstrap_servers,
-        version=kafka.version,
-        pid=kafka.pid,
-        pid_created=psutil.Process(kafka.pid).create_time(),
-        supervisor=supervisor,
-        supervisor_created=psutil.Process(supervisor).create_time(),
-        folder=str(kafka.folder),
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        security=kafka.security,
-        command_config=str(kafka.command_config) if kafka.command_config else None,
+    Raises:
+        PartwrightError: None runs.
+    """
+    found = status()
+    servers = (
+        [_settings(each).internal_bootstrap_servers for each in found.brokers if each.running]
+        if found
+        else []
     )
+    if not servers:
+        raise PartwrightError("no broker is running: `partwright broker start` starts one")
+    return ",".join(servers)
 
 
-def _state_file() -> Path:
-    return state_folder() / "broker.json"
+def _differences(
+    found: DetachedKafka,
+    port: int | None,
+    brokers: int | None,
+    racks: Sequence[str] | None,
+    overrides: Mapping[str, str] | None,
+    security: str | None,
+) -> Iterator[str]:
+    """How the running brokers differ from the requested ones, a clause for each difference."""
+    first = found.brokers[0]
+    if port is not None and not first.bootstrap_servers.endswith(f":{port}"):
+        yield f", not on port {port}"
+    if security is not None and found.security != security:
+        yield f" with {found.security}, not {security}"
+    if brokers is not None and len(found.brokers) != brokers:
+        yield f" with {counted(len(found.brokers), 'broker')}, not {brokers}"
+    there = [each.rack for each in found.brokers]
+    if racks is not None and there != list(racks):
+        named = ", ".join(map(str, there)) if any(there) else "none"
+        yield f" with the racks {named}, not {', '.join(racks)}"
+    known = _settings(first).overrides if overrides else {}
+    for name, value in (overrides or {}).items():
+        if known.get(name) != value:
+            yield f", not started with --config {name}={value}"
 
 
-def _write(broker: DetachedBroker) -> None:
-    """Write the state file in one step, so that it is never read half written."""
-    file = _state_file()
-    part = file.with_suffix(".part")
-    written = asdict(broker)
-    del written["running"]
+def _changed(change: Callable[[EmbeddedCluster], object]) -> DetachedKafka:
+    """The state after a change of its brokers."""
+    with alone():
+        found = status()
+        if found is None:
+            raise PartwrightError("no broker is there: `partwright broker start` starts one")
+        nodes = [Node(_settings(each), each.supervisor, each.pid) for each in found.brokers]
+        cluster = EmbeddedCluster(nodes, _START_S)
+        try:
+            change(cluster)
+        finally:
+            servers = ",".join(each.settings.bootstrap_servers for each in cluster.nodes.values())
+            found = replace(found, bootstrap_servers=servers, brokers=described(cluster.nodes))
+            try:
+                write(found)
+                for node in cluster.launched:
+                    node.detach()
+            except BaseException:
+                cluster.close()
+                raise
+        return found
+
+
+def _settings(broker: DetachedBroker) -> BrokerSettings:
     try:
-        part.unlink(missing_ok=True)
-        with open(part, "w", encoding="utf-8", opener=opened_privately) as unfinished:
-            unfinished.write(json.dumps(written, indent=2) + "\n")
-        part.replace(file)
-    except OSError as error:
-        raise BrokerError(f"{file} cannot be written ({error}): see PARTWRIGHT_STATE") from error
-
-
-@contextmanager
-def _alone() -> Iterator[Path]:
-    """The state folder, with every other start and stop kept out."""
-    folder = private_state()
-    try:
-        file = private_file(folder / "broker.lock")
-        lock = filelock.FileLock(file, timeout=_OTHER_PROCESS_S, mode=0o600)
-        lock.acquire()
-    except filelock.Timeout as error:
+        return BrokerSettings.found(Path(broker.folder))
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise BrokerError(
-            f"another start or stop still holds {folder / 'broker.lock'}: wait, or end it"
+            f"what broker {broker.id} was told cannot be read ({error}): stop all with `partwright broker stop`"
         ) from error
-    except OSError as error:
-        raise BrokerError(f"the folder {folder} cannot be used ({error}): see PARTWRIGHT_STATE") from error
-    try:
-        yield folder
-    finally:
-        lock.release()
+
+
+def _clean(kafka: DetachedKafka) -> None:
+    """End whatever is left of a Kafka, and remove its folders and the state file."""
+    # A supervisor ends its broker with itself; only if the supervisor was killed is the broker ended here.
+    left = [found for each in kafka.brokers if (found := each.supervisor_process)]
+    _end(left)
+    _end([found for each in kafka.brokers if (found := each.java)])
+    collect_ended()
+    for each in kafka.brokers:
+        if each.java:
+            raise BrokerError(
+                f"the broker at {each.bootstrap_servers} does not stop: end its process {each.pid} yourself"
+            )
+        folder = Path(each.folder)
+        if folder.parent == state_folder() and folder.name.startswith(FOLDER_PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
+    forget()
+
+
+def _end(processes: Sequence[Process]) -> None:
+    """End processes side by side, and kill those that do not stop by themselves."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        if not wait_until_gone(process, _STOP_S):
+            process.kill()
+            wait_until_gone(process, _KILL_S)

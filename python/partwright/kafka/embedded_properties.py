@@ -1,26 +1,31 @@
-"""How the embedded Kafka is set up: its server.properties, and the Java commands that format and run it."""
+"""The set-up of an embedded broker: its server.properties, and the Java commands that format and run it."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
+from partwright.kafka.embedded_security import BrokerSecurity
 from partwright.kafka.java import properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from typing import Self
 
-    from partwright.kafka.embedded_security import BrokerSecurity
+__all__ = ["FOLDER_PREFIX", "BrokerSettings", "check_overrides", "new_cluster_id"]
 
-__all__ = ["BrokerSettings", "new_cluster_id"]
+FOLDER_PREFIX = "partwright-kafka-"
 
-# What makes the broker ours: one node, on loopback, in its own folder.
+# These keep the brokers on loopback, each in its own folder.
 _FIXED = (
     "advertised.listeners",
+    "broker.id",
+    "broker.rack",
     "controller.listener.names",
     "controller.quorum.bootstrap.servers",
     "controller.quorum.voters",
@@ -34,123 +39,193 @@ _FIXED = (
     "process.roles",
 )
 _SERVER = {
-    "process.roles": "broker,controller",
-    "node.id": "1",
     "controller.listener.names": "CONTROLLER",
     "inter.broker.listener.name": "PLAINTEXT",
     # A mistyped topic must be an error, not a new topic.
     "auto.create.topics.enable": "false",
-    # One node has one replica, and a group on it waits for nobody.
-    "offsets.topic.replication.factor": "1",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
+    # A group does not wait for further members.
     "group.initial.rebalance.delay.ms": "0",
-    # Kafka's 50 each would be files and start-up time for nothing.
+    # Kafka's default of 50 partitions each would cost files and start-up time for nothing.
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "4",
     "share.coordinator.state.topic.num.partitions": "4",
-    # Records may carry timestamps of years ago; Kafka's week would delete them under the reader.
+    # Records may carry timestamps that are years old. With Kafka's default of a week they would be deleted while
+    # someone reads them.
     "log.retention.ms": "-1",
     "log.retention.bytes": "-1",
-    # Kafka's 128 MiB for compaction would be a quarter of the heap.
+    # Kafka's default of 128 MiB for compaction would be a quarter of the heap.
     "log.cleaner.dedupe.buffer.size": "16777216",
 }
+# How many replicas the internal topics have, and how many of them must be in sync.
+_FACTORS = (
+    "offsets.topic.replication.factor",
+    "transaction.state.log.replication.factor",
+    "share.coordinator.state.topic.replication.factor",
+)
+_MIN_ISR = ("transaction.state.log.min.isr", "share.coordinator.state.topic.min.isr")
+_MOST_REPLICAS = 3
 _HOST = "127.0.0.1"
+_SETTINGS = "settings.json"
 _LOGGER = "-Dorg.slf4j.simpleLogger."
 
 
 def new_cluster_id() -> str:
-    """A random cluster id in Kafka's form: 16 bytes in URL-safe base64, not starting like an option."""
+    """A random cluster id in Kafka's form: 16 bytes in URL-safe base64. It never starts with `-`."""
     while (cluster_id := secrets.token_urlsafe(16)).startswith("-"):
         pass
     return cluster_id
 
 
+def check_overrides(overrides: Mapping[str, str], brokers: int) -> None:
+    """Refuse server properties with which the embedded Kafka could be reached from outside or would not work.
+
+    Args:
+        overrides: The properties.
+        brokers: How many brokers the cluster starts with.
+
+    Raises:
+        BrokerError: A property would take a broker off loopback or out of its folder, or asks for more replicas than
+            there are brokers.
+    """
+    for name, value in overrides.items():
+        if name == "broker.rack":
+            raise BrokerError("'broker.rack' is one broker's own: name the racks of all by racks (--rack)")
+        if name in _FIXED:
+            raise BrokerError(f"{name!r} is set by the embedded Kafka itself: leave it out of overrides")
+        if name.endswith("replication.factor") and value.strip().isdecimal() and int(value) > brokers:
+            are = "is 1 broker" if brokers == 1 else f"are {brokers} brokers"
+            raise BrokerError(
+                f"{name} asks for {value.strip()} replicas, and there {are}: start more (--brokers), or ask for fewer"
+            )
+
+
 @dataclass(frozen=True)
 class BrokerSettings:
-    """Everything that one start of the broker is told.
+    """All settings of a broker.
 
     Attributes:
         java: The `java` to run.
         class_path: The broker's jars.
-        folder: The folder that holds all the broker writes; it need not exist yet.
-        port: Where clients reach the broker, on 127.0.0.1.
-        internal_port: Where it can be reached in plain text and without a name, on 127.0.0.1: the same where that
-            is not secured, otherwise one for the broker itself and its starter.
-        controller_port: Where the broker reaches its own controller, on 127.0.0.1.
-        cluster_id: By which the broker that answers is known to be this one.
+        folder: The folder for everything that the broker writes; it need not exist yet.
+        node_id: The broker's id in its cluster.
+        rack: Its `broker.rack`, or None.
+        ports: The clients' ports, on 127.0.0.1, of the brokers that the cluster starts with.
+        voters: The ports of the cluster's controllers on 127.0.0.1, by node id.
+        port: The broker's port for clients, on 127.0.0.1.
+        internal_port: The port on 127.0.0.1 that takes plain text without a login. It is the same as `port` if that is
+            not secured; otherwise it serves only the brokers and their starter.
+        cluster_id: It identifies a broker that answers as one of this cluster.
         heap: Java's `-Xmx`, such as `512m`.
         overrides: More server properties, which win over those set here.
-        security: How clients reach it.
+        security: How clients connect and log in.
     """
 
     java: Path
     class_path: Sequence[Path]
     folder: Path
+    node_id: int
+    rack: str | None
+    ports: Sequence[int]
+    voters: Mapping[int, int]
     port: int
     internal_port: int
-    controller_port: int
     cluster_id: str
     heap: str
     overrides: Mapping[str, str]
     security: BrokerSecurity
 
+    @classmethod
+    def found(cls, folder: Path) -> Self:
+        """The settings of the broker that runs, or ran, in a folder.
+
+        Raises:
+            OSError: The folder is gone.
+            ValueError: The folder's files are not those of a broker.
+        """
+        told = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
+        return cls(
+            **told
+            | {
+                "java": Path(told["java"]),
+                "class_path": [Path(jar) for jar in told["class_path"]],
+                "voters": {int(node): port for node, port in told["voters"].items()},
+                "security": BrokerSecurity.found(folder, **told["security"]),
+            },
+            folder=folder,
+        )
+
+    def of_another(self, node_id: int, rack: str | None, port: int, internal_port: int) -> Self:
+        """The settings of another broker of the cluster, which has its own folder next to this one's."""
+        last = self.folder.name.rpartition("-")[2]
+        folder = self.folder.with_name(f"{FOLDER_PREFIX}{node_id}-{last}")
+        return replace(
+            self,
+            folder=folder,
+            node_id=node_id,
+            rack=rack,
+            port=port,
+            internal_port=internal_port if self.security.security.is_secured else port,
+            security=self.security.in_folder(folder),
+        )
+
     @property
     def bootstrap_servers(self) -> str:
-        """Where clients reach the broker, as `host:port`."""
+        """The broker's address for clients, as `host:port`."""
         return f"{_HOST}:{self.port}"
 
     @property
     def internal_bootstrap_servers(self) -> str:
-        """Where it can be reached in plain text and without a name, as `host:port`."""
+        """The address that takes plain text without a login, as `host:port`."""
         return f"{_HOST}:{self.internal_port}"
 
     @property
     def properties(self) -> str:
-        """The text of server.properties.
-
-        Raises:
-            BrokerError: An override would take the broker off loopback or out of its folder.
-        """
-        for name in _FIXED:
-            if name in self.overrides:
-                raise BrokerError(f"{name!r} is set by the embedded Kafka itself: leave it out of overrides")
+        """The text of server.properties."""
+        is_voter = self.node_id in self.voters
         protocols = {"PLAINTEXT": "PLAINTEXT", self.security.listener: self.security.security.protocol}
         addresses = {
             "PLAINTEXT": self.internal_bootstrap_servers,
             self.security.listener: self.bootstrap_servers,
         }
         advertised = [f"{name}://{address}" for name, address in addresses.items()]
-        controller = f"{_HOST}:{self.controller_port}"
+        controllers = {node: f"{_HOST}:{port}" for node, port in self.voters.items()}
+        own = [f"CONTROLLER://{controllers[self.node_id]}"] if is_voter else []
+        replicas = min(len(self.ports), _MOST_REPLICAS)
         placed = {
+            "process.roles": "broker,controller" if is_voter else "broker",
+            "node.id": str(self.node_id),
+            **({} if self.rack is None else {"broker.rack": self.rack}),
             "listener.security.protocol.map": ",".join(
                 f"{name}:{protocol}" for name, protocol in {**protocols, "CONTROLLER": "PLAINTEXT"}.items()
             ),
-            "listeners": ",".join([*advertised, f"CONTROLLER://{controller}"]),
+            "listeners": ",".join([*advertised, *own]),
             "advertised.listeners": ",".join(advertised),
-            "controller.quorum.voters": f"1@{controller}",
+            "controller.quorum.voters": ",".join(f"{node}@{at}" for node, at in controllers.items()),
             "log.dirs": str(self.folder / "data"),
+            **dict.fromkeys(_FACTORS, str(replicas)),
+            **dict.fromkeys(_MIN_ISR, str(max(1, replicas - 1))),
         }
         return properties({**_SERVER, **placed, **self.security.server_properties, **self.overrides})
 
     @property
     def files(self) -> dict[str, bytes]:
-        """What has to be in the folder before the commands run: what is in each file, by its name."""
+        """The files that the commands need in the folder: their contents by name."""
+        told = {name: value for name, value in vars(self).items() if name not in {"folder", "security"}}
+        told["security"] = self.security.told
         return {
+            _SETTINGS: json.dumps(told, default=str).encode(),
             "server.properties": self.properties.encode("ascii"),
-            **self.security.files(self.bootstrap_servers),
+            **self.security.files(",".join(f"{_HOST}:{port}" for port in self.ports)),
         }
 
     @property
     def commands(self) -> list[list[str]]:
-        """The commands, one after the other: stores are made, the data folder is formatted, then the broker runs."""
+        """The commands, in order: make the key stores, format the data folder, run the broker."""
         properties = str(self.folder / "server.properties")
         format_tool = ["kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", properties]
         return [
             *self.security.commands,
-            # It lives half a second: an optimising compiler and a concurrent collector only cost it.
+            # It runs for half a second: an optimising compiler and a concurrent collector would only slow it down.
             [*self._java("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), *format_tool],
             [*self._java(f"-Xmx{self.heap}", "-XX:+ExitOnOutOfMemoryError"), "kafka.Kafka", properties],
         ]
@@ -159,7 +234,7 @@ class BrokerSettings:
         return [
             str(self.java),
             *options,
-            # What the JVM and the native codecs would otherwise leave in the temporary folder when killed.
+            # Files that the JVM and the native codecs would otherwise leave in the temporary folder when killed.
             "-XX:-UsePerfData",
             f"-Djava.io.tmpdir={self.folder / 'tmp'}",
             "-Djava.net.preferIPv4Stack=true",

@@ -1,12 +1,12 @@
-"""How clients reach the embedded Kafka: its securities by name, and what a broker and its clients are told of one.
+"""The security modes of the embedded Kafka by name, with the settings of broker and clients for each.
 
-Nothing here connects.  Passwords and certificates are drawn for one broker and go with it.
+Nothing here connects. Passwords and certificates are made for one broker and removed with it.
 """
 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from partwright._check import meant, shown, unknown
@@ -15,7 +15,7 @@ from partwright.kafka.embedded_certificates import SERVER_NAMES, Authority
 from partwright.kafka.java import properties
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -44,14 +44,14 @@ _STORE_PASSWORD = "store.password"  # noqa: S105 - a file's name
 
 @dataclass(frozen=True)
 class Security:
-    """One way for clients to reach a Kafka.
+    """One way for clients to connect to a Kafka and log in.
 
     Attributes:
-        name: What it is called here.
+        name: Its name here.
         protocol: Kafka's `security.protocol`.
         mechanism: Kafka's `sasl.mechanism`; None without SASL.
         client_certificate: Whether clients must show a certificate (mTLS).
-        acl: Whether nobody but the super user `admin` may do anything that no ACL allows.
+        acl: Whether users other than the super user `admin` may do only what an ACL allows.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Security:
 
     @classmethod
     def named(cls, name: str | None) -> Security:
-        """The security of a name.
+        """The security with a name.
 
         Args:
-            name: One of `security_names()`, or `SASL_PLAINTEXT:` or `SASL_SSL:` with a mechanism behind it, in
-                capital letters or not; None for PLAINTEXT.
+            name: One of `security_names()`, or `SASL_PLAINTEXT:` or `SASL_SSL:` followed by a mechanism, in upper or
+                lower case; None for PLAINTEXT.
 
         Raises:
             PartwrightError: There is none of that name.
@@ -100,12 +100,12 @@ class Security:
 
     @property
     def users(self) -> tuple[str, ...]:
-        """Who can log in; `alice` stands for everybody where nobody does."""
+        """The users who can log in; without a login, `alice` stands for everybody."""
         return (USER, ADMIN) if self.mechanism else (USER,)
 
     @property
     def scram(self) -> bool:
-        """Whether the broker keeps its users itself, so that they can only be made once it runs (KIP-554)."""
+        """Whether the broker stores its users itself, so that they can be made only once it runs (KIP-554)."""
         return self.mechanism is not None and self.mechanism.startswith("SCRAM-")
 
 
@@ -118,14 +118,14 @@ _SECURITIES = (
     *(Security(f"SASL_SSL:{mechanism}", "SASL_SSL", mechanism) for mechanism in _MECHANISMS[1:]),
     Security("ACL", "SASL_PLAINTEXT", "PLAIN", acl=True),
 )
-# The protocol alone is also known as that with PLAIN, and each mechanism also with its protocol before it.
+# A protocol alone also means that protocol with PLAIN. Each mechanism may also be written with its protocol in front.
 _BY_NAME = {each.name.upper(): each for each in _SECURITIES}
 _BY_NAME |= {f"{each.protocol}:{each.mechanism}": each for each in _SECURITIES if not each.acl}
 _BY_NAME["SASL_PLAINTEXT"] = _BY_NAME["PLAIN"]
 
 
 def security_names() -> list[str]:
-    """The names of the securities with which the embedded Kafka starts.
+    """The names of the security modes that the embedded Kafka can start with.
 
     Examples:
         >>> security_names()[:5]
@@ -136,15 +136,15 @@ def security_names() -> list[str]:
 
 @dataclass(frozen=True)
 class BrokerSecurity:
-    """The security of one broker, with the passwords and certificates that were drawn for it.
+    """The security of one broker, with the passwords and certificates that were made for it.
 
     Attributes:
         security: Which one it is.
-        folder: The broker's folder, in which the files will be.
-        keytool: Java's `keytool`, which makes JKS stores; None where there is none.
-        passwords: The users' passwords by their names; empty where no password is asked for.
+        folder: The broker's folder, which will hold the files.
+        keytool: Java's `keytool`, which makes JKS stores; None if it is missing.
+        passwords: The passwords by user name; empty if no password is asked for.
         store_password: The password of the PKCS12 and JKS stores.
-        stores: The certificates and stores: what is in each file, by its name.
+        stores: The certificates and stores: file contents by name.
     """
 
     security: Security
@@ -161,7 +161,7 @@ class BrokerSecurity:
         Args:
             security: Which one it is.
             folder: The broker's folder; it need not exist yet.
-            keytool: Java's `keytool`, if it is there.
+            keytool: Java's `keytool`, if it exists.
 
         Raises:
             MissingExtraError: cryptography is missing, and the security needs certificates.
@@ -182,6 +182,29 @@ class BrokerSecurity:
                 stores[f"{USER}.p12"] = issued.pkcs12(USER, store_password)
         return cls(security, folder, keytool, passwords, store_password, stores)
 
+    @classmethod
+    def found(
+        cls, folder: Path, name: str, passwords: Mapping[str, str], store_password: str, stores: Sequence[str]
+    ) -> Self:
+        """The security of a broker that runs in a folder, read from the result of `told`."""
+        texts = {each: (folder / each).read_bytes() for each in stores}
+        return cls(Security.named(name), folder, None, passwords, store_password, texts)
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The facts that `found` needs, other than the files."""
+        return {
+            "name": self.security.name,
+            "passwords": dict(self.passwords),
+            "store_password": self.store_password,
+            "stores": list(self.stores),
+        }
+
+    def in_folder(self, folder: Path) -> Self:
+        """The security of another broker of the cluster in this folder. It shares users and certificates."""
+        # Clients get the paths of the first broker's stores.
+        return replace(self, folder=folder, keytool=None)
+
     @property
     def listener(self) -> str:
         """The name of the listener that clients reach."""
@@ -189,7 +212,7 @@ class BrokerSecurity:
 
     @property
     def server_properties(self) -> dict[str, str]:
-        """What server.properties says of the security, by Kafka's names; nothing for PLAINTEXT."""
+        """The security settings in server.properties, by Kafka's names; empty for PLAINTEXT."""
         security, of = self.security, f"listener.name.{_LISTENER.lower()}."
         found = {}
         if security.encrypted:
@@ -199,24 +222,24 @@ class BrokerSecurity:
             found[f"{of}ssl.client.auth"] = "required"
             found[f"{of}ssl.truststore.type"] = "PEM"
             found[f"{of}ssl.truststore.location"] = self._file("ca.pem")
-            # By default a client would be called by its whole subject.
+            # By default a client's name would be the whole subject of its certificate.
             found[f"{of}ssl.principal.mapping.rules"] = "RULE:^CN=([^,]+).*$/$1/,DEFAULT"
         if security.mechanism:
             found[f"{of}sasl.enabled.mechanisms"] = security.mechanism
             found[f"{of}{security.mechanism.lower()}.sasl.jaas.config"] = self._server_jaas()
         if security.acl:
             found["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-            # The broker itself, and who looks whether it answers, come without a name by its inner listener.
+            # The broker itself, and the check whether it answers, use the inner listener without a login.
             found["super.users"] = f"User:ANONYMOUS;User:{ADMIN}"
         return found
 
     @property
     def commands(self) -> list[list[str]]:
-        """What makes the JKS stores of the PKCS12 ones; no password is among the arguments."""
+        """The commands that turn the PKCS12 stores into JKS stores; no password is among the arguments."""
         if self.keytool is None or not self.security.encrypted:
             return []
         password = self._file(_STORE_PASSWORD)
-        # It lives half a second.
+        # It runs for half a second.
         start = [str(self.keytool), "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData"]
         made = [
             [
@@ -237,7 +260,7 @@ class BrokerSecurity:
         return made
 
     def files(self, bootstrap: str) -> dict[str, bytes]:
-        """All files of the security but the JKS stores: what is in each, by its name; none for PLAINTEXT.
+        """All files of the security except the JKS stores: contents by name; empty for PLAINTEXT.
 
         Args:
             bootstrap: Where clients reach the broker.
@@ -248,7 +271,7 @@ class BrokerSecurity:
         found = {
             **self.stores,
             CLIENT_PROPERTIES: _text(self.client_properties(bootstrap)),
-            # kcat takes everything behind the first = as it is.
+            # kcat takes everything after the first = unchanged.
             "librdkafka.properties": "".join(
                 f"{name}={value}\n" for name, value in of_librdkafka.items()
             ).encode(),
@@ -263,13 +286,13 @@ class BrokerSecurity:
     def client_properties(
         self, bootstrap: str, user: str = USER, form: Form = "java", stores: Stores = "PEM"
     ) -> dict[str, str]:
-        """What a client is told, passwords included.
+        """The configuration of a client, passwords included.
 
         Args:
             bootstrap: Where clients reach the broker.
-            user: Who logs in: `alice`, or `admin` where there is SASL.
-            form: Whose names: Java's, or librdkafka's.
-            stores: The format of the trust store and the key store, where there are any.
+            user: The user who logs in: `alice`, or with SASL also `admin`.
+            form: Whether the settings have the names of Java's client or of librdkafka.
+            stores: The format of the trust store and the key store, if there are any.
 
         Raises:
             PartwrightError: There is no such user, form or format.
@@ -310,7 +333,7 @@ class BrokerSecurity:
             return {}
         if stores == "JKS":
             raise BrokerError("librdkafka reads no JKS stores: take PEM or PKCS12")
-        # It takes authorities from PEM alone.
+        # It takes authorities only as PEM.
         found = {"ssl.ca.location": self._file("ca.pem")}
         if self.security.client_certificate and stores == "PEM":
             both = self._file(f"{USER}.pem")
@@ -351,7 +374,7 @@ class BrokerSecurity:
         mechanism = self.security.mechanism or ""
         options = {
             "PLAIN": "".join(f' user_{user}="{password}"' for user, password in self.passwords.items()),
-            # The broker's own token, which nothing asks for; without a name it would not start.
+            # The broker's own token. Nothing asks for it, but without a name in it the broker would not start.
             "OAUTHBEARER": ' unsecuredLoginStringClaim_sub="broker"',
         }
         return f"{_login_module(mechanism)} required{options.get(mechanism, '')};"

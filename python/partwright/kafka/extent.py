@@ -1,4 +1,4 @@
-"""What there is of a topic, and what of it is read: asked of Kafka once, as a reading begins."""
+"""The offsets of a topic and the part that is read. Kafka is asked once, when a reading begins."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["Extent", "extent"]
 
 
 class Extent(NamedTuple):
-    """A topic as it was when a reading of it began.
+    """A topic's state at the beginning of a reading.
 
     Attributes:
-        topic_id: Kafka's id of it, which tells it from another one of the same name.
+        topic_id: Kafka's id of the topic, which differs from that of an earlier topic with the same name.
         first: The first offset of each of its partitions.
-        end: The end of each: the offset that its next record gets.
-        windows: From which offset to which, that one left out, each partition is read that is.
+        end: The end of each partition: the offset of its next record.
+        windows: The first offset and the end (exclusive) of the part that is read, for each partition that is read.
     """
 
     topic_id: str
@@ -31,24 +31,24 @@ class Extent(NamedTuple):
 
 
 def extent(config: KafkaConfig, topic: str, bounds: Bounds) -> Extent:
-    """Asks a Kafka for what there is of a topic, and finds what of it lies within bounds.
+    """Asks a Kafka for the offsets of a topic, and finds the part that lies within bounds.
 
     Args:
-        config: How the Kafka is reached. Under the `isolation.level` `read_committed` the end of a partition is before
-            its first open transaction.
+        config: The client's configuration. Under the `isolation.level` `read_committed` the end of a partition is
+            before its first open transaction.
         topic: The topic.
-        bounds: Which part of it is read.
+        bounds: The part that is read.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.
-        BrokerError: No Kafka answers, there is no such topic, or no right to see it.
-        PartwrightError: The topic lacks a partition or an offset that the bounds name.
+        BrokerError: No Kafka answers, the topic does not exist, or the user may not see it.
+        PartwrightError: The bounds name a partition or an offset that the topic does not have.
     """
     with admin_client(config, TIMEOUT_S) as admin:
         found = existing(admin, topic, "READ")
         every = range(len(found.partitions))
         first = offsets_of(admin, topic, every, "earliest")
-        # Of transactions that are open still, such a reader is not told anything.
+        # Such a reader sees nothing of transactions that are still open.
         committed = config.reading().get("isolation.level") == "read_committed"
         end = offsets_of(admin, topic, every, "latest", committed=committed)
         chosen = bounds.chosen(topic, len(every))

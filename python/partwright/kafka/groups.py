@@ -1,4 +1,4 @@
-"""A consumer group of a live Kafka: its members, what each subscribes to and reads, over confluent-kafka."""
+"""A consumer group of a live Kafka: its members, and the topics and partitions that each subscribes to and reads."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from partwright.kafka.topics import described
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from confluent_kafka import ConsumerGroupTopicPartitions
     from confluent_kafka.admin._group import ConsumerGroupDescription
     from confluent_kafka.admin._metadata import GroupMember
 
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
     from partwright.assignors.mixed.subscription import Subscription
     from partwright.kafka.connection.given import KafkaConfigLike
 
-__all__ = ["Told", "consumer_group", "described_group"]
+__all__ = ["Told", "any_group", "consumer_group", "described_group", "group_offsets"]
 
 
 class Told(NamedTuple):
-    """What a member of a classic group told its coordinator.
+    """The facts that a member of a classic group sent to its coordinator.
 
     Attributes:
-        subscription: What it sent to the leader.
-        guess: Which client it seems to be.
+        subscription: Its subscription, which the leader gets.
+        guess: The client that it seems to be.
     """
 
     subscription: Subscription
@@ -48,59 +49,81 @@ def consumer_group(
     """A stable group of the classic protocol, as `partwright.assign` takes one.
 
     Args:
-        bootstrap: Where the broker is, `host:port`; None for the `bootstrap.servers` of the configuration.
+        bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
         group: The group's id.
-        timeout: Seconds, for reaching the broker and again for each of its answers.
+        timeout: Seconds to wait for the broker, and again for each of its answers.
         kafka_config: The client configuration.
 
     Returns:
-        `assignor` (the one that the group runs), `topics` (those that members subscribe to or read, as far as they
-        exist) and `members`, in the coordinator's order: `id`, `topics`, `owned` (what it reads), `generation`, the
-        same for all, `instance_id`, `rack` and `client`. No broker tells the client: `guessed` says by member what
-        speaks for it.
+        `assignor` (the one that the group runs), `topics` (the existing ones that members subscribe to or read) and
+        `members`, in the coordinator's order: `id`, `topics`, `owned` (what it reads), `generation`, the same for all,
+        `instance_id`, `rack` and `client`. A broker does not know the client: `guessed` gives the evidence for it by
+        member.
 
     Raises:
-        BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, its members are no
-            consumers, or it is of the protocol of KIP-848, whose members' subscriptions this client does not tell.
+        BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, its members are not
+            consumers, or it uses the protocol of KIP-848, whose subscriptions this client does not report.
 
     Examples:
         >>> consumer_group("127.0.0.1:9092", "billing")["assignor"]
         'range'
     """
     with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
-        found = _described(admin, group)
-        told = _told(admin, group, found.partition_assignor)
-        members: list[Json] = []
-        for each in found.members:
-            member = told.get(each.member_id)
-            if member is None:
-                raise BrokerError(
-                    f"the group {group!r} {admin.where} is rebalancing (a member came or left): ask again in a moment"
-                )
-            owned: dict[str, list[int]] = {}
-            for place in each.assignment.topic_partitions:
-                owned.setdefault(place.topic, []).append(place.partition)
-            members.append(
-                {
-                    "id": each.member_id,
-                    "topics": list(member.subscription.topics),
-                    "owned": owned,
-                    # A stable group's members have what they have of one generation, which nobody tells.
-                    "generation": 1,
-                    "instance_id": each.group_instance_id,
-                    "rack": member.subscription.rack or None,
-                    "client": member.guess.client,
-                }
-            )
-        names = sorted({topic for each in members for topic in (*each["topics"], *each["owned"])})
-        counts = described(admin, names)
+        return _classic_group(admin, group, _described(admin, group))
+
+
+def any_group(
+    bootstrap: str | None,
+    group: str,
+    *,
+    timeout: float = TIMEOUT_S,
+    kafka_config: KafkaConfigLike = None,
+) -> Json:
+    """A stable group of either protocol; under KIP-848, members count as subscribed to all topics that the group reads.
+
+    Args:
+        bootstrap: See `consumer_group`.
+        group: See `consumer_group`.
+        timeout: See `consumer_group`.
+        kafka_config: See `consumer_group`.
+
+    Returns:
+        `protocol` (classic or consumer), `assignor`, `topics` and `members`, each with `id`, `topics`, `owned` and
+        `instance_id`.
+
+    Raises:
+        BrokerError: See `consumer_group`.
+
+    Examples:
+        >>> any_group("127.0.0.1:9092", "billing")["protocol"]
+        'classic'
+    """
+    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
+        found = _described(admin, group, takes_any=True)
+        if found.type != confluent_kafka().ConsumerGroupType.CONSUMER:
+            return {"protocol": "classic", **_classic_group(admin, group, found)}
+        read = sorted({place.topic for each in found.members for place in each.assignment.topic_partitions})
+        counts = described(admin, read)
+    members = [
+        {
+            "id": each.member_id,
+            "topics": read,
+            "owned": [[place.topic, place.partition] for place in each.assignment.topic_partitions],
+            "instance_id": each.group_instance_id,
+        }
+        for each in found.members
+    ]
     topics = {name: len(topic.partitions) for name, topic in counts.items() if topic is not None}
-    guessed = {each["id"]: told[each["id"]].guess.why for each in members}
-    return {"assignor": found.partition_assignor, "topics": topics, "members": members, "guessed": guessed}
+    return {
+        "protocol": "consumer",
+        "assignor": found.partition_assignor,
+        "topics": topics,
+        "members": members,
+    }
 
 
 def described_group(admin: Admin, group: str) -> Future[ConsumerGroupDescription]:
-    """What Kafka says of a group, or why it does not.
+    """Kafka's description of a group, or the reason why there is none.
 
     Raises:
         BrokerError: There is no answer in time.
@@ -112,7 +135,56 @@ def described_group(admin: Admin, group: str) -> Future[ConsumerGroupDescription
     return admin.of_coordinator(ask)
 
 
-def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
+def group_offsets(admin: Admin, group: str) -> Future[ConsumerGroupTopicPartitions]:
+    """The committed offsets of a group, or the reason why Kafka does not give them.
+
+    The group is described first, which waits until it has a coordinator. If an admin client of librdkafka 2.15 learns
+    that a broker is no longer the group's coordinator, it ends the process (`rd_kafka_handle_OffsetFetch`).
+
+    Raises:
+        BrokerError: There is no answer in time.
+    """
+    described_group(admin, group)
+    wanted = [confluent_kafka().ConsumerGroupTopicPartitions(group)]
+    return admin.of_coordinator(
+        lambda: admin.client.list_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
+    )
+
+
+def _classic_group(admin: Admin, group: str, found: ConsumerGroupDescription) -> Json:
+    """A described group of the classic protocol, in the form of `consumer_group`."""
+    told = _told(admin, group, found.partition_assignor)
+    members: list[Json] = []
+    for each in found.members:
+        member = told.get(each.member_id)
+        if member is None:
+            raise BrokerError(
+                f"the group {group!r} {admin.where} is rebalancing (a member came or left): ask again in a moment"
+            )
+        owned: dict[str, list[int]] = {}
+        for place in each.assignment.topic_partitions:
+            owned.setdefault(place.topic, []).append(place.partition)
+        members.append(
+            {
+                "id": each.member_id,
+                "topics": list(member.subscription.topics),
+                "owned": owned,
+                # All members of a stable group have their partitions from the same generation; its number is not
+                # reported.
+                "generation": 1,
+                "instance_id": each.group_instance_id,
+                "rack": member.subscription.rack or None,
+                "client": member.guess.client,
+            }
+        )
+    names = sorted({topic for each in members for topic in (*each["topics"], *each["owned"])})
+    counts = described(admin, names)
+    topics = {name: len(topic.partitions) for name, topic in counts.items() if topic is not None}
+    guessed = {each["id"]: told[each["id"]].guess.why for each in members}
+    return {"assignor": found.partition_assignor, "topics": topics, "members": members, "guessed": guessed}
+
+
+def _described(admin: Admin, group: str, *, takes_any: bool = False) -> ConsumerGroupDescription:
     kafka = confluent_kafka()
     who = f"the group {group!r} {admin.where}"
     asked = described_group(admin, group)
@@ -121,9 +193,10 @@ def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
         raise _no_group(admin, group)
     found: ConsumerGroupDescription = admin.answer(asked, "DESCRIBE", f"the group {group!r}")
     state = kafka.ConsumerGroupState
-    if found.type == kafka.ConsumerGroupType.CONSUMER:
+    if found.type == kafka.ConsumerGroupType.CONSUMER and not takes_any:
         raise BrokerError(
-            f"{who} is of the protocol of KIP-848: give what kafka-consumer-groups.sh --members --verbose says of it"
+            f"{who} is of the protocol of KIP-848, whose members do not tell their subscriptions: any_group reads it "
+            "and takes them to be equal"
         )
     if found.state == state.DEAD:
         raise _no_group(admin, group)
@@ -139,10 +212,10 @@ def _no_group(admin: Admin, group: str) -> BrokerError:
 
 
 def _told(admin: Admin, group: str, assignor: str) -> dict[str, Told]:
-    """What each member told its coordinator, by its id: only librdkafka's older question has the bytes."""
+    """The bytes that each member sent to its coordinator, by member id; only librdkafka's older request has them."""
     try:
         with warnings.catch_warnings():
-            # Deprecated in favour of answers that have no subscriptions.
+            # It is deprecated, but the newer answers have no subscriptions.
             warnings.simplefilter("ignore", DeprecationWarning)
             groups = admin.client.list_groups(group, timeout=admin.timeout)
     except confluent_kafka().KafkaException as error:

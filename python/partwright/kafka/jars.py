@@ -1,8 +1,7 @@
-"""The jars of Kafka and of Spark's connectors: fetched once, checked against the lock, kept in a cache.
+"""The jars of Kafka and of Spark's connectors: downloaded once, checked against the lock, kept in a cache.
 
-`PARTWRIGHT_MAVEN_REPOSITORY` names another Maven repository than that of the lock: a mirror's address, or
-a folder as `file:///...`, such as Maven's own local one. `PARTWRIGHT_CACHE` names another folder than the
-user's cache.
+`PARTWRIGHT_MAVEN_REPOSITORY` replaces the Maven repository in the lock. It is a mirror's address, or a folder as
+`file:///...`, such as Maven's own local repository. `PARTWRIGHT_CACHE` replaces the user's cache folder.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ _NETWORK_ERRORS = (
     TimeoutError,
     ConnectionError,
 )
-# Of HTTP's refusals, those that may pass.
+# HTTP errors that may be temporary.
 _MAY_PASS = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class JarError(PartwrightError):
-    """A jar cannot be had, or is not the one that was locked."""
+    """A jar cannot be downloaded, or is not the one in the lock."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Jar:
     """One jar of the lock.
 
     Attributes:
-        coordinates: `group:artifact:version`, as Maven says it.
+        coordinates: `group:artifact:version`, as Maven writes it.
         sha256: The digest of the whole file, in hexadecimal.
         size: The file's size in bytes.
     """
@@ -71,14 +70,14 @@ class Jar:
 
     @property
     def path(self) -> str:
-        """Where a Maven repository has it, relative to the repository's address."""
+        """Its path in a Maven repository, relative to the repository's address."""
         group, artifact, version = self.coordinates.split(":")
         return f"{group.replace('.', '/')}/{artifact}/{version}/{artifact}-{version}.jar"
 
 
 @dataclass(frozen=True)
 class JarSet:
-    """Jars that belong on one class path, and where they come from.
+    """Jars that belong on one class path, and their repository.
 
     Attributes:
         name: The set's name in the lock.
@@ -97,13 +96,13 @@ class JarSet:
 
 
 def locked(name: str) -> JarSet:
-    """What the lock, and the environment, say of one set of jars.
+    """One set of jars, read from the lock and the environment.
 
     Args:
         name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
 
     Raises:
-        JarError: There is no such set, or `PARTWRIGHT_MAVEN_REPOSITORY` is no address.
+        JarError: There is no such set, or `PARTWRIGHT_MAVEN_REPOSITORY` is not an address.
 
     Examples:
         >>> len(locked("connector-4.2.0_2.13").jars)
@@ -114,36 +113,36 @@ def locked(name: str) -> JarSet:
     )
     repository = lock.pop("repository")
     if name not in lock:
-        raise JarError(f"{name!r} is no set of jars: say one of {', '.join(sorted(lock))}")
+        raise JarError(f"{name!r} is not a set of jars: say one of {', '.join(sorted(lock))}")
     repository = os.environ.get("PARTWRIGHT_MAVEN_REPOSITORY") or repository
     if urlsplit(repository).scheme not in {"https", "http", "file"}:
         raise JarError(
-            f"PARTWRIGHT_MAVEN_REPOSITORY is {repository!r}, which is no address: say https://, http:// or file://"
+            f"PARTWRIGHT_MAVEN_REPOSITORY is {repository!r}, which is not an address: say https://, http:// or file://"
         )
     return JarSet(name, repository.rstrip("/") + "/", tuple(Jar(**entry) for entry in lock[name]))
 
 
 def jars_folder() -> Path:
-    """Where jars are kept, laid out as a Maven repository."""
+    """The folder of the jars, laid out like a Maven repository."""
     return cache_folder() / "jars"
 
 
 def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> list[Path]:
-    """Every jar of a set as a file, fetching those that the cache lacks.
+    """All jars of a set as files. Those that the cache lacks are downloaded.
 
-    Each file's size and sha256 are checked each time, so what is returned is what was locked.  Any number of
-    processes may ask at once: one of them fetches, the others wait for it.
+    The size and sha256 of each file are checked each time, so the files are those of the lock. Any number of processes
+    may ask at once: one of them downloads, the others wait for it.
 
     Args:
         set_name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
-        progress: Called from several threads, one at a time, with the bytes fetched and the bytes to fetch.
-            By default a bar is drawn on stderr where that is a terminal.
+        progress: Called from several threads, one at a time, with the bytes downloaded and the bytes in all. By default
+            a bar is drawn on stderr if that is a terminal.
 
     Returns:
         The files, in the lock's order.
 
     Raises:
-        JarError: A jar cannot be fetched, is not the one that was locked, or the cache cannot be written.
+        JarError: A jar cannot be downloaded, is not the one in the lock, or the cache cannot be written.
 
     Examples:
         >>> [file.name for file in jars("connector-4.2.0_2.13")][0]  # doctest: +SKIP
@@ -192,7 +191,7 @@ def _fetch_all(
             for done in [pool.submit(fetch.jar, jar) for jar in missing]:
                 done.result()
         except BaseException:
-            # Also for Ctrl-C: the pool's exit waits for its threads, which stop at their next chunk.
+            # This also serves Ctrl-C: the pool's exit waits for its threads, and they stop at their next chunk.
             fetch.stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
@@ -202,7 +201,7 @@ def _fetch_all(
 def _shown(
     name: str, count: int, progress: Callable[[int, int], None] | None
 ) -> Iterator[Callable[[int, int], None]]:
-    """What to call with the bytes fetched and the bytes in all."""
+    """The function to call with the bytes downloaded and the bytes in all."""
     if progress is not None or not sys.stderr.isatty():
         yield progress or (lambda _fetched, _total: None)
         return
@@ -216,7 +215,7 @@ def _shown(
 
 
 class _Fetch:
-    """One round of fetching; the lock is held, so nobody else writes into the folder."""
+    """Download the missing jars once. The lock is held, so nobody else writes into the folder."""
 
     def __init__(self, repository: str, folder: Path, show: Callable[[int], None]) -> None:
         self.stopped = threading.Event()
@@ -227,7 +226,7 @@ class _Fetch:
         self._counting = threading.Lock()
 
     def jar(self, jar: Jar) -> None:
-        """Fetch one jar, again where the network may only have hiccuped."""
+        """Download one jar, and try again if the network error may be temporary."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 self._attempt(jar)
@@ -235,9 +234,9 @@ class _Fetch:
                 final = False
                 if isinstance(error, urllib.error.HTTPError):
                     final = error.code not in _MAY_PASS
-                    # It holds the connection open.
+                    # The error object holds the connection open.
                     error.close()
-                # Nothing at a file's address is answered at once and for good.
+                # With a `file:` repository a second try would not help either.
                 if final or attempt == _ATTEMPTS or self._repository.startswith("file:"):
                     raise JarError(self._refusal(jar, error)) from error
                 self.stopped.wait(_BACKOFF_S * 2**attempt)
@@ -247,7 +246,7 @@ class _Fetch:
     def _attempt(self, jar: Jar) -> None:
         target = self._folder / jar.path
         target.parent.mkdir(parents=True, exist_ok=True)
-        # A process that was killed leaves its part, and the next one writes over it.
+        # A killed process leaves a partial file, and the next process overwrites it.
         part = target.with_name(f"{target.name}.part")
         try:
             self._download(jar, part)

@@ -1,4 +1,4 @@
-"""The Java that runs Kafka and Spark: found, asked for its version, refused where it does not do."""
+"""Find the Java that runs Kafka and Spark, and refuse one that is too old."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MINIMUM", "java_command", "java_major_version", "keytool_command", "properties"]
 
-# Kafka 4 and Spark 4 both need it.
+# Both Kafka 4 and Spark 4 need it.
 MINIMUM = 17
 
 _INSTALL = f"install a JDK {MINIMUM} or later (Debian: apt-get install openjdk-{MINIMUM}-jdk-headless)"
@@ -26,13 +26,13 @@ _TIMEOUT_S = 60
 
 
 def java_command() -> Path:
-    """The `java` to run: that of `JAVA_HOME` where it is set, as Spark does, otherwise the first on `PATH`.
+    """The `java` to run: that of `JAVA_HOME` if it is set, as in Spark, otherwise the first on `PATH`.
 
     Returns:
         The path of a `java` whose version is 17 or later.
 
     Raises:
-        MissingExtraError: There is no Java, it does not say its version, or it is older than 17.
+        MissingExtraError: There is no Java, it does not print its version, or it is older than 17.
 
     Examples:
         >>> java_command().stem
@@ -51,16 +51,16 @@ def java_command() -> Path:
 
 
 def keytool_command(java: Path) -> Path | None:
-    """The `keytool` of the same Java, which makes and converts key stores; None where it has none.
+    """The `keytool` of the same Java, which makes and converts key stores; None if it is missing.
 
     Args:
-        java: What `java_command` found.
+        java: The result of `java_command`.
 
     Examples:
         >>> keytool_command(java_command()).stem
         'keytool'
     """
-    # What is on PATH is often a link to a folder where only some of Java's programs have one.
+    # The `java` on PATH is often a link in a folder that has links to only some of Java's programs.
     for folder in (java.parent, java.resolve().parent):
         found = shutil.which("keytool", path=folder)
         if found is not None:
@@ -69,13 +69,13 @@ def keytool_command(java: Path) -> Path | None:
 
 
 def java_major_version(version: str) -> int | None:
-    """The major version in what `java -version` quotes.
+    """The major version from the version that `java -version` prints in quotes.
 
     Args:
-        version: As quoted, such as `17.0.15`; up to Java 8 the major version is the second number.
+        version: The version in quotes, such as `17.0.15`; up to Java 8 the major version is the second number.
 
     Returns:
-        The major version, or None where the text has no such form.
+        The major version, or None if the text has another form.
 
     Examples:
         >>> java_major_version("1.8.0_392"), java_major_version("21-ea"), java_major_version("unknown")
@@ -86,7 +86,7 @@ def java_major_version(version: str) -> int | None:
 
 
 def properties(settings: Mapping[str, str]) -> str:
-    r"""The text of a properties file as Java's `Properties.load` reads it back, whatever the names and values are.
+    r"""The text of a properties file that Java's `Properties.load` reads back unchanged, for any names and values.
 
     Args:
         settings: The values by their names.
@@ -105,7 +105,7 @@ _NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
 
 def _escaped(text: str, marks: str) -> str:
-    """The text with a backslash before what Java would not take as it is: `marks`, and the blank that is first."""
+    """The text with a backslash before each character that Java would misread: `marks`, and a leading blank."""
     units = text.encode("utf-16-be", "surrogatepass")
     characters = (chr(int.from_bytes(units[at : at + 2])) for at in range(0, len(units), 2))
     escaped = [
@@ -118,7 +118,7 @@ def _escaped(text: str, marks: str) -> str:
 
 
 def _find() -> tuple[Path, str]:
-    """The `java` and in which place it was found."""
+    """The `java`, and the place where it was found."""
     home = os.environ.get("JAVA_HOME")
     if home:
         java = shutil.which("java", path=Path(home, "bin"))
@@ -134,9 +134,9 @@ def _find() -> tuple[Path, str]:
 
 
 def _version_text(java: Path) -> str:
-    """What `java -version` prints: on stderr, after a line on any options taken from the environment."""
+    """The output of `java -version`: on stderr, after a line about options from the environment."""
     try:
-        # The path comes from the user's own environment, which is theirs to choose.
+        # The path comes from the user's own environment, so the user chose it.
         done = subprocess.run(  # noqa: S603 - a list, no shell: the Java that was found
             [java, "-version"],
             capture_output=True,

@@ -1,4 +1,4 @@
-"""The last record of one writer in each partition of a topic: found from the end, without reading the whole topic."""
+"""Find the last record of one writer in each partition of a topic, from the end, without reading the whole topic."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 __all__ = ["last_marks", "settled_ends"]
 
-# How many offsets before the end are read first, and by how much more each time that nothing was found there.
+# How many offsets before the end are read first, and the factor for each further attempt.
 _SPAN, _WIDER = 32, 16
 _POLL_S = 0.2
-# A broker ends a transaction whose producer is gone after transaction.timeout.ms (60 s), and looks every 10 s.
+# A broker ends a transaction of a vanished producer after transaction.timeout.ms (60 s), and checks every 10 s.
 _OPEN_S = 75.0
 
 
 def settled_ends(
     config: KafkaConfig, topic: str, partitions: Iterable[int], *, patience: float = _OPEN_S
 ) -> dict[int, int]:
-    """The end of each partition, once no transaction is open before it.
+    """The end of each partition, as soon as no transaction before it is open.
 
-    Who reads committed records alone sees nothing behind an open transaction, and so could not tell what is there.
+    A reader of only committed records sees nothing after an open transaction, so it could not know what is there.
 
     Args:
         config: How the Kafka is reached.
         topic: The topic.
-        partitions: Those that are asked for.
-        patience: Seconds for open transactions to end.
+        partitions: The partitions to ask for.
+        patience: Seconds to wait for open transactions to end.
 
     Raises:
         BrokerError: No Kafka answers, or a transaction is still open.
@@ -43,7 +43,8 @@ def settled_ends(
     asked = list(partitions)
     deadline = time.monotonic() + patience
     with admin_client(config, TIMEOUT_S) as admin:
-        # Once a broker has answered: librdkafka, asked for offsets while it connects, looks again after 1 s or 3 s.
+        # First wait for a broker's answer: librdkafka, if asked for offsets while it connects, tries again only after 1
+        # s or 3 s.
         existing(admin, topic, "WRITE")
         ends = offsets_of(admin, topic, asked, "latest")
         while True:
@@ -68,19 +69,18 @@ def last_marks(
     *,
     committed: bool = False,
 ) -> dict[int, bytes]:
-    """What the header says of the last record in each partition whose header begins with a run's id.
+    """The header's value of the last record in each partition whose header begins with a run's id.
 
     Args:
         config: How the Kafka is reached.
         topic: The topic.
-        windows: By partition, from which offset to which, that one left out, such a record can be.
+        windows: By partition, the first offset and the end (exclusive) of the part that can hold such a record.
         header: The header's name.
-        run: How its value begins.
-        committed: Whether records of aborted transactions are passed over; open ones must have ended
-            (`settled_ends`).
+        run: The beginning of its value.
+        committed: Whether to skip records of aborted transactions; open transactions must have ended (`settled_ends`).
 
     Returns:
-        The header's value, by partition; a partition without such a record is not in it.
+        The header's value by partition; partitions without such a record are missing.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.
@@ -91,7 +91,7 @@ def last_marks(
     with admin_client(config, TIMEOUT_S) as admin:
         existing(admin, topic, "READ")
         first = offsets_of(admin, topic, windows, "earliest")
-    # The oldest records may have been deleted meanwhile.
+    # The oldest records may have been deleted in the meantime.
     begin = {each: max(low, first[each]) for each, (low, _) in windows.items()}
     ends = {each: high for each, (_, high) in windows.items() if high > begin[each]}
     found: dict[int, bytes] = {}

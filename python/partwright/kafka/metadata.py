@@ -1,6 +1,6 @@
-"""What a live Kafka says of its brokers, topics and leaders, as a `Cluster`: of an address, or of an open client.
+"""Read a live Kafka's brokers, topics and leaders as a `Cluster`, from an address or an open client.
 
-Clients are known by what they are made of; neither library is imported for that.
+A client's library is recognized by the module of its class; neither library is imported for that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["live_cluster"]
 
-# A partition's id, its leader's, and those of its replicas, of those in sync and of those offline.
+# The ids of a partition, its leader, its replicas, its in-sync replicas and its offline replicas.
 _Told: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[int]"]
 
 # org.apache.kafka.common.internals.Topic.
@@ -50,7 +50,7 @@ def live_cluster(
         Cluster(1 broker; orders: 12 partitions)
     """
     names = None if topics is None else _names(topics)
-    # Neither a NaN nor what no socket takes.
+    # Neither NaN nor a timeout that no socket accepts.
     if type(timeout) not in {int, float} or not 0 < timeout <= _LONGEST:
         raise PartwrightError(f"the timeout is seconds, more than 0 and up to {_LONGEST}, not {timeout!r}")
     if source is None or isinstance(source, str):
@@ -117,11 +117,11 @@ def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where
     brokers = [
         Broker(each["broker_id"], each["host"], each["port"], each["rack"])
         for each in admin.describe_cluster()["brokers"]
-        # A fenced broker leads nothing, and no producer sees it.
+        # A fenced broker leads no partition, and producers do not see it.
         if not each.get("is_fenced")
     ]
     found: dict[str, list[_Told]] = {}
-    # An empty list is all topics to some brokers.
+    # Some brokers take an empty list as all topics.
     for topic in admin.describe_topics(names) if names != [] else []:
         if topic["error_code"] == _UNKNOWN_TOPIC:
             raise _no_topic(topic["name"], where)
@@ -143,7 +143,7 @@ def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where
 
 
 def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> Cluster:
-    # All topics: a producer that asks for one topic makes it.
+    # Ask for all topics: a producer that asks for one topic creates it.
     told = client.list_topics(timeout=timeout)
     racks: dict[int, str | None] = {}
     if hasattr(client, "describe_cluster"):
@@ -189,7 +189,7 @@ def _no_topic(name: str, where: str) -> BrokerError:
 
 @contextmanager
 def _open_client() -> Iterator[None]:
-    """What both libraries raise of a client that is closed, as ours."""
+    """The errors that both libraries raise for a closed client, as our errors."""
     try:
         yield
     except RuntimeError as error:
@@ -198,7 +198,7 @@ def _open_client() -> Iterator[None]:
 
 @contextmanager
 def _kafka_python_errors() -> Iterator[None]:
-    """Errors of kafka-python as ours."""
+    """Errors of kafka-python as our errors."""
     try:
         yield
     except Exception as error:
@@ -209,7 +209,7 @@ def _kafka_python_errors() -> Iterator[None]:
 
 @contextmanager
 def _confluent_errors() -> Iterator[None]:
-    """Errors of confluent-kafka as ours."""
+    """Errors of confluent-kafka as our errors."""
     try:
         yield
     except Exception as error:

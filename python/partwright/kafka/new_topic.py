@@ -1,4 +1,4 @@
-"""What a topic that is to be made shall be like, apart from its number of partitions, and how Kafka is asked for it."""
+"""The properties of a new topic except its number of partitions, and the request that creates it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_REPLICAS = 2**15 - 1
 
 @dataclass(frozen=True)
 class NewTopic:
-    """What a topic that is to be made shall be like, apart from its number of partitions.
+    """The properties of a topic that will be created, except its number of partitions.
 
     Attributes:
-        replication_factor: How many replicas each partition has; None takes the cluster's default.
-        replica_assignment: The brokers of each partition, its preferred leader first; None leaves them to Kafka.
+        replication_factor: The number of replicas of each partition; None takes the cluster's default.
+        replica_assignment: The brokers of each partition, its preferred leader first; None lets Kafka choose.
         configs: The topic's own settings, by Kafka's names.
     """
 
@@ -42,16 +42,16 @@ class NewTopic:
         replica_assignment: str | None,
         configs: Mapping[str, str],
     ) -> NewTopic:
-        """What the options of a command say.
+        """The properties that the options of a command give.
 
         Args:
-            partitions: What `-n` says, which an assignment says too.
-            replication_factor: What `--replication-factor` says.
-            replica_assignment: What `--replica-assignment` says, `0:1,1:2`.
+            partitions: The value of `-n`; an assignment gives it too.
+            replication_factor: The value of `--replication-factor`.
+            replica_assignment: The value of `--replica-assignment`, such as `0:1,1:2`.
             configs: The pairs of `--topic-config`.
 
         Raises:
-            PartwrightError: No topic can be like that, or two options say the same thing.
+            PartwrightError: No topic can have these properties, or two options give the same one.
 
         Examples:
             >>> NewTopic.read(None, None, "0:1,1:2", {}).replica_assignment
@@ -73,16 +73,16 @@ class NewTopic:
 
     @property
     def partitions(self) -> int | None:
-        """How many partitions the assignment has; None where there is no assignment."""
+        """The number of partitions in the assignment; None without an assignment."""
         return None if self.replica_assignment is None else len(self.replica_assignment)
 
     @property
     def is_default(self) -> bool:
-        """Whether all of it is left to the cluster."""
+        """Whether the cluster decides all properties."""
         return self == NewTopic()
 
     def for_same_records(self) -> NewTopic:
-        """A second topic that takes the same records: what decides how large they may be, and nothing else."""
+        """A second topic that accepts the same records: it gets only the settings that limit their size."""
         return NewTopic(
             configs={name: value for name, value in self.configs.items() if name == "max.message.bytes"}
         )
@@ -95,10 +95,10 @@ def requested(
     assignment: Sequence[Sequence[int]] | None,
     configs: Mapping[str, str],
 ) -> Request:
-    """A new topic as confluent-kafka asks for it; see `partwright.kafka.topics.create_topic`.
+    """The new topic in confluent-kafka's form; see `partwright.kafka.topics.create_topic`.
 
     Raises:
-        PartwrightError: The assignment is not of as many partitions, or a factor is given too.
+        PartwrightError: The assignment has another number of partitions, or a replication factor is given too.
     """
     replicas: dict[str, object] = {} if factor is None else {"replication_factor": factor}
     if assignment is not None:

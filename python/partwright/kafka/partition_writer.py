@@ -1,10 +1,10 @@
-"""Writes rows to one partition in transactions, each row once, whatever is killed or tried again meanwhile.
+"""Write rows to one partition in transactions: each row exactly once, even if the task is killed or retried.
 
-The rows come in the same order each time. The producer's `transactional.id` is made of the run and the partition, so
-whoever begins anew ends the transaction that an earlier process left open, and shuts that process out
-(`initTransactions`, KIP-98). Only then it asks the partition for the last row that was committed, and goes on behind
-it. A record and its header are committed together, so the header of the last committed record is this partition's
-ledger: nothing else has to agree with it.
+The rows come in the same order each time. The producer's `transactional.id` is made from the run and the partition. So
+a process that starts again ends the transaction that an earlier process left open, and fences that process
+(`initTransactions`, KIP-98). Only then does it ask the partition for the last committed row, and continues after it. A
+record and its header are committed together, so the header of the last committed record is the only record of progress,
+and nothing can contradict it.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ if TYPE_CHECKING:
 __all__ = ["EARLIEST_MS", "FENCED", "Mark", "PartitionWriter", "too_early"]
 
 _RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
-"""A transaction's records, bytes and seconds, whichever is reached first: nothing is sent as long as one ends."""
-# The coordinator ends a transaction so long after its producer was killed.
+"""The limits of a transaction in records, bytes and seconds; the first one counts. Nothing is sent while one ends."""
+# The coordinator ends the transaction of a killed producer after this time.
 _TRANSACTION_MS, _MESSAGE_MS = 60_000, 45_000
-# librdkafka refuses records of more than a megabyte by itself; the topic's own max.message.bytes shall decide.
+# By default librdkafka refuses records of more than a megabyte; the topic's max.message.bytes shall decide.
 _MOST_BYTES = 100_000_000
 EARLIEST_MS = 1
-"""librdkafka writes a timestamp of 0 as the present."""
+"""librdkafka writes a timestamp of 0 as the present time."""
 _WAIT_S = 60.0
 _POLL_S = 0.1
 _POLLED = 1000
 FENCED = {47, 90, -144}
-"""PRODUCER_FENCED, INVALID_PRODUCER_EPOCH, and librdkafka's own word for both: another producer has the id now."""
-# UNSUPPORTED_VERSION, and librdkafka's own.
+"""PRODUCER_FENCED, INVALID_PRODUCER_EPOCH, and librdkafka's own code for both: another producer now has the id."""
+# UNSUPPORTED_VERSION, and librdkafka's own code.
 _UNSUPPORTED = {35, -165}
 _ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
 _FATAL = -150
 
 
 class Mark(NamedTuple):
-    """The header by which a record is known again.
+    """The header that identifies a record of a run.
 
     Attributes:
         header: The header's name.
-        run: How its value begins: the 8 bytes of a run's id; the row follows, 8 bytes, big endian.
+        run: The first 8 bytes of its value: the run's id. The row follows in 8 bytes, big endian.
     """
 
     header: str
     run: bytes
 
     def row(self, value: bytes) -> int:
-        """The row that a header's value is for.
+        """The row in a header's value.
 
         Examples:
             >>> Mark("partwright", b"8 bytes.").row(b"8 bytes." + bytes([0, 0, 0, 0, 0, 0, 1, 2]))
@@ -74,7 +74,7 @@ class Mark(NamedTuple):
         return int.from_bytes(value[len(self.run) :], "big", signed=True)
 
     def values(self, rows: Iterable[int]) -> list[bytes]:
-        """The header's values for rows.
+        """The header's values for several rows.
 
         Examples:
             >>> Mark("partwright", b"of a run").values([0x4142434445464748])
@@ -87,20 +87,20 @@ class PartitionWriter:
     """The producer of one partition.
 
     Args:
-        config: How the Kafka is reached.
+        config: The client's configuration.
         topic: The topic.
         partition: Its partition.
-        begin: From which offset on rows of this run can be there.
+        begin: The first offset that can hold a row of this run.
         mark: The header of this run's records.
-        transaction: How many records a transaction has at most.
+        transaction: The most records in a transaction.
 
     Attributes:
         partition: The partition.
         written: How many rows were written.
-        already_there: How many rows were there already, and were passed over.
+        already_there: How many rows were there already and were skipped.
 
     Raises:
-        BrokerError: No Kafka answers, it has no transactions, or it gives no right to them.
+        BrokerError: No Kafka answers, it has no transactions, or it does not allow them to this user.
     """
 
     def __init__(
@@ -135,15 +135,15 @@ class PartitionWriter:
         headers: pa.ListArray | None = None,
         timestamps: pa.Array | None = None,
     ) -> None:
-        """Writes the next rows; what is there already is passed over.
+        """Writes the next rows, and skips those that are already there.
 
         Args:
-            rows: Their numbers, as their marks say them.
+            rows: Their numbers, which the marks contain.
             keys: Key bytes, or null.
             values: Value bytes, or null.
-            headers: A list of structs of `key` and `value` for each row, the mark among them; None where each has the
-                mark alone, which takes less than half the time.
-            timestamps: Milliseconds since 1970, 1 or more, or null for now; None for now in all.
+            headers: A list of structs of `key` and `value` for each row, the mark among them; None if the mark is the
+                only header of each row, which takes less than half the time.
+            timestamps: Milliseconds since 1970, 1 or more, or null for now; None means now for all rows.
 
         Raises:
             BrokerError: Kafka refuses, or another process took this partition's writing over.
@@ -167,11 +167,12 @@ class PartitionWriter:
         headers: Iterator[_Headers],
         timestamps: pa.Array | None,
     ) -> None:
-        """Sends so many rows as the transaction takes; it ends with them if it has enough then."""
+        """Sends as many rows as fit into the transaction, and commits it if it is full."""
         if not self._open:
             self._producer.begin_transaction()
             self._began = time.monotonic()
-        # 0 is the present. By their annotations headers are text; and each of these calls counts.
+        # A timestamp of 0 means now. The annotations say that headers are text. The cost of each of these calls
+        # matters.
         times = repeat(0) if timestamps is None else pc.fill_null(timestamps, 0).to_pylist()
         send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
         for value, key, header, at in zip(values.to_pylist(), keys.to_pylist(), headers, times, strict=False):
@@ -189,18 +190,18 @@ class PartitionWriter:
             self._commit()
 
     def _marks(self, rows: Sequence[int]) -> Iterator[_Headers]:
-        """Each row's mark as its only header; confluent-kafka copies it before the next one is asked for."""
+        """Each row's mark as its only header; confluent-kafka copies it before it asks for the next one."""
         name, mark = self._mark.header, {}
         for value in self._mark.values(rows):
             mark[name] = value
             yield mark
 
     def end(self) -> None:
-        """Commits what is open.
+        """Commits the open transaction.
 
         Raises:
             BrokerError: Kafka refuses, or another process took this partition's writing over.
-            PartwrightError: The last row that is there did not come up: these are other rows.
+            PartwrightError: The last row in the partition was not among the given rows: these are other rows.
         """
         if self._last is not None:
             raise PartwrightError(
@@ -212,7 +213,7 @@ class PartitionWriter:
                 self._commit()
 
     def _passed(self, rows: Sequence[int]) -> int:
-        """How many of the next rows are there already."""
+        """How many of the next rows the partition already has."""
         if self._last is None:
             return 0
         start = len(rows)
@@ -226,7 +227,9 @@ class PartitionWriter:
         kafka = confluent_kafka()
         given = {
             "linger.ms": 20,
-            # A record that is not taken stops the commit; of one that is, nobody has to hear.
+            # librdkafka leaves half of this between two connections, and each task needs several.
+            "reconnect.backoff.ms": 20,
+            # A record that fails also stops the commit, so no callback per record is needed.
             "delivery.report.only.error": True,
             "message.max.bytes": _MOST_BYTES,
             **self._config.librdkafka(),
@@ -255,7 +258,7 @@ class PartitionWriter:
         self._open = self._bytes = 0
 
     def _retried(self, ask: Callable[[], None]) -> None:
-        """Asks again for as long as Kafka says that it may help."""
+        """Tries again as long as Kafka says that the error is retriable."""
         deadline = time.monotonic() + _WAIT_S
         while True:
             try:
@@ -269,7 +272,7 @@ class PartitionWriter:
 
     @contextlib.contextmanager
     def _refused(self) -> Iterator[None]:
-        """What Kafka refuses, as ours; an open transaction is ended, so that nobody waits for it."""
+        """Turns Kafka's error into ours. An open transaction is aborted, so that nobody waits for it."""
         try:
             yield
         except PartwrightError:
@@ -278,11 +281,11 @@ class PartitionWriter:
         except confluent_kafka().KafkaException as error:
             said: KafkaError = error.args[0]
             why = self._abort()
-            # To write says only that the producer is done for; to abort says why.
+            # The error of a write says only that the producer cannot continue; the error of the abort says why.
             raise self._told(why if why is not None and said.code() == _FATAL else said) from None
 
     def _abort(self) -> KafkaError | None:
-        """Ends the transaction that may be open; why that cannot be done, where it cannot."""
+        """Aborts the transaction that may be open, and returns the error if that fails."""
         self._open = self._bytes = 0
         try:
             self._producer.abort_transaction(TIMEOUT_S)
@@ -325,7 +328,7 @@ class PartitionWriter:
 
 
 def too_early(row: int, at: int) -> PartwrightError:
-    """The error for a timestamp that would be written as another one."""
+    """The error for a timestamp that would not be written as given."""
     return PartwrightError(
         f"row {row} has the timestamp {at} ms, and the writer of --exactly-once keeps none before {EARLIEST_MS}: "
         "correct it, or leave --exactly-once out",
@@ -341,7 +344,7 @@ def _refuse_early(rows: Sequence[int], timestamps: pa.Array | None) -> None:
 
 
 def _pairs(headers: pa.ListArray) -> Iterator[_Headers]:
-    """Each row's headers as confluent-kafka takes them."""
+    """Each row's headers in confluent-kafka's form."""
     flat = headers.flatten()
     pairs = iter(zip(flat.field("key").to_pylist(), flat.field("value").to_pylist(), strict=True))
     return (list(islice(pairs, length or 0)) for length in headers.value_lengths().to_pylist())

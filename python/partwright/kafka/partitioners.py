@@ -1,7 +1,7 @@
-"""Python's Kafka clients with any client's rule and any strategy: what kafka-python, aiokafka and confluent-kafka take.
+"""Partitioners with which kafka-python, aiokafka and confluent-kafka follow any client's rule and any strategy.
 
-A record whose key the chosen client does not go by, a null key as a rule, is left to the library's own way, or to a
-strategy.  Python's producers are made to agree with another client's like this:
+If the chosen client does not hash a record's key (usually a null key), the library's own rule or a strategy chooses the
+partition. This makes Python's producers agree with another client:
 
     KafkaProducer(partitioner=KafkaPythonPartitioner("librdkafka"))       # kafka-python 3
     KafkaProducer(partitioner=KafkaPythonPartitioner("java", strategy="sticky"))
@@ -37,19 +37,18 @@ class KafkaPythonPartitioner:
 
     Args:
         client: The client profile, a name in `partwright.clients()`.
-        keyless: The partitioner of kafka-python that serves records which the client does not place by their
-            key; its own `StickyPartitioner` by default.
-        strategy: One of `partwright.strategies()` in its place, or a partitioner of your own; see
-            `partwright.Producer`. Strategies of Kafka 2.4 to 3.9 (`sticky@2.4`) are told of the library's own new
-            batches, which it makes known for null keys alone; `sticky` of 3.3 and later counts the batches that
-            Java's producer would make of the same records at the same times.
+        keyless: The partitioner of kafka-python for records that the client does not place by their key; by default its
+            own `StickyPartitioner`.
+        strategy: One of `partwright.strategies()` instead, or your own partitioner; see `partwright.Producer`.
+            Strategies of Kafka 2.4 to 3.9 (`sticky@2.4`) follow the library's new batches, which it reports only for
+            null keys; `sticky` of 3.3 and later counts the batches that Java's producer would make from the same
+            records at the same times.
         configs: For the strategy, Kafka's own keys and values: give the library's `batch_size` as `batch.size`.
-        seed: What the strategy's draws begin with; None draws that too.
+        seed: The seed of the strategy's draws; None draws that too.
 
     Raises:
         MissingExtraError: kafka-python 3 is not installed.
-        PartwrightError: There is no such client or strategy; for one record, `java:string-hash` itself fails at its
-            key.
+        PartwrightError: The client or strategy is unknown; for one record, `java:string-hash` itself fails at its key.
 
     Examples:
         >>> from kafka import KafkaProducer  # doctest: +SKIP
@@ -68,7 +67,7 @@ class KafkaPythonPartitioner:
         partition_for_key(None, 1, client)
         self._live = _live(strategy, client, configs, seed, keyless=keyless)
         kafka = _kafka_partitioners()
-        # The producer asks whether it is one, and takes what is not for kafka-python 2's.
+        # The producer tests for this class, and takes anything else as a partitioner of kafka-python 2.
         kafka.Partitioner.register(type(self))
         self.client = client
         self.keyless = kafka.StickyPartitioner() if keyless is None else keyless
@@ -96,15 +95,15 @@ class KafkaPythonPartitioner:
         if placed is not None:
             return int(partitions[placed])
         if serialized_key is not None:
-            # kafka-python tells of a new batch for null keys alone: a sticky partition would stay for ever.
+            # kafka-python reports new batches only for null keys: otherwise a sticky partition would never change.
             available = sorted(cluster.available_partitions_for_topic(topic) or partitions)
             return int(random.choice(available))  # noqa: S311 - as kafka-python draws; it is no secret
-        # Without its key, so that none of the library's own rules goes by it.
+        # Leave the key out, so that no rule of the library uses it.
         chosen = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
         return int(chosen)
 
     def on_new_batch(self, topic: str, cluster: ClusterMetadata, prev_partition: int) -> None:
-        """See `kafka.partitioner.Partitioner`: a record without a key would begin a batch, the sticky one moves on."""
+        """See `kafka.partitioner.Partitioner`. A keyless record would begin a batch: the sticky partition changes."""
         if self._live is not None:
             self._live.on_new_batch(topic, prev_partition)
             return
@@ -118,17 +117,17 @@ class CallablePartitioner:
 
     Args:
         client: The client profile, a name in `partwright.clients()`.
-        choose: What draws one of several partitions for a record that the client does not place by its key;
-            `random.choice` by default, as in these libraries' own partitioners.
-        strategy: One of `partwright.strategies()` in its place, or a partitioner of your own. These libraries tell a
-            partitioner neither values nor leaders, so that strategies which count bytes and `leader` are refused.
-        topic: The topic that the strategy serves, for they tell it no topic either: one producer each.
+        choose: Draws one of several partitions for a record that the client does not place by its key; `random.choice`
+            by default, as in the partitioners of these libraries.
+        strategy: One of `partwright.strategies()` instead, or your own partitioner. These libraries pass neither values
+            nor leaders to a partitioner, so strategies that count bytes, and `leader`, are refused.
+        topic: The topic that the strategy serves. The libraries do not pass the topic either, so use one object for
+            each topic.
         configs: For the strategy, Kafka's own keys and values.
-        seed: What the strategy's draws begin with; None draws that too.
+        seed: The seed of the strategy's draws; None draws that too.
 
     Raises:
-        PartwrightError: There is no such client or strategy; for one record, `java:string-hash` itself fails at its
-            key.
+        PartwrightError: The client or strategy is unknown; for one record, `java:string-hash` itself fails at its key.
 
     Examples:
         >>> place = CallablePartitioner("librdkafka")
@@ -162,41 +161,41 @@ class CallablePartitioner:
         Args:
             key: The key's bytes, or None.
             all_partitions: Every partition of the topic.
-            available: Those with a leader.
+            available: The partitions with a leader.
         """
         if self._live is not None:
             return self._live.partition(self.topic, _without_leaders(all_partitions, available), key, None)
-        # aiokafka's come in the order of a set.
+        # aiokafka passes them in the order of a set.
         partitions = sorted(all_partitions)
         placed = partition_for_key(key, len(partitions), self.client)
         return self.choose(list(available) or partitions) if placed is None else partitions[placed]
 
 
 class _Producer(Protocol):
-    """What is asked of confluent-kafka's `Producer`."""
+    """The methods of confluent-kafka's `Producer` that are used."""
 
     def list_topics(self, topic: str, timeout: float) -> Any:
         """The cluster's metadata."""
 
 
 class ConfluentPartitioner:
-    """What to give confluent-kafka's `produce(partition=...)`, as its Python has no partitioner to set.
+    """Returns the partition for confluent-kafka's `produce(partition=...)`: its Python API takes no partitioner.
 
-    The number of a topic's partitions is asked for once and again when it is older than `max_age`.  Where
-    librdkafka itself has the rule, its own setting `partitioner` does without this.
+    It asks the cluster for a topic's number of partitions, and again when the answer is older than `max_age`. If
+    librdkafka has the rule itself, set its own `partitioner` instead.
 
     Args:
-        producer: A `confluent_kafka.Producer`, whose cluster is asked.
+        producer: A `confluent_kafka.Producer`; its cluster is asked.
         client: The client profile, a name in `partwright.clients()`.
-        max_age: For how many seconds a topic's number of partitions is believed; librdkafka's own default.
-        timeout: For how many seconds an answer is waited for.
-        strategy: What chooses for records that the client does not place by their key, in librdkafka's place: one of
-            `partwright.strategies()`, or a partitioner of your own. Batches are those that Java's producer would make.
+        max_age: How many seconds a topic's number of partitions stays valid; the default is that of librdkafka.
+        timeout: How many seconds to wait for an answer.
+        strategy: Chooses for records that the client does not place by their key, instead of librdkafka: one of
+            `partwright.strategies()`, or your own partitioner. It counts the batches that Java's producer would make.
         configs: For the strategy, Kafka's own keys and values.
-        seed: What the strategy's draws begin with; None draws that too.
+        seed: The seed of the strategy's draws; None draws that too.
 
     Raises:
-        PartwrightError: There is no such client or strategy.
+        PartwrightError: The client or strategy is unknown.
 
     Examples:
         >>> place = ConfluentPartitioner(producer, "java")
@@ -228,16 +227,16 @@ class ConfluentPartitioner:
     def __call__(
         self, topic: str, key: str | bytes | None, value: str | bytes | EllipsisType | None = ...
     ) -> int:
-        """The partition of one record, -1 where librdkafka shall choose: the client does not go by the key.
+        """The partition of one record; -1 lets librdkafka choose, if the client does not hash the key.
 
         Args:
             topic: The topic.
-            key: The key as `produce` takes it.
-            value: The value as `produce` takes it, for strategies that count bytes.
+            key: The key, as in `produce`.
+            value: The value, as in `produce`; for strategies that count bytes.
 
         Raises:
             BrokerError: The cluster does not answer, or has no such topic.
-            PartwrightError: `java:string-hash` itself fails at this key; a strategy counts bytes, and no value is
+            PartwrightError: `java:string-hash` itself fails on this key, or a strategy counts bytes and no value is
                 given.
         """
         if self._live is not None:
@@ -274,13 +273,13 @@ class ConfluentPartitioner:
             found = self.producer.list_topics(topic, self.timeout)
             told = found.topics[topic]
         except Exception as error:
-            # Its class is confluent-kafka's, which is not imported here.
+            # Its class is that of confluent-kafka, which is not imported here.
             raise BrokerError(
                 f"the cluster does not say how many partitions topic {topic!r} has ({error})"
             ) from error
         if told.error is not None or not told.partitions:
             raise BrokerError(f"topic {topic!r} has no partitions ({told.error}): make the topic first")
-        # librdkafka's metadata have no racks.
+        # librdkafka's metadata has no racks.
         brokers = tuple((each.id, each.host, each.port, None) for each in found.brokers.values())
         return Metadata(brokers, tuple(sorted((each.id, each.leader) for each in told.partitions.values())))
 
@@ -292,7 +291,7 @@ def _live(
     seed: int | None,
     **instead: object,
 ) -> LiveProducer | None:
-    """The strategy at work, if there is one."""
+    """The strategy in use, if there is one."""
     if is_strategy(strategy):
         for name, given in instead.items():
             if given is not None:
@@ -306,7 +305,7 @@ def _live(
 
 
 def _refuse_unknown(live: LiveProducer, topic: str | None) -> None:
-    """A callable is told of a record no more than its key."""
+    """A callable gets only the key of a record."""
     if topic is None:
         raise PartwrightError(
             "the library does not tell its partitioner the topic, and a strategy keeps what it does for each: name it "
@@ -321,7 +320,7 @@ def _refuse_unknown(live: LiveProducer, topic: str | None) -> None:
 
 
 class _TopicPartition(NamedTuple):
-    """As kafka-python asks for one."""
+    """A topic and partition in the form that kafka-python takes."""
 
     topic: str
     partition: int
@@ -337,14 +336,14 @@ def _of_kafka_python(topic: str, cluster: ClusterMetadata) -> Metadata:
 
 
 def _without_leaders(all_partitions: Sequence[int], available: Sequence[int]) -> Metadata:
-    """Some broker leads what is available, for nothing is said of which."""
+    """Each available partition gets some leader, since the library does not say which broker leads it."""
     there = set(available)
     partitions = tuple((number, 0 if number in there else None) for number in sorted(all_partitions))
     return Metadata(((0, None, None, None),), partitions)
 
 
 def _kafka_partitioners() -> ModuleType:
-    """kafka-python's package of partitioners, whose import warns."""
+    """kafka-python's package of partitioners; its import prints a warning."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)

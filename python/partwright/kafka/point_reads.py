@@ -1,4 +1,4 @@
-r"""Reading the one partition that a key is in, in the place of the whole topic: for Spark, kcat and Kafka's own tools.
+r"""Read only the partition of a key instead of the whole topic: for Spark, kcat and Kafka's own tools.
 
 >>> assign_json("orders", ["TT0124", "N14228"], 12)
 '{"orders": [8, 10]}'
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assign_json", "read_commands"]
 
-# How the tools show a key that is a number: kcat's pack format, and Kafka's own class.
+# How the tools print a numeric key: kcat's pack format, and Kafka's deserializer class.
 _NUMBERS = {"java:short": (">h", "Short"), "java:int": (">i", "Integer"), "java:long": (">q", "Long")}
 _SILENCE_MS = 10_000
 
@@ -34,10 +34,10 @@ _SILENCE_MS = 10_000
 def assign_json(
     topic: str, keys: Key | Column | None, n: int, client: str = "java", key_type: str | None = None
 ) -> str:
-    """The partitions that hold the records of some keys, for the option `assign` of Spark's Kafka source.
+    """The partitions with the records of some keys, for the option `assign` of Spark's Kafka source.
 
-    It is `n` as the topic had it when the records were written that counts. Of a topic that got more partitions since,
-    the old records of a key are where the old number put them: ask for each number, and read both.
+    Give the `n` at the time when the records were written. If the topic has got more partitions since, the key's old
+    records stay where the old number put them: ask for both numbers and read both partitions.
 
     Args:
         topic: The topic.
@@ -47,11 +47,12 @@ def assign_json(
         key_type: How a value becomes key bytes; see `partwright.encode`.
 
     Returns:
-        A JSON object of the topic and its partitions, sorted, each once.
+        A JSON object: the topic with its partitions, sorted, each once.
 
     Raises:
-        PartwrightError: There is no key, or the client does not place one of them by its bytes, as most do not a null
-            key: its records may be in any partition. Or the topic's name, n, the client or the key type is none.
+        PartwrightError: There is no key, or the client does not place one of the keys by its bytes, so that its records
+            may be in any partition (with most clients: a null key). Or the topic's name, n, the client or the key type
+            is invalid.
         KeyTypeError: The keys' type has no key bytes under this key type.
 
     Examples:
@@ -84,24 +85,24 @@ def read_commands(
     client: str = "java",
     key_type: str | None = None,
 ) -> dict[str, str]:
-    """The shell's lines that read the one partition of a key, with kcat and with Kafka's own console consumer.
+    """The shell commands that read only the partition of a key, with kcat and with Kafka's own console consumer.
 
-    Each prints key and value of every record in that partition, and ends with it.
+    Each prints the key and value of every record in that partition, and ends.
 
     Args:
         topic: The topic.
         key: The key.
         n: How many partitions the topic has; see `assign_json`.
-        servers: Where the brokers are, `host:port`, several with commas between.
+        servers: The brokers, `host:port`; separate several with commas.
         client: The client profile that wrote the records.
         key_type: How the key becomes bytes; short, int and long are printed as numbers.
 
     Returns:
-        By tool, `kcat` and `kafka-console-consumer`, its line. All versions of the console consumer know `--property`;
-        from 4.2 on it says first that `--formatter-property` is its new name.
+        The command by tool, `kcat` and `kafka-console-consumer`. All versions of the console consumer know
+        `--property`; from 4.2 on it first prints that `--formatter-property` is the new name.
 
     Raises:
-        PartwrightError: As `assign_json` does; the key is a column.
+        PartwrightError: See `assign_json`; or the key is a column.
 
     Examples:
         >>> lines = read_commands("orders", 42, 12, key_type="java:long")

@@ -1,8 +1,8 @@
-"""The way to a broker, step by step: its name, its port, TLS, SASL; the first step that fails says why.
+"""Test the connection to a broker step by step: name, port, TLS, SASL. The first step that fails explains the reason.
 
-librdkafka tells a wrong password in the broker's words, and little of what comes before: an expired certificate, a
-wrong name in it and a wrong authority are one error to it, and it says nothing of a listener that expects TLS. So where
-it gets nowhere, the way is gone once more with Python's own sockets.
+librdkafka reports a wrong password in the broker's words, but says little about the earlier steps. An expired
+certificate, a wrong name in it and a wrong authority are the same error, and a listener that expects TLS gets no
+message at all. So if librdkafka fails, the steps are repeated with Python's own sockets.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ __all__ = ["PROBE_S", "Step", "each_server", "way_to"]
 
 # OpenSSL's X509_V_ERR_….
 _EXPIRED, _NOT_YET, _OTHER_NAMES = 10, 9, {62, 64}
-# Alerts of TLS about the client's certificate, as OpenSSL calls them.
+# TLS alerts about the client's certificate, by OpenSSL's names.
 _ABOUT_CLIENT = re.compile(r"ALERT_.*(CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)")
 _WEB = b"HTTP/"
 PROBE_S = 3.0
-"""Seconds for each step, where a question's own time is not less: each is a matter of milliseconds."""
+"""The most seconds for each step, which normally takes milliseconds. A request with a shorter timeout keeps its own."""
 
 
 class Step(NamedTuple):
-    """One step of the way to a Kafka.
+    """One step of a connection to a Kafka.
 
     Attributes:
-        name: What is done: `resolve`, `connect`, `TLS`, `Kafka` or `SASL`, and what `partwright doctor` does after.
-        where: Of whom: `host:port`, or what is asked for.
-        passed: Whether it went well.
-        said: What was found, or why it went wrong and what to do, without the dot of a sentence.
-        why: Why it went wrong, without what to do; empty where it went well.
+        name: The step: `resolve`, `connect`, `TLS`, `Kafka` or `SASL`, or a later one of `partwright doctor`.
+        where: Its target: `host:port`, or the thing that is asked for.
+        passed: Whether it succeeded.
+        said: The finding, or the reason of the failure and the remedy, without a full stop.
+        why: The reason of the failure without the remedy; empty if it succeeded.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 
 class _FailedError(Exception):
-    """Why a step failed, and what to do."""
+    """The reason why a step failed, and the remedy."""
 
     def __init__(self, why: str, what_to_do: str) -> None:
         super().__init__(f"{why}: {what_to_do}")
@@ -63,7 +63,7 @@ class _FailedError(Exception):
 
 
 def each_server(servers: str) -> list[tuple[str, int]]:
-    """Hosts and ports of `bootstrap.servers`, which are addresses.
+    """Hosts and ports in `bootstrap.servers`, which must be addresses.
 
     Examples:
         >>> each_server("a:9092,[::1]:9093")
@@ -77,7 +77,7 @@ def each_server(servers: str) -> list[tuple[str, int]]:
 
 
 def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterator[Step]:
-    """The steps to one broker, up to the first that fails.
+    """The steps to one broker, up to the first one that fails.
 
     Args:
         host: Its name or its address.
@@ -86,8 +86,8 @@ def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterato
         timeout: Seconds for each step.
 
     Yields:
-        `resolve`, `connect`, `TLS` where that is asked for, `Kafka`, and `SASL`, which is asked for its mechanism
-        alone: no password is sent.
+        `resolve`, `connect`, `TLS` if it is configured, `Kafka`, and `SASL`, which only asks for the mechanism: no
+        password is sent.
     """
     where = host_port(host, port)
     name = "resolve"
@@ -117,7 +117,7 @@ def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterato
 
 
 def _resolved(host: str, timeout: float) -> list[str]:
-    """The addresses of a name, IPv4 first, as the system tells them."""
+    """The addresses that the system gives for a name, IPv4 first."""
     found: list[str] = []
     failed: list[Exception] = []
 
@@ -130,7 +130,7 @@ def _resolved(host: str, timeout: float) -> list[str]:
             told.sort(key=lambda each: each[0] != socket.AF_INET)
             found.extend(dict.fromkeys(str(each[4][0]) for each in told))
 
-    # The system's own time for it may be half a minute, and it cannot be told another.
+    # The system's own timeout may be half a minute and cannot be changed.
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(timeout)
@@ -145,7 +145,7 @@ def _resolved(host: str, timeout: float) -> list[str]:
 
 
 def _connected(host: str, port: int, timeout: float) -> socket.socket:
-    """A connection to the first of a name's addresses that takes one."""
+    """A connection to the first address of a name that accepts one."""
     where, until = host_port(host, port), time.monotonic() + timeout
     addresses = _resolved(host, timeout)
     refused: OSError | None = None
@@ -166,7 +166,7 @@ def _connected(host: str, port: int, timeout: float) -> socket.socket:
 
 
 def _taken(address: str, port: int, within: float, timeout: float) -> socket.socket:
-    """A connection to one address; what is said over it has another time."""
+    """A connection to one address; later reads and writes have another timeout."""
     found = socket.create_connection((address, port), within)
     found.settimeout(timeout)
     return found
@@ -213,10 +213,10 @@ def _context(tls: TlsMaterial) -> ssl.SSLContext:
     context.check_hostname = tls.check_host and tls.check_certificate
     if not tls.check_certificate:
         context.verify_mode = ssl.CERT_NONE
-    # Since 3.13 Python asks for more than Java and librdkafka do.
+    # Since 3.13 Python's checks are stricter than those of Java and librdkafka.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if tls.certificate_pem is not None and tls.key_pem is not None:
-        # Python's ssl takes files alone; they are this user's, and gone at once.
+        # Python's ssl takes only files. Only this user can read them, and they are removed at once.
         with tempfile.TemporaryDirectory(prefix="partwright-") as folder:
             file = Path(folder) / "client.pem"
             file.touch(0o600)
@@ -252,7 +252,7 @@ def _certificate(where: str, tls: TlsMaterial, error: ssl.SSLCertVerificationErr
 
 
 def _no_tls(host: str, port: int, tls: TlsMaterial, error: OSError, timeout: float) -> _FailedError:
-    """Why no TLS came about: before 1.3, a client's certificate is looked at within the handshake."""
+    """Why the TLS handshake failed: before TLS 1.3 the client's certificate is checked within it."""
     where, reason = host_port(host, port), _reason(error)
     if _ABOUT_CLIENT.search(reason):
         return _client_certificate(where, tls, error)
@@ -269,7 +269,8 @@ def _no_tls(host: str, port: int, tls: TlsMaterial, error: OSError, timeout: flo
     except ValueError as said:
         return _no_kafka(where, said.args[0], "")
     except (EOFError, OSError, _FailedError):
-        # Whatever it is, it is not known to be a Kafka without TLS, to which a password would go in clear.
+        # The server may be anything. Do not call it a Kafka without TLS: then the user would send it a password in
+        # clear text.
         return _FailedError(
             f"{where} ends the connection during TLS ({reason})",
             "check the port, whether it takes connections from this address alone by a list, and whether it asks for "
@@ -282,7 +283,7 @@ def _no_tls(host: str, port: int, tls: TlsMaterial, error: OSError, timeout: flo
 
 
 def _reason(error: Exception) -> str:
-    """What OpenSSL or the system says, without the line of its source."""
+    """The message of OpenSSL or the system, without its source line."""
     told = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error)
     return str(told or "it ends the connection")
 
@@ -294,7 +295,7 @@ def _spoken_to(
     try:
         api_versions(connection)
     except ssl.SSLError as error:
-        # TLS 1.3 has a client's certificate looked at after the handshake.
+        # Under TLS 1.3 the client's certificate is checked after the handshake.
         raise _client_certificate(where, tls, error) from error
     except ValueError as error:
         raise _no_kafka(where, error.args[0], protocol) from error
@@ -314,7 +315,7 @@ def _spoken_to(
 
 
 def _no_kafka(where: str, said: bytes, protocol: str) -> _FailedError:
-    # The alert by which TLS answers to anything else.
+    # The alert with which a TLS server answers anything that is not TLS.
     if said[:2] == b"\x15\x03":
         return _expects_tls(where, protocol)
     what = "a web server" if said.startswith(_WEB) else "something else"
@@ -341,7 +342,7 @@ def _client_certificate(where: str, tls: TlsMaterial | None, error: Exception) -
 
 
 def _speaks_tls(host: str, port: int, timeout: float) -> bool:
-    """Whether TLS is spoken there, whoever it is: nothing is sent over it."""
+    """Whether the server speaks TLS, with any certificate: nothing is sent over the connection."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -356,7 +357,7 @@ def _speaks_tls(host: str, port: int, timeout: float) -> bool:
 
 
 def _mechanism(connection: socket.socket, where: str, config: KafkaConfig, timeout: float) -> str:
-    """What the listener says of SASL and its mechanism."""
+    """The listener's answer about SASL and the mechanism."""
     wanted = config.mechanism if config.security_protocol.startswith("SASL") else None
     try:
         api_versions(connection)
@@ -367,7 +368,7 @@ def _mechanism(connection: socket.socket, where: str, config: KafkaConfig, timeo
         ) from error
     except (EOFError, ValueError, OSError) as error:
         if wanted is None:
-            # What speaks Kafka's protocol and has no SASL need not know the question.
+            # A server that speaks Kafka's protocol without SASL need not know this request.
             return "no user is asked for, as far as can be told"
         does = "gives no answer of a Kafka" if isinstance(error, ValueError) else "ends the connection"
         raise _FailedError(f"{where} {does} as it is asked for SASL", "see the broker's log") from error
@@ -390,5 +391,5 @@ def _mechanism(connection: socket.socket, where: str, config: KafkaConfig, timeo
 
 
 def _of_kafka(mechanism: str) -> str:
-    """The mechanism as the broker has it: the one of MSK is a token to librdkafka."""
+    """The broker's name of the mechanism: librdkafka treats MSK's as a token."""
     return re.sub(r"[^A-Z0-9_-]", "", mechanism.upper())

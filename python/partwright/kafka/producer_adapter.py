@@ -1,4 +1,4 @@
-"""A strategy at work inside a producer of another library, over the metadata that this has."""
+"""A strategy inside another library's producer, using that producer's metadata."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Metadata(NamedTuple):
 
     Attributes:
         brokers: Id, host, port and rack of each.
-        partitions: Number and leader's id of each, in ascending order; a leader that is no broker here is none.
+        partitions: Number and leader's id of each, in ascending order; a leader that is not a broker here is none.
     """
 
     brokers: tuple[tuple[int, str | None, int | None, str | None], ...]

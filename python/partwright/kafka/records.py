@@ -1,4 +1,4 @@
-"""The records of a topic as Arrow columns: all of them, or those within bounds, as they were when the reading began."""
+"""The records of a topic as Arrow columns: all, or those within bounds, in the state when the reading began."""
 
 from __future__ import annotations
 
@@ -37,23 +37,24 @@ if TYPE_CHECKING:
 
 __all__ = ["TopicChunk", "TopicRecords"]
 
-# A broker that sends nothing for as long is not going to; one that cannot be reached has as long to come back.
+# The seconds without data after which a reading is given up, and the seconds that an unreachable broker has to return.
 _STALL_S, _ABSENT_S = 60.0, 20.0
 _POLL_S = 0.2
-# How many records are taken at once. More are slower, as they fall out of the processor's cache before they are
-# columns, and of large ones so many have to fit into memory.
+# How many records are taken at once. More would be slower, since they leave the processor's cache before they become
+# columns; and this many large records must fit into memory.
 _FEWEST, _POLLED, _POLLED_BYTES = 10, 1000, 16 << 20
-# The broker keeps a question so long where there is nothing new, and longer only for those who wait for news: that a
-# partition ends behind a transaction's mark is told after it. It must be less than what counts as silence.
+# The broker holds a request this long if there is nothing new. Longer helps only readers who wait for new records: this
+# reader learns only afterwards that a partition ends after a transaction's marker. It must be shorter than the time
+# that counts as silence.
 _LONGEST_WAIT_MS = 500
 
-# librdkafka's codes, and Kafka's.
+# Error codes of librdkafka and of Kafka.
 _END_OF_PARTITION, _OUT_OF_RANGE = -191, {-140, 1}
 _GROUP_DENIED, _GONE = 30, {3, -188, -190}
 _DELETED = "deleted"
 _WAIT = "fetch.wait.max.ms"
 
-# What a reader needs, over what the configuration says; and what it may say otherwise.
+# Settings that a reader needs, which override the configuration; and defaults that the configuration may override.
 _FIXED = {
     "group.id": "partwright",
     "enable.auto.commit": False,
@@ -64,15 +65,15 @@ _FIXED = {
     "allow.auto.create.topics": False,
 }
 _TUNED: Mapping[str, object] = {
-    # librdkafka's default waits a second where its queue was full once.
+    # With librdkafka's default it waits a second after its queue was full.
     "fetch.queue.backoff.ms": 10,
-    # As Java's, and unlike librdkafka's: records of transactions that were aborted have a place, too.
+    # The default of Java's consumer, unlike librdkafka's: records of aborted transactions have a place too.
     "isolation.level": "read_uncommitted",
 }
 
 
 class _Message(Protocol):
-    """What confluent-kafka's `Message` has of a record: its own annotations take more for possible than there is."""
+    """The fields of confluent-kafka's `Message` that are used; its own annotations allow more than occurs."""
 
     def error(self) -> KafkaError | None: ...
     def key(self) -> bytes | None: ...
@@ -85,14 +86,14 @@ class _Message(Protocol):
 
 
 class TopicChunk(NamedTuple):
-    """Some records of a topic, those of one partition in their order.
+    """Some records of a topic; those of one partition are in order.
 
     Attributes:
         keys: Their key bytes, null where a record has no key.
-        partitions: Where they are.
-        offsets: Their offsets there.
+        partitions: Their partitions.
+        offsets: Their offsets in the partition.
         timestamps: Their timestamps in milliseconds, null where a record has none.
-        sizes: How many bytes the key, the value and the headers of each have, uncompressed; None where nobody asked.
+        sizes: The uncompressed bytes of each record's key, value and headers; None if they were not requested.
     """
 
     keys: pa.Array
@@ -103,22 +104,22 @@ class TopicChunk(NamedTuple):
 
 
 class TopicRecords:
-    """A topic's records, also those of transactions that were aborted: every one has a place.
+    """A topic's records, including those of aborted transactions: each of them has a place.
 
-    Nothing is committed and no group is joined. Records that come while it is read are left out, and counted.
+    Nothing is committed and no group is joined. Records that arrive during the reading are left out but counted.
 
     Args:
-        bootstrap: Where the broker is, `host:port`; None for the `bootstrap.servers` of the configuration.
+        bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
         topic: The topic.
-        bounds: Which part of it; all by default.
-        sizes: Whether the records' sizes are wanted, which takes a third more time.
-        stall: Seconds without any answer until reading is given up.
+        bounds: The part to read; all by default.
+        sizes: Whether to return the records' sizes, which takes a third more time.
+        stall: Seconds without any answer before the reading is given up.
         kafka_config: The client configuration.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.
-        BrokerError: No Kafka answers, there is no such topic, or no right to see it.
-        PartwrightError: The name cannot be a topic's, or the topic lacks a partition that is asked for.
+        BrokerError: No Kafka answers, the topic does not exist, or the user may not see it.
+        PartwrightError: The name is not valid for a topic, or the bounds name a partition that the topic does not have.
 
     Examples:
         >>> records = TopicRecords("127.0.0.1:9092", "flights")
@@ -156,21 +157,21 @@ class TopicRecords:
 
     @property
     def done(self) -> float | None:
-        """How much has been read, 0 to 1; None where there is nothing."""
+        """The share that has been read, 0 to 1; None if there is nothing to read."""
         whole = sum(self._end.values()) - sum(self._begin.values())
         left = sum(max(0, self._end[partition] - at) for partition, at in self._at.items())
         return 1 - left / whole if whole else None
 
     def told(self) -> Json:
-        """What was read of how much, as JSON has it.
+        """How much was read, for JSON output.
 
         Returns:
-            `records` (how many were read), `of` (how many offsets the whole topic has, from the first to the end as the
-            reading began), `passed` (how many offsets were passed: compaction and the marks of transactions leave
+            `records` (how many were read), `of` (how many offsets the whole topic had when the reading began, from the
+            first to the end), `passed` (how many offsets were passed: compaction and the marks of transactions leave
             some without a record), `tombstones` (how many of the records have no value), `deleted` (how many offsets
-            were deleted before they could be read), `came` (how many offsets were added to the topic meanwhile, none
-            of which was read; None where nobody asked, see `look_again`), `whole` (whether that is all of the topic)
-            and `bounds`.
+            were deleted before they could be read), `came` (how many offsets were added to the topic during the
+            reading; none of them was read; None if `look_again` was not called), `whole` (whether that is all of the
+            topic) and `bounds`.
         """
         passed = sum(min(at, self._end[each]) - self._begin[each] for each, at in self._at.items())
         return {
@@ -185,9 +186,9 @@ class TopicRecords:
         }
 
     def look_again(self) -> None:
-        """Asks how much was added to the topic since the reading began; no answer is no error now."""
+        """Asks how much was added to the topic since the reading began; a missing answer is not an error here."""
         with suppress(BrokerError), admin_client(self._config, TIMEOUT_S) as admin:
-            # It may have more partitions by now.
+            # The topic may have more partitions by now.
             found = described(admin, [self._topic])[self._topic]
             every = range(len(found.partitions) if found else 0)
             ends = offsets_of(admin, self._topic, every, "latest")
@@ -197,10 +198,11 @@ class TopicRecords:
         """The records, in batches.
 
         Args:
-            stopped: Whether no more of them are wanted; asked several times a second, also where none come.
+            stopped: Whether to stop; called several times a second, even if no records arrive.
 
         Raises:
-            BrokerError: The broker is gone, sends nothing more, or gives no right to read; the topic is deleted.
+            BrokerError: The broker is gone, sends nothing more or does not allow the user to read; or the topic is
+                deleted.
         """
         open_ = {partition for partition in self._end if self._at[partition] < self._end[partition]}
         if not open_:
@@ -213,7 +215,7 @@ class TopicRecords:
                 count = _next_count(messages, count)
                 before = sum(self._at.values())
                 errors = [each.error() for each in messages]
-                # By type: confluent-kafka's errors cannot be compared with None.
+                # Test by type: confluent-kafka's errors cannot be compared with None.
                 if set(map(type, errors)) <= {NoneType}:
                     yield from self._chunk(messages)
                 else:
@@ -224,7 +226,7 @@ class TopicRecords:
                             self._event(consumer, message.partition(), message.offset(), error)
                 passed = {partition for partition in open_ if self._at[partition] >= self._end[partition]}
                 if passed:
-                    # Not even what was fetched ahead of them comes any more.
+                    # Not even the records that were fetched in advance arrive any more.
                     consumer.incremental_unassign(
                         [confluent_kafka().TopicPartition(self._topic, each) for each in passed]
                     )
@@ -237,7 +239,7 @@ class TopicRecords:
         self._refuse_another()
 
     def _chunk(self, messages: list[_Message]) -> Iterator[TopicChunk]:
-        """The columns of some messages, without those that came after the reading began."""
+        """The columns of some messages, without those that arrived after the reading began."""
         if not messages:
             return
         partitions = [message.partition() for message in messages]
@@ -250,13 +252,13 @@ class TopicRecords:
             yield from self._chunk([each for each in messages if each.offset() < ends[each.partition()]])
             return
         self.records += len(messages)
-        # An empty value is not a missing one.
+        # An empty value differs from a missing one.
         self.tombstones += sum([not len(message) and message.value() is None for message in messages])
         yield TopicChunk(
             pa.array([message.key() for message in messages], pa.binary()),
             pa.array(partitions, pa.int32()),
             pa.array(offsets, pa.int64()),
-            # The kind of timestamp is 0 where there is none.
+            # The kind of timestamp is 0 if there is none.
             pa.array(
                 [at if kind else None for kind, at in (each.timestamp() for each in messages)], pa.int64()
             ),
@@ -264,7 +266,7 @@ class TopicRecords:
         )
 
     def _event(self, consumer: Consumer, partition: int, offset: int, error: KafkaError) -> None:
-        """What is told in a record's place."""
+        """Handles an error that comes in place of a record."""
         code = error.code()
         if code == _END_OF_PARTITION:
             self._at[partition] = max(self._at[partition], offset)
@@ -272,14 +274,14 @@ class TopicRecords:
             self._begin_anew(consumer, partition)
         elif code in _GONE:
             raise self._gone()
-        # The group's name is asked for, and nothing is done with it.
+        # librdkafka requires a group's name, but nothing is done with it.
         elif code != _GROUP_DENIED:
             raise refusal(
                 self._config, error, "READ" if code == TOPIC_DENIED else "FETCH", f"the topic {self._topic!r}"
             )
 
     def _begin_anew(self, consumer: Consumer, partition: int) -> None:
-        """The oldest records were deleted, as their time had come: what is left is read."""
+        """The oldest records were deleted after their retention time: read the rest."""
         with admin_client(self._config, TIMEOUT_S) as admin:
             self._same(admin)
             first = offsets_of(admin, self._topic, [partition], "earliest")[partition]
@@ -287,19 +289,19 @@ class TopicRecords:
         self.deleted += at - self._at[partition]
         self._at[partition] = at
         if at < self._end[partition]:
-            # A seek is refused where the last fetch was.
+            # If the last fetch was refused, a seek is refused too.
             place = confluent_kafka().TopicPartition(self._topic, partition, at)
             consumer.incremental_unassign([place])
             consumer.incremental_assign([place])
 
     def _same(self, admin: Admin) -> None:
-        """Refuses another topic of the same name, of which records would be counted as this one's."""
+        """Refuses another topic with the same name, whose records would be counted as this topic's."""
         found = described(admin, [self._topic])[self._topic]
         if found is None or str(found.topic_id) != self._id:
             raise self._gone()
 
     def _refuse_another(self) -> None:
-        """At the end; where nobody answers any more, what was read stands."""
+        """The check at the end. If nobody answers any more, the records read so far count."""
         try:
             with admin_client(self._config, TIMEOUT_S) as admin:
                 self._same(admin)
@@ -313,7 +315,7 @@ class TopicRecords:
         )
 
     def _refuse_standstill(self, troubles: Troubles, partition: int, seconds: float) -> None:
-        """A topic that is gone is not waited for, a broker for a while: it may be busy, or start anew."""
+        """Ends at once if the topic is gone, but waits a while for a broker: it may be busy or restarting."""
         try:
             troubles.check(0)
             with admin_client(self._config, TIMEOUT_S) as admin:
@@ -330,7 +332,7 @@ class TopicRecords:
 
     @contextmanager
     def _consumer(self, partitions: set[int]) -> Iterator[tuple[Consumer, Troubles]]:
-        """A consumer of these partitions, each from where it is read on."""
+        """A consumer of these partitions, each from the offset where the reading continues."""
         kafka = confluent_kafka()
         troubles = Troubles(self._config, TIMEOUT_S)
         given = {
@@ -353,7 +355,7 @@ class TopicRecords:
 
 
 def _next_count(messages: list[_Message], count: int) -> int:
-    """How many records to take next: the larger they are, the fewer."""
+    """How many records to take next: fewer if they are large."""
     if not messages:
         return count
     mean = sum(map(len, messages)) / len(messages)

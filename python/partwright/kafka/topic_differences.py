@@ -1,4 +1,4 @@
-"""In what a topic that is there already differs from what a new one was to be like."""
+"""How an existing topic differs from the requested one."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["differences"]
 
-# How many partitions that differ are named.
+# At most this many differing partitions are named.
 _SHOWN = 3
 
 
 def differences(config: KafkaConfig, topic: str, wanted: NewTopic) -> list[str]:
-    """In what a topic differs from what was asked for, a clause each; nothing where there is no such topic.
+    """The differences between a topic and the requested one, a clause each; empty if the topic does not exist.
 
     Args:
-        config: How its Kafka is reached.
+        config: The client's configuration.
         topic: The topic.
-        wanted: What was asked for.
+        wanted: The requested topic.
 
     Raises:
-        BrokerError: No Kafka answers, or it gives no right to see the topic or its settings.
+        BrokerError: No Kafka answers, or the user may not see the topic or its settings.
 
     Examples:
         >>> from partwright.kafka.connection import KafkaConfig
@@ -75,7 +75,7 @@ def _listed(brokers: Sequence[int]) -> str:
 
 
 def _configs(admin: Admin, topic: str) -> dict[str, str | None]:
-    """A topic's settings as they are in force, the defaults of its brokers included."""
+    """A topic's settings in force, including the defaults of its brokers."""
     kafka = confluent_kafka().admin
     resource = kafka.ConfigResource(kafka.ConfigResource.Type.TOPIC, topic)
     asked = admin.client.describe_configs([resource], request_timeout=admin.timeout)[resource]
@@ -97,7 +97,7 @@ def _other_configs(there: Mapping[str, str | None], wanted: Mapping[str, str]) -
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two texts are the same value: Kafka says numbers, lists and truth values again in its own spelling.
+    """Whether two texts mean the same value: Kafka returns numbers, lists and booleans in its own spelling.
 
     Examples:
         >>> _is_same("compact,delete", "compact, delete"), _is_same("0.5", "0.50"), _is_same("true", "TRUE")

@@ -1,9 +1,9 @@
-"""What a topic of a live Kafka is, and making and deleting one: over confluent-kafka, without a JVM.
+"""Describe, create and delete topics of a live Kafka, through confluent-kafka and without a JVM.
 
-Every function connects, asks and closes again.  `bootstrap` is `host:port`, or several with commas between, or None for
-the `bootstrap.servers` of the configuration; `timeout` is in seconds, for reaching the broker and again for each of its
-answers; `kafka_config` is the client configuration: a dict of settings by Kafka's or by librdkafka's names, or the path
-of a properties file.
+Every function connects, asks and disconnects. `bootstrap` is `host:port`, or several separated by commas, or None for
+the `bootstrap.servers` of the configuration. `timeout` is in seconds, for the connection and again for each answer.
+`kafka_config` is the client configuration: a dict of settings with Kafka's or librdkafka's names, or the path of a
+properties file.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin._topic import TopicDescription
 
 __all__ = [
+    "LEADERLESS",
     "KafkaConfigLike",
     "TopicExistsError",
     "beginning_offsets",
@@ -48,16 +49,25 @@ _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _MOST_PARTITIONS = 2**31 - 1
 _UNKNOWN_TOPIC = 3
 _ALREADY_EXISTS = 36
-# Those of org.apache.kafka.common.errors.RetriableException that a new partition has, and librdkafka's own.
-_NOT_YET = {5, 6, 7, 9, 13, 56, 72, 74, 75, 78, 100, -156, -190, -195}
+# Kafka's errors for a wrong number of replicas and a wrong assignment, with the remedy.
+_MEND = {
+    38: ": ask for fewer replicas, or start more brokers",
+    39: ": name brokers that are there, each once, and as many for each partition",
+}
+LEADERLESS = {5, 6, 9, 74, 75}
+"""`LEADER_NOT_AVAILABLE`, `NOT_LEADER_OR_FOLLOWER`, `REPLICA_NOT_AVAILABLE`, `FENCED_LEADER_EPOCH` and
+`UNKNOWN_LEADER_EPOCH`: a leader moves or has not been chosen yet."""
+# The errors of org.apache.kafka.common.errors.RetriableException that a new partition may return, and librdkafka's own.
+# Another broker may already report a broker as leader before that broker knows the topic.
+_NOT_YET = {_UNKNOWN_TOPIC, 5, 6, 7, 9, 13, 56, 72, 74, 75, 78, 100, -156, -190, -195}
 
 
 class TopicExistsError(BrokerError):
-    """The topic that was to be made is there already."""
+    """The topic already exists."""
 
 
 def check_topic_name(name: str) -> str:
-    """A topic's name, if Kafka takes it (`org.apache.kafka.common.internals.Topic.validate`).
+    """A topic's name, if Kafka accepts it (`org.apache.kafka.common.internals.Topic.validate`).
 
     Args:
         name: 1 to 249 of ASCII letters, digits, `.`, `_` and `-`; not `.` or `..` alone.
@@ -83,7 +93,7 @@ def check_topic_name(name: str) -> str:
 def cluster_id(
     bootstrap: str | None, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
 ) -> str:
-    """The id of the cluster that answers, which tells one broker on a port from another.
+    """The id of the cluster that answers. It tells whether another broker now has the port.
 
     Raises:
         BrokerError: No Kafka answers.
@@ -96,10 +106,10 @@ def cluster_id(
 def partition_count(
     bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
 ) -> int | None:
-    """How many partitions a topic has, or None where there is no such topic.
+    """A topic's number of partitions, or None if the topic does not exist.
 
     Raises:
-        PartwrightError: The name is none that a topic can have.
+        PartwrightError: The name is not valid for a topic.
         BrokerError: No Kafka answers, or it refuses.
 
     Examples:
@@ -124,25 +134,26 @@ def create_topic(
     timeout: float = _SETTLE_S,
     kafka_config: KafkaConfigLike = None,
 ) -> None:
-    """Make a topic, and return when each of its partitions can be written to.
+    """Create a topic, and return when all its partitions can be written.
 
-    Kafka answers before each partition has a leader that knows it is one; a Java producer that writes at once
-    to a topic of many partitions may stall on some for minutes.  So each is asked for its offsets first.
+    Kafka answers before each partition has a leader that knows of its role. A Java producer that writes at once to a
+    topic of many partitions may stall for minutes on some. So each partition is first asked for its offsets.
 
     Args:
-        bootstrap: Where the broker is.
+        bootstrap: The broker's address.
         topic: The new topic's name.
         partitions: How many partitions it has; 1 to 2147483647.
         configs: The topic's own settings, such as `{"cleanup.policy": "compact"}`.
         replication_factor: How many replicas each partition has; None takes the cluster's default.
         replica_assignment: The brokers of each partition, its preferred leader first, instead of a replication factor;
-            None leaves them to Kafka.
-        validate_only: Whether Kafka shall only say what it would refuse, and make nothing.
-        timeout: Seconds until all partitions must have answered.
+            None lets Kafka choose.
+        validate_only: Whether Kafka only checks the request and creates nothing.
+        timeout: Seconds within which all partitions must answer.
         kafka_config: The client configuration.
 
     Raises:
-        PartwrightError: The name or the number cannot be a topic's, or the assignment is not of as many partitions.
+        PartwrightError: The name or the number is not valid for a topic, or the assignment has another number of
+            partitions.
         BrokerError: No Kafka answers, the topic exists already, a setting is refused, or a partition does not
             answer.
 
@@ -155,7 +166,7 @@ def create_topic(
     wanted = requested(topic, partitions, replication_factor, replica_assignment, configs or {})
     config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
-        # Who cannot be reached is told before the time that making many partitions takes.
+        # An unreachable broker is reported before the longer time that many partitions need.
         admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout))
         admin.timeout = timeout
         asked = admin.client.create_topics(
@@ -174,10 +185,10 @@ def create_topic(
 def delete_topic(
     bootstrap: str | None, topic: str, *, timeout: float = _SETTLE_S, kafka_config: KafkaConfigLike = None
 ) -> None:
-    """Delete a topic, and return when the broker knows it no more.
+    """Delete a topic, and return when the broker no longer knows it.
 
     Raises:
-        BrokerError: No Kafka answers, there is no such topic, or it is not gone after `timeout` seconds.
+        BrokerError: No Kafka answers, the topic does not exist, or it is not gone after `timeout` seconds.
     """
     check_topic_name(topic)
     config = configured(kafka_config, bootstrap)
@@ -197,7 +208,7 @@ def beginning_offsets(
     """The offset of the first record in each partition of a topic.
 
     Raises:
-        BrokerError: No Kafka answers, or there is no such topic.
+        BrokerError: No Kafka answers, or the topic does not exist.
     """
     return _offsets(bootstrap, topic, "earliest", timeout, kafka_config)
 
@@ -205,10 +216,10 @@ def beginning_offsets(
 def end_offsets(
     bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
 ) -> dict[int, int]:
-    """The offset that the next record will have in each partition of a topic.
+    """The offset of the next record in each partition of a topic.
 
     Raises:
-        BrokerError: No Kafka answers, or there is no such topic.
+        BrokerError: No Kafka answers, or the topic does not exist.
 
     Examples:
         >>> end_offsets("127.0.0.1:9092", "flights")
@@ -228,15 +239,15 @@ def _offsets(
 def described(
     admin: Admin, names: Iterable[str], operation: str = "DESCRIBE"
 ) -> dict[str, TopicDescription | None]:
-    """What Kafka says of topics, by name; None of one that there is not. Asking makes none.
+    """Kafka's description of topics, by name; None for a topic that does not exist. The request creates none.
 
     Args:
-        admin: Whom to ask.
+        admin: The admin client to ask.
         names: The topics.
-        operation: What is to be done with them, by Kafka's name: READ and WRITE bring DESCRIBE along.
+        operation: The intended operation, by Kafka's name: READ and WRITE imply DESCRIBE.
 
     Raises:
-        BrokerError: No Kafka answers, or it gives no right to describe one.
+        BrokerError: No Kafka answers, or the user may not describe one of them.
     """
     names = list(names)
     if not names:
@@ -256,10 +267,10 @@ def described(
 
 
 def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDescription:
-    """What Kafka says of a topic that has to be there; see `described`.
+    """Kafka's description of a topic that must exist; see `described`.
 
     Raises:
-        BrokerError: No Kafka answers, it gives no right, or there is no such topic.
+        BrokerError: No Kafka answers, the user may not do this, or the topic does not exist.
     """
     found = described(admin, [topic], operation)[topic]
     if found is None:
@@ -270,17 +281,17 @@ def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDesc
 def offsets_of(
     admin: Admin, topic: str, partitions: Iterable[int], spec: str | int, *, committed: bool = False
 ) -> dict[int, int]:
-    """One offset of each partition, asked for at once.
+    """One offset of each partition. All are asked for at once, and again while a leader moves.
 
     Args:
-        admin: Whom to ask.
+        admin: The admin client to ask.
         topic: The topic.
-        partitions: Those of its partitions that are asked for.
-        spec: `earliest`, `latest` (the next one), or a time in milliseconds: the first record of then or later.
-        committed: Whether `latest` is before the first transaction that is open still (the last stable offset).
+        partitions: The partitions to ask for.
+        spec: `earliest`, `latest` (the next one), or a time in milliseconds: the first record at or after it.
+        committed: Whether `latest` means the last stable offset, before the first open transaction.
 
     Returns:
-        The offsets by partition; -1 where no record is of that time or later.
+        The offsets by partition; -1 if there is no record at or after that time.
 
     Raises:
         BrokerError: No Kafka answers, or it refuses.
@@ -288,19 +299,24 @@ def offsets_of(
     kafka = confluent_kafka()
     at = kafka.admin.OffsetSpec
     wanted = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
-    asked = admin.client.list_offsets(
-        {kafka.TopicPartition(topic, partition): wanted for partition in partitions},
-        isolation_level=kafka.IsolationLevel["READ_COMMITTED" if committed else "READ_UNCOMMITTED"],
-        request_timeout=admin.timeout,
-    )
-    return {
-        of.partition: int(admin.answer(found, "DESCRIBE", f"the topic {topic!r}").offset)
-        for of, found in asked.items()
-    }
+    places = {kafka.TopicPartition(topic, partition): wanted for partition in partitions}
+    level = kafka.IsolationLevel["READ_COMMITTED" if committed else "READ_UNCOMMITTED"]
+    until = time.monotonic() + admin.timeout
+    while True:
+        asked = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
+        try:
+            return {
+                of.partition: int(admin.answer(found, "DESCRIBE", f"the topic {topic!r}").offset)
+                for of, found in asked.items()
+            }
+        except BrokerError as error:
+            if error.value not in LEADERLESS or time.monotonic() > until:
+                raise
+        time.sleep(_POLL_S)
 
 
 def no_topic(admin: Admin, topic: str) -> BrokerError:
-    """There is no such topic: the error, with the nearest name that there is."""
+    """The error for a missing topic, with the nearest existing name."""
     names: Iterable[str] = ()
     with suppress(BrokerError):
         names = admin.metadata().topics
@@ -318,9 +334,8 @@ def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> Non
         )
     if error.code() == TOPIC_DENIED:
         raise refusal(admin.config, error, "CREATE", f"the topic {topic!r}")
-    raise BrokerError(
-        f"Kafka {admin.where} refuses the topic {topic!r} with {partitions} partitions: {error.str()}"
-    )
+    said = error.str().removesuffix(".") + _MEND.get(error.code(), "")
+    raise BrokerError(f"Kafka {admin.where} refuses the topic {topic!r} with {partitions} partitions: {said}")
 
 
 def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
@@ -333,7 +348,7 @@ def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
 
 
 def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None:
-    """Ask until it is so; errors that Kafka calls retriable count as not yet."""
+    """Ask until the answer is yes; errors that Kafka calls retriable count as not yet."""
     deadline, why = time.monotonic() + timeout, ""
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What keeps a client from its brokers: as librdkafka tells it, and as the way to them shows once it is gone again."""
+"""Why a client cannot reach its brokers: librdkafka's report, and an own test of the connection."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
 __all__ = ["TOKENS", "Named", "Troubles", "advertised", "end", "named_brokers"]
 
 TOKENS = "check the settings that get it (sasl.oauthbearer, or those of AWS)"
-"""What to do about a token."""
+"""The remedy for a missing token."""
 
-# For what the cluster says of its brokers, then, and for a client's end.
+# Seconds for the cluster's list of brokers, and for the end of a client.
 _ASK_S, _END_S = 1.5, 1.0
 _POLL_S = 0.01
-# So long may a broker's connection be gone before it is looked for: leaders move, and brokers start anew.
+# The time that a broker's connection may be gone before it is tested: leaders move, and brokers restart.
 _PATIENCE_S = 1.5
-# librdkafka's own codes.
+# librdkafka's own error codes.
 _ALL_DOWN, _AUTHENTICATION = -187, -169
-# How librdkafka's events begin that are of a broker which the cluster named.
+# The beginning of librdkafka's events about a broker that the cluster named.
 _BROKER = re.compile(r"(?:[a-z_]+://)?(\S+?):([0-9]+)/([0-9]+): ")
-# What librdkafka puts around a broker's words.
+# The text that librdkafka puts around a broker's words.
 _AROUND = re.compile(
     r"^\S+:[0-9]+/\S+: |SASL authentication error: |Authentication failed: | \(after [0-9]+ms in .*\)$"
 )
-# What brokers say of anybody who is not let in, which has no secret in it whatever words a weak password is.
+# What brokers answer to any user whom they refuse. It never contains a secret, even if a weak password is one of its
+# words.
 _FIXED = re.compile(
     r"Invalid username or password|Authentication failed|username not specified|password not specified|"
     r"Authentication failed during authentication due to invalid credentials with SASL mechanism [A-Z0-9-]+|"
@@ -48,17 +49,17 @@ _FIXED = re.compile(
 _BY_TOKEN = {"OAUTHBEARER", "AWS_MSK_IAM"}
 _WITHOUT = "Failed to acquire SASL OAUTHBEARER token: "
 _STATUS = re.compile(r'\{.*"status": ?"([^"]+)".*\}')
-# What librdkafka writes of a cluster's answer.
+# What librdkafka logs about a cluster's answer.
 _CLUSTER = re.compile(r"ClusterId: (\S+), ")
 _NAMED = re.compile(r" Broker #[0-9]+/([0-9]+): (\S+):([0-9]+) NodeId (-?[0-9]+)")
 
 
 class Troubles:
-    """What keeps a client from its brokers, as librdkafka tells it while it is polled.
+    """The reason why a client does not reach its brokers, collected from librdkafka's events while it is polled.
 
     Args:
         config: The client configuration.
-        timeout: Seconds for each step where the way is gone once more; no more than three.
+        timeout: Seconds for each step of the own test; at most three.
     """
 
     def __init__(self, config: KafkaConfig, timeout: float) -> None:
@@ -67,11 +68,11 @@ class Troubles:
         self._denied: KafkaError | None = None
         self._is_cut = False
         self._looked = False
-        # By host, port and id when it was first told that a broker is not where the cluster says.
+        # By host, port and id: when librdkafka first reported that a broker is not where the cluster says.
         self._missed: dict[tuple[str, int, int], float] = {}
 
     def note(self, error: KafkaError) -> None:
-        """One event, for `error_cb`."""
+        """Takes one event; it is the `error_cb`."""
         if error.code() == _AUTHENTICATION:
             self._denied = error
         elif error.code() == _ALL_DOWN:
@@ -82,13 +83,14 @@ class Troubles:
             self._missed.setdefault(address, time.monotonic())
 
     def check(self, patience: float = _PATIENCE_S) -> None:
-        """Ends the waiting where there is nothing to wait for.
+        """Raises an error if there is nothing to wait for.
 
         Args:
-            patience: Seconds until a broker that is not where the cluster says that it is, is looked for there.
+            patience: Seconds before a broker that seems to be elsewhere is tested at the address that the cluster
+                gives.
 
         Raises:
-            BrokerError: A broker refuses who we are, or a step of the way to each server fails, or to a broker.
+            BrokerError: A broker refuses the login; or a step of the connection to every server, or to a broker, fails.
         """
         if self._denied is not None or self._is_cut:
             self.look()
@@ -97,25 +99,27 @@ class Troubles:
         for (host, port, number), since in list(self._missed.items()):
             if time.monotonic() - since >= patience:
                 del self._missed[host, port, number]
-                self._raise_unreachable([(host, port, number)])
+                # If other brokers answer, this one may have died, and they take over after a while.
+                if not patience or not self._others_answer(number):
+                    self._raise_unreachable([(host, port, number)])
 
     def look(self) -> None:
-        """Goes the way to the servers and to the brokers, the first time that it is called.
+        """Tests the connections to the servers and the brokers, but only in its first call.
 
         Raises:
-            BrokerError: No server can be reached, or one of the brokers cannot.
+            BrokerError: No server, or none of the brokers, can be reached.
         """
         if self._looked:
-            # What is there, and takes what it is asked in this way, may only be busy.
+            # A server that is there and accepts these requests may only be busy.
             return
         self._looked = True
         self._raise_first_failure()
         if self._denied is None:
-            # Nothing is told of a broker that swallows what is sent to it: it does not even refuse.
+            # librdkafka reports nothing about a broker that never answers, since it does not even refuse.
             self._raise_unreachable_broker()
 
     def late(self) -> BrokerError:
-        """Why nothing came in time: a step of the way, a broker elsewhere, or a token that nobody gave."""
+        """Why nothing arrived in time: a failed step, a broker at another address, or a missing token."""
         try:
             self.check(0)
             self.look()
@@ -128,32 +132,40 @@ class Troubles:
         )
 
     def _raise_first_failure(self) -> None:
-        """Goes the way to each server; one that can be gone is enough.
+        """Tests the connection to each server; one that works is enough.
 
         Raises:
-            BrokerError: None can.
+            BrokerError: None works.
         """
         failed = self._tried(each_server(self._config.required_servers()))
         if all(failed):
             raise BrokerError(next(step.said for step in failed if step))
 
     def _raise_unreachable_broker(self) -> None:
-        """Asks which brokers there are, and goes the way to each where the cluster says that it is.
+        """Asks for the brokers, and tests the connection to each at the address that the cluster gives.
 
         Raises:
-            BrokerError: One cannot be reached there.
+            BrokerError: None can be reached there. One that works is enough, since others may have died.
         """
         told = named_brokers(self._config, _ASK_S)
         self._raise_unreachable(told.brokers if told else [])
 
+    def _others_answer(self, number: int) -> bool:
+        """Whether any other broker can be reached at the address that the cluster gives."""
+        told = named_brokers(self._config, _ASK_S)
+        others = [(host, port) for host, port, other in told.brokers if other != number] if told else []
+        return None in self._tried(others)
+
     def _raise_unreachable(self, brokers: Sequence[tuple[str, int, int]]) -> None:
         failed = self._tried([(host, port) for host, port, _ in brokers])
+        if None in failed:
+            return
         for (host, port, number), step in zip(brokers, failed, strict=True):
             if step is not None:
                 raise BrokerError(advertised(number, host, port, step))
 
     def _tried(self, addresses: Sequence[tuple[str, int]]) -> list[Step | None]:
-        """The step that fails on the way to each, all at once."""
+        """The step that fails for each; all are tested at once."""
 
         def failed(address: tuple[str, int]) -> Step | None:
             steps = way_to(*address, self._config, self._timeout)
@@ -182,7 +194,7 @@ class Troubles:
 
 
 class Named(NamedTuple):
-    """What a cluster says of itself to whoever has logged in.
+    """What a cluster tells a client that has logged in.
 
     Attributes:
         cluster_id: Its id.
@@ -194,7 +206,7 @@ class Named(NamedTuple):
 
 
 class _Heard(logging.Logger):
-    """What librdkafka writes of the first answer that has brokers in it."""
+    """What librdkafka logs about the first answer that contains brokers."""
 
     def __init__(self) -> None:
         super().__init__("partwright.librdkafka")
@@ -217,19 +229,19 @@ def named_brokers(
     note: Callable[[KafkaError], None] = lambda _: None,
     check: Callable[[], None] = lambda: None,
 ) -> Named | None:
-    """The brokers that a bootstrap server names.
+    """The brokers that a bootstrap server reports.
 
-    No question of a client answers that where the brokers cannot be reached: librdkafka leaves the bootstrap server
-    for them. So a client is made that writes down what it is told as it logs in.
+    A client cannot ask for this if the brokers are unreachable: librdkafka leaves the bootstrap server for them. So a
+    client is made that logs what the server tells it after the login.
 
     Args:
         config: The client configuration.
-        timeout: Seconds until it must have been told.
+        timeout: Seconds within which the answer must arrive.
         note: Called with each of librdkafka's events.
-        check: Called while it is waited for.
+        check: Called during the wait.
 
     Returns:
-        What the cluster says; None where it says nothing in time.
+        The cluster's answer; None if it does not arrive in time.
     """
     from confluent_kafka.admin import AdminClient
 
@@ -247,7 +259,7 @@ def named_brokers(
 
 
 def end(clients: list[AdminClient]) -> None:
-    """Ends librdkafka's threads of some clients; one that waits for a token, which may take 20 seconds, is left behind.
+    """Ends librdkafka's threads of some clients. One that waits for a token, for up to 20 seconds, is left behind.
 
     Args:
         clients: The only references to them; the list is empty afterwards.
@@ -258,22 +270,22 @@ def end(clients: list[AdminClient]) -> None:
 
 
 def advertised(number: int, host: str, port: int, failed: Step) -> str:
-    """The sentence for a broker that is not where the cluster says that it is.
+    """The sentence for a broker that cannot be reached at the address that the cluster gives.
 
     Args:
         number: Its id.
-        host: Where it is said to be.
-        port: And at which port.
-        failed: The step that fails on the way there.
+        host: The host that the cluster gives.
+        port: The port that the cluster gives.
+        failed: The step that fails.
 
     Examples:
         >>> failed = Step("resolve", "kafka:29092", False, "", "the name 'kafka' cannot be resolved")
         >>> print(advertised(1, "kafka", 29092, failed).partition(";")[0])
         broker 1 advertises kafka:29092, which does not work from here: the name 'kafka' cannot be resolved
     """
-    # What is wrong with TLS or with the user there has a remedy of its own.
+    # A failure of TLS or of the login has its own remedy.
     told, what_to_do = failed.said, ""
     if failed.name in {"resolve", "connect", "Kafka"}:
         told = failed.why
-        what_to_do = "; correct its advertised.listeners, or go where that address works"
+        what_to_do = "; start it, correct its advertised.listeners, or go where that address works"
     return f"broker {number} advertises {host_port(host, port)}, which does not work from here: {told}{what_to_do}"

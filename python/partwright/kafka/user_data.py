@@ -1,6 +1,7 @@
-"""What a member of a group of Java's `StickyAssignor` says it owns, in bytes (`STICKY_ASSIGNOR_USER_DATA_V1`).
+"""The bytes in which Java's `StickyAssignor` reports what a member owns (`STICKY_ASSIGNOR_USER_DATA_V1`).
 
-kafka-python's own assignor of this name puts a version before it, which Java's cannot read, and cannot read Java's.
+kafka-python's own assignor with this name puts a version in front. Java's assignor cannot read that, and kafka-python's
+cannot read Java's bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ NO_GENERATION = -1
 
 
 def encode(owned: Iterable[tuple[str, int]], generation: int) -> bytes:
-    """Partitions by topic, and the generation in which they were given.
+    """Encodes the partitions by topic, and the generation in which they were assigned.
 
     Examples:
         >>> encode([("t", 2)], 5).hex()
@@ -36,10 +37,10 @@ def encode(owned: Iterable[tuple[str, int]], generation: int) -> bytes:
 
 
 def decode(data: bytes | None) -> tuple[list[tuple[str, int]], int] | None:
-    """What Java's assignor makes of such bytes: without a generation they are of version 0, and else nothing is sent.
+    """Decodes such bytes as Java's assignor does. Without a generation they have version 0.
 
     Returns:
-        What is owned, and the generation; None where there is nothing to be read.
+        The owned partitions and the generation; None if there is nothing to read.
 
     Examples:
         >>> decode(encode([("t", 2), ("t", 0)], 5))

@@ -1,4 +1,4 @@
-"""The records of a topic between offsets, as confluent-kafka's messages: with values and headers, for a few of them."""
+"""A few records of a topic between given offsets, as confluent-kafka's messages with values and headers."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ __all__ = ["messages"]
 _POLL_S, _STALL_S = 0.2, 60.0
 _COUNT = 1000
 _END_OF_PARTITION = -191
-# The topic is gone, or the partition.
+# The topic or the partition is gone.
 _GONE = {3, -188, -190}
 
 
 def messages(
     config: KafkaConfig, topic: str, windows: Mapping[int, tuple[int, int]], *, committed: bool = False
 ) -> Iterator[Message]:
-    """The records in windows of offsets, those of a partition in their order.
+    """The records in windows of offsets; those of one partition are in order.
 
     Args:
-        config: How the Kafka is reached.
+        config: The client's configuration.
         topic: The topic.
-        windows: By partition, from which offset to which, that one left out.
-        committed: Whether records of aborted transactions are passed over, and those behind open ones.
+        windows: The first offset and the end (exclusive), by partition.
+        committed: Whether to skip records of aborted transactions and records after open ones.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.
-        BrokerError: No Kafka answers, it gives no right to read, or the topic is deleted.
+        BrokerError: No Kafka answers, the user may not read, or the topic is deleted.
     """
     kafka = confluent_kafka()
     troubles = Troubles(config, TIMEOUT_S)
@@ -47,7 +47,7 @@ def messages(
         "group.id": "partwright",
         "enable.auto.commit": False,
         "enable.partition.eof": True,
-        # The oldest records may be deleted meanwhile.
+        # The oldest records may be deleted in the meantime.
         "auto.offset.reset": "earliest",
         "allow.auto.create.topics": False,
         "isolation.level": "read_committed" if committed else "read_uncommitted",
@@ -63,7 +63,7 @@ def messages(
         consumer.assign([kafka.TopicPartition(topic, each, windows[each][0]) for each in sorted(open_)])
         for message in _polled(consumer, troubles, open_):
             error = message.error()
-            # By the annotations a message may have no place.
+            # The annotations allow a message without partition and offset.
             partition, offset = cast("int", message.partition()), cast("int", message.offset())
             if error is None:
                 end = windows[partition][1]
@@ -82,7 +82,7 @@ def messages(
 
 
 def _polled(consumer: Consumer, troubles: Troubles, open_: set[int]) -> Iterator[Message]:
-    """What comes, for as long as a partition is open; silence is asked about, and ends."""
+    """The messages, as long as a partition has more to read. The cause of a silence is checked; it ends the reading."""
     heard = time.monotonic()
     while open_:
         came = consumer.consume(_COUNT, _POLL_S)

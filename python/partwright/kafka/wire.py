@@ -1,7 +1,6 @@
-"""The two requests by which a port is known to be a Kafka's, as bytes: they find what librdkafka does not tell.
+"""Two requests, as bytes, that find out whether a port belongs to a Kafka: librdkafka does not report it.
 
-Their formats never change: these are the first versions, which every broker since Kafka 0.10 answers before anybody has
-said who they are.
+Their formats never change: these are the first versions, and every broker since Kafka 0.10 answers them before a login.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ __all__ = ["Handshake", "api_versions", "sasl_handshake"]
 # org.apache.kafka.common.protocol.ApiKeys.
 _SASL_HANDSHAKE, _API_VERSIONS = 17, 18
 _TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE = 0, 33, 34
-# Bytes of the correlation id, which stands before an answer's body.
+# The bytes of the correlation id at the beginning of an answer.
 _CORRELATION = 4
 _LARGEST_ANSWER = 1 << 20
 
 
 class Handshake(NamedTuple):
-    """What a listener says of SASL.
+    """A listener's answer about SASL.
 
     Attributes:
-        is_asked: Whether the listener asks who a client is.
-        taken: Whether it takes the mechanism.
-        mechanisms: Those that it takes.
+        is_asked: Whether the listener asks clients to log in.
+        taken: Whether it accepts the mechanism.
+        mechanisms: The mechanisms that it accepts.
     """
 
     is_asked: bool
@@ -37,11 +36,11 @@ class Handshake(NamedTuple):
 
 
 def api_versions(connection: socket.socket) -> None:
-    """Asks which requests there are, as every client does first; returns once a Kafka has answered.
+    """Asks for the supported requests, as every client does first; returns when a Kafka has answered.
 
     Raises:
         EOFError: The connection ended.
-        ValueError: What answers is no Kafka; the first bytes of its answer are in the error.
+        ValueError: The server is not a Kafka; the error contains the first bytes of its answer.
     """
     _ask(connection, _API_VERSIONS, 0, b"")
 
@@ -51,7 +50,7 @@ def sasl_handshake(connection: socket.socket, mechanism: str) -> Handshake:
 
     Raises:
         EOFError: The connection ended.
-        ValueError: What answers is no Kafka, or one that does not know the question.
+        ValueError: The server is not a Kafka, or one that does not know this request.
     """
     name = mechanism.encode()
     answer = _ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
@@ -70,7 +69,7 @@ def sasl_handshake(connection: socket.socket, mechanism: str) -> Handshake:
 
 
 def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:
-    """A request and the body of its answer."""
+    """Sends a request and returns the body of the answer."""
     client = b"partwright"
     request = struct.pack(">hhih", api, version, 1, len(client)) + client + body
     connection.sendall(struct.pack(">i", len(request)) + request)
@@ -86,7 +85,7 @@ def _received(connection: socket.socket, size: int) -> bytes:
     while len(found) < size:
         some = connection.recv(size - len(found))
         if not some:
-            # The little that some other server says before it hangs up tells what it is.
+            # Another server may send a few bytes before it disconnects; they tell what it is.
             if found:
                 raise ValueError(found)
             raise EOFError

@@ -1,1 +1,1 @@
-"""A record's key: its bytes, its hash under each client's rule, and the partition that follows."""
+"""A record's key: its bytes, its hash under each client's rule, and the resulting partition."""

@@ -1,12 +1,14 @@
-"""The one door for what a caller passes, one key or a column of them, to what Arrow's capsules carry."""
+"""Turn what a caller passes, one key or a column of them, into what Arrow's capsules carry."""
 
 from __future__ import annotations
 
 import sys
+from datetime import date, datetime
+from decimal import Decimal
 from math import isnan
 from numbers import Integral
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from uuid import UUID
 
 import pyarrow as pa
@@ -14,43 +16,59 @@ import pyarrow as pa
 from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys.key_text import text_bytes
-from partwright.keys.right_form import right_form
+from partwright.keys.right_form import right_form, whole_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from duckdb import DuckDBPyRelation
+
 __all__ = ["as_column", "is_expression", "is_single", "single_column"]
 
-_SINGLE = (str, bytes, bytearray, memoryview, int, float, UUID, pa.Scalar)
+_SINGLE = (str, bytes, bytearray, memoryview, int, float, Decimal, date, UUID, pa.Scalar)
 _INT64 = range(-(2**63), 2**63)
-_INTEGER_KEYS = ("java:short", "java:int", "java:long")
+# The digits of Arrow's widest decimals.
+_WIDE = (range(1 - 10**76, 10**76), "76 digits", pa.decimal256(76, 0))
+_INTEGER_KEYS = ("java:short", "java:int", "java:long", "digits")
 
 
 def is_single(values: object) -> bool:
     """Whether this is one key, or None, and not a column; numpy's scalars have no dimensions."""
     if isinstance(values, pa.Array):
         return False
-    return isinstance(values, _SINGLE) or _kind(type(values)) == "null" or getattr(values, "ndim", None) == 0
+    if isinstance(values, _SINGLE) or _kind(type(values)) == "null":
+        return True
+    # Spark's Column has an attribute of any name, which is one more Column.
+    dimensions = getattr(values, "ndim", None)
+    return isinstance(dimensions, int) and dimensions == 0
 
 
 def is_expression(values: object) -> bool:
-    """Whether this is an expression of polars, which nobody here imports."""
+    """Whether this is a polars expression; polars is not imported for it."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(values, polars.Expr)
 
 
+def _is_relation(values: object) -> TypeGuard[DuckDBPyRelation]:
+    """Whether this is a DuckDB relation; DuckDB is not imported for it."""
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(values, duckdb.DuckDBPyRelation)
+
+
 def as_column(values: object, key_type: str | None) -> object:
-    """A column for the core: as it is where it has Arrow's capsules, so that nothing is copied.
+    """A column for the core: unchanged if it has Arrow's capsules, so that nothing is copied.
 
     Raises:
-        KeyTypeError: The values are no column of one kind.
+        KeyTypeError: The values are not a column of one kind.
         PartwrightError: A value that no Arrow type of its kind can hold.
     """
-    if (sentence := right_form(values)) is not None:
+    if _is_relation(values) and len(values.columns) == 1:
+        return values.to_arrow_table().column(0)
+    if (sentence := right_form(values) or whole_floats(values, key_type)) is not None:
         raise KeyTypeError(sentence)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         if str(getattr(values, "dtype", "")) == "Object":
-            # What polars puts into its capsule is the objects' addresses.
+            # polars puts the objects' addresses into its capsule.
             raise KeyTypeError(
                 "a polars Series of Python objects has no key bytes: cast it to text or binary"
             )
@@ -60,7 +78,7 @@ def as_column(values: object, key_type: str | None) -> object:
     if hasattr(values, "__array__"):
         return _made(values, key_type, _from_numpy)
     raise KeyTypeError(
-        f"keys of type {type(values).__name__} are no column: pass an Arrow array, a list of str, bytes or "
+        f"keys of type {type(values).__name__} are not a column: pass an Arrow array, a list of str, bytes or "
         "None, or one str or bytes"
     )
 
@@ -80,7 +98,7 @@ def single_column(value: object, key_type: str | None) -> pa.Array:
 
 
 def _made(values: object, key_type: str | None, make: Callable[[Any, str | None], pa.Array]) -> pa.Array:
-    """What `make` makes of Python's objects, whose own code may raise anything."""
+    """Call `make` on Python objects, whose own code may raise anything."""
     try:
         return make(values, key_type)
     except (PartwrightError, MemoryError):
@@ -93,10 +111,11 @@ def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bo
     kind_of = {type_: _kind(type_) for type_ in set(map(type, values))}
     kinds = set(kind_of.values()) - {"null"}
     if "other" in kinds:
-        # Not even shown to pyarrow, whose stack a list that holds itself overflows.
+        # pyarrow must not see it: a list that contains itself overflows its stack.
         row, name = _first(values, kind_of, "other")
         reason = (
-            f"a value of type {name} has no key bytes: a key is text, binary, a number, a boolean or a UUID"
+            f"a value of type {name} has no key bytes: a key is text, binary, a number, a boolean, a date, a timestamp "
+            "or a UUID"
         )
         raise KeyTypeError(reason).at_row(row)
     if any(type_ is not NoneType and kind == "null" for type_, kind in kind_of.items()):
@@ -118,6 +137,8 @@ def _of_one_kind(kind: str, values: Sequence[Any], key_type: str | None, *, sing
         return _from_text(values, key_type, single=single)
     if kind == "integer":
         return _from_integers(values, key_type, single=single)
+    if kind == "decimal":
+        return _from_decimals(values)
     if kind == "uuid":
         storage = pa.array([value and value.bytes for value in values], pa.binary(16))
         return pa.ExtensionArray.from_storage(pa.uuid(), storage)
@@ -128,7 +149,7 @@ def _from_text(values: Sequence[object], key_type: str | None, *, single: bool) 
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
-        # What comes of it is UTF-8.
+        # The result is UTF-8.
         return pa.array(_texts_to_bytes(values, key_type, single=single), pa.binary()).cast(pa.string())
 
 
@@ -148,11 +169,26 @@ def _from_integers(values: Sequence[Any], key_type: str | None, *, single: bool)
     try:
         return pa.array(values, pa.int64())
     except OverflowError:
-        row, value = next(
-            (row, value) for row, value in enumerate(values) if value is not None and int(value) not in _INT64
+        limits, what, type_ = _WIDE if key_type == "digits" else (_INT64, "a 64-bit long", pa.int64())
+    for row, value in enumerate(values):
+        if value is not None and int(value) not in limits:
+            refusal = PartwrightError(f"{value} does not fit into {what}")
+            raise _placed(refusal, None if single else row)
+    # numpy's numbers are not ones of Python to a decimal.
+    return pa.array([None if value is None else int(value) for value in values], type_)
+
+
+def _from_decimals(values: Sequence[Decimal | None]) -> pa.Array:
+    exponents = [value.as_tuple().exponent for value in values if value is not None]
+    # NaN and Infinity have letters as digits; pyarrow refuses them.
+    scales = {max(0, -each) for each in exponents if isinstance(each, int)}
+    if len(scales) > 1:
+        # A column has one scale, and 1 and 1.0 are different keys.
+        raise PartwrightError(
+            "the decimals have different numbers of digits after the point, which a column cannot hold: give them the "
+            "same by Decimal.quantize"
         )
-        refusal = PartwrightError(f"{value} does not fit into a 64-bit long")
-        raise _placed(refusal, None if single else row) from None
+    return pa.array(values)
 
 
 def _from_numpy(values: Any, key_type: str | None) -> pa.Array:
@@ -167,7 +203,7 @@ def _from_numpy(values: Any, key_type: str | None) -> pa.Array:
 
 
 def _kind(type_: type) -> str:
-    """What the values of a type are to a key type; "other" has no key bytes."""
+    """What a key type sees in the values of a type; "other" has no key bytes."""
     if type_ is NoneType or (
         type_.__module__.startswith("pandas.") and type_.__name__ in {"NAType", "NaTType"}
     ):
@@ -175,7 +211,7 @@ def _kind(type_: type) -> str:
     for types, kind in _KINDS:
         if issubclass(type_, types):
             return kind
-    # One of numpy's, whose type pyarrow knows.
+    # One of numpy's objects, whose type pyarrow knows.
     return "scalar" if hasattr(type_, "dtype") else "other"
 
 
@@ -185,6 +221,10 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "boolean"),
     (Integral, "integer"),
     (float, "float"),
+    (Decimal, "decimal"),
+    # A datetime is a date, too.
+    (datetime, "timestamp"),
+    (date, "date"),
     (UUID, "uuid"),
     (pa.Scalar, "scalar"),
 )

@@ -1,4 +1,4 @@
-"""The clients and their rules: the table of them, and where each of them puts one key."""
+"""The table of clients and their rules, and where each of them puts one key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["KeyPlacement", "client_names", "clients", "key_bytes_of", "key_types
 
 
 def clients() -> pa.Table:
-    """Every client profile there is, and where its rule is from.
+    """Every client profile, with the source of its rule.
 
     Returns:
         A table of one row a profile, Java's first:
@@ -74,9 +74,9 @@ def which(
         key_type: How the key becomes bytes; see `partwright.encode`.
 
     Returns:
-        By profile, in the order of `clients()`: the partition, None where the client does not go by the key (a
-        null key, an empty one for some) and where the key is not of the text that `java:string-hash` takes.
-        That profile's number is negative where Java's own is, which is where such a producer fails.
+        The partition by profile, in the order of `clients()`. It is None if the client does not hash the key (a null
+        key, for some an empty one), or if the key is not text and `java:string-hash` needs text. That profile's number
+        is negative where Java's own is: such a producer fails there.
 
     Raises:
         KeyTypeError: The key has no bytes under this key type, or is a column.
@@ -97,14 +97,14 @@ class KeyPlacement(NamedTuple):
 
     Attributes:
         client: The profile.
-        partition: The partition; None where the client does not go by the key.
+        partition: The partition; None if the client does not hash the key.
         hash_name: The hash.
         sign: The step from the hash to a partition.
-        hash: The hash as the client sees it: CRC-32 unsigned, all others signed; None where there is none.
-        dividend: What is divided by n: the hash after the client's sign rule.
-        remainder: What is left of it; negative as Java's and Go's remainders are.
-        why: How the client chooses where it does not hash; None where it does.
-        setting: The line of configuration that makes it agree with `java`; None where it does.
+        hash: The hash as the client sees it: CRC-32 unsigned, all others signed; None if there is none.
+        dividend: The number that is divided by n: the hash after the client's sign rule.
+        remainder: The remainder; negative where Java's and Go's remainders are.
+        why: How the client chooses if it does not hash; otherwise None.
+        setting: The line of configuration that makes it agree with `java`; None if it already does.
     """
 
     client: str
@@ -161,7 +161,7 @@ def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str |
     hashed, dividend, remainder, partition = found or (None, None, None, None)
     why = None
     if found is None:
-        why = row["null_key"] if key is None else row["empty_key"] if key == b"" else "the key is no text"
+        why = row["null_key"] if key is None else row["empty_key"] if key == b"" else "the key is not text"
     return KeyPlacement(
         client=row["client"],
         partition=partition,

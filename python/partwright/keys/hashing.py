@@ -1,8 +1,9 @@
-"""Key bytes, murmur2 and the partition of a record: a column in, a column out; one key in, one number out."""
+"""Key bytes, murmur2 and the partition of a record, for a column or for one key."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import pyarrow as pa
 
@@ -13,12 +14,17 @@ from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import date
+    from decimal import Decimal
     from typing import SupportsIndex
     from uuid import UUID
 
     from polars import Expr
 
 __all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key", "placer"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class ArrowArray(Protocol):
@@ -36,8 +42,13 @@ class ArrowStream(Protocol):
 
 
 if TYPE_CHECKING:
-    Key: TypeAlias = str | bytes | bytearray | memoryview | bool | int | float | UUID
+    Key: TypeAlias = str | bytes | bytearray | memoryview | bool | int | float | Decimal | date | UUID
     Column: TypeAlias = ArrowArray | ArrowStream | Sequence[Key | None]
+
+
+def _one_key_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The same function, for what the core does not answer itself."""
+    return update_wrapper(_core.OneKeyFirst(function), function)
 
 
 @overload
@@ -68,8 +79,8 @@ def murmur2(
         threads: How many may work on a column; see `partition_for_key`.
 
     Returns:
-        An int32 column as long as `keys`, null where the key is null; a ChunkedArray where `keys` came in
-        chunks. An int for one key, None for None.
+        An int32 column as long as `keys`, null where the key is null; a ChunkedArray if `keys` came in chunks. An int
+        for one key, None for None.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
@@ -129,6 +140,7 @@ def partition_for_key(
     *,
     threads: SupportsIndex = 1,
 ) -> pa.Array | pa.ChunkedArray: ...
+@_one_key_first
 def partition_for_key(
     keys: object,
     n: SupportsIndex,
@@ -139,31 +151,31 @@ def partition_for_key(
 ) -> int | pa.Array | pa.ChunkedArray | Expr | None:
     """The partition that a client's producer gives a record with each key.
 
-    For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
-    0.8.2 to 4.4.0), where n counts all partitions of the topic. `partwright.clients` is the table of all
-    clients' rules. An empty key is a key, but for the clients `librdkafka` and `kafka-go:crc32`. A null key is
-    none, but for `librdkafka:consistent`, `librdkafka:murmur2` and `librdkafka:fnv1a`, which hash it as an empty
-    one. Where a key is none its partition is null: the producer chooses one as it writes.
+    For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients 0.8.2 to
+    4.4.0), where n counts all partitions of the topic. `partwright.clients` has all clients' rules. An empty key is a
+    key, except for the clients `librdkafka` and `kafka-go:crc32`. Null keys get no partition, except in
+    `librdkafka:consistent`, `librdkafka:murmur2` and `librdkafka:fnv1a`, which hash them as empty. Without a partition
+    the answer is null, because the producer chooses one as it writes.
 
     Args:
-        keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars,
-            arro3, nanoarrow, pandas), a numpy array, or a list of str, bytes or None. Its type: string,
-            large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary of
-            one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key: a str
+        keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars, arro3,
+            nanoarrow, pandas), a numpy array, a list of str, bytes or None, or a DuckDB relation with one column. Its
+            type: string, large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary
+            of one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key: a str
             is always a key and never a column's name, so `partition_for_key("user", 48)` is one number, the partition
-            of the key `user`. Or an expression of polars.
+            of the key `user`. Or a polars expression.
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `encode`.
-        threads: How many may work on a column, each chunk of more than 1,000,000 rows cut into pieces. A key
-            type that makes key bytes anew makes them in one thread.
+        threads: How many threads may work on a column; chunks of more than 1,000,000 rows are cut into pieces. A key
+            type that has to write key bytes does so in one thread.
 
     Returns:
-        An int32 column as long as `keys`, null where the client does not go by the key, sharing the keys'
-        validity bitmap where that is the same. It is a pyarrow Array for a list, a numpy array and whatever is one
-        Arrow array, pandas' columns of Python's objects among them; and a ChunkedArray of the same chunks for what
-        comes in chunks: a ChunkedArray, a polars Series, a pandas Series of an Arrow type. For one key an int or
-        None; for an expression of polars an expression of Int32.
+        An int32 column as long as `keys`, null where the client does not hash the key, which shares the keys' validity
+        bitmap if it is the same. A list, a numpy array and a single Arrow array give a pyarrow Array, and so do pandas
+        columns of Python objects. Chunked input (a ChunkedArray, a polars Series, a pandas Series of an Arrow type)
+        gives a ChunkedArray with the same chunks. One key gives an int or None; a polars expression gives an Int32
+        expression.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
@@ -180,15 +192,10 @@ def partition_for_key(
         >>> partition_for_key(42, 12)
         Traceback (most recent call last):
             ...
-        partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int or java:long
+        partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int, java:long or digits (the number as text)
     """  # noqa: E501 - the error's sentence is one line
-    if key_type is None:
-        # One key of bytes or text is a tenth of a microsecond: a question more would be a part of that.
-        found = _core.partition_for_one(keys, n, client)
-        if found is not NotImplemented:
-            return found
     if isinstance(keys, pa.Array):
-        # What Spark brings batch by batch: nothing is to be found out about it first.
+        # Spark brings batch by batch, so nothing may have to be looked up first.
         return _core.partition_for_key(keys, n, client, key_type, threads)
     _core.check(n, client, key_type)
     if is_expression(keys):
@@ -201,7 +208,7 @@ def partition_for_key(
 def placer(
     n: SupportsIndex, client: str = "java", key_type: str | None = None
 ) -> Callable[[ArrowArray | ArrowStream], pa.Array | pa.ChunkedArray]:
-    """`partition_for_key` with its settings checked once: for a caller who has one column after the other.
+    """`partition_for_key` with its settings checked once, for callers with one column after the other.
 
     Args:
         n: How many partitions the topic has, 1 to 2^31-1.
@@ -209,8 +216,8 @@ def placer(
         key_type: How a value becomes key bytes; see `encode`.
 
     Returns:
-        A function of one column with Arrow's PyCapsule interface. It can be pickled: these settings are sent, and the
-        name of what takes them.
+        A function of one column with Arrow's PyCapsule interface. It can be pickled: only these settings and a name are
+        sent.
 
     Raises:
         PartwrightError: As `partition_for_key` does.
@@ -239,20 +246,20 @@ def coordinator_partition(
     """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
 
     That is `Utils.abs(id.hashCode()) % n` (`GroupCoordinatorService.partitionFor`, kafka-group-coordinator 4.4.0, and
-    `GroupMetadataManager` before), where `Utils.abs` of the least int is 0. The broker that leads this partition is the
-    group's coordinator. So it is for a producer's `transactional.id` and `__transaction_state`
-    (`TransactionStateManager`), and for `__share_group_state` and the text `group:topic id:partition`
+    `GroupMetadataManager` before), where `Utils.abs` of the lowest int is 0. The broker that leads this partition is
+    the group's coordinator. The same rule places a producer's `transactional.id` in `__transaction_state`
+    (`TransactionStateManager`), and the text `group:topic id:partition` in `__share_group_state`
     (`SharePartitionKey.asCoordinatorKey`).
 
     Args:
         ids: A column of text, or of its UTF-8 bytes; see `partition_for_key`. Or one id.
-        n: How many partitions the internal topic has, 1 to 2^31-1: `offsets.topic.num.partitions`,
-            `transaction.state.log.num.partitions` or `share.coordinator.state.topic.num.partitions`; 50 by default, as
-            Kafka has it.
+        n: The internal topic's number of partitions, 1 to 2^31-1: `offsets.topic.num.partitions`,
+            `transaction.state.log.num.partitions` or `share.coordinator.state.topic.num.partitions`; Kafka's default is
+            50.
 
     Returns:
-        An int32 column as long as `ids`, null where the id is null; a ChunkedArray where `ids` came in chunks. An int
-        for one id, None for None.
+        An int32 column as long as `ids`, null where the ID is null; a ChunkedArray if `ids` came in chunks. An int for
+        one ID, None for None.
 
     Raises:
         KeyTypeError: The ids are neither text nor bytes.
@@ -299,18 +306,26 @@ def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa
     `java:boolean`        booleans                     1 byte, 01 or 00
     `java:uuid`           text, or binary of 16 bytes  the 36 characters of the UUID, lower case
     `confluent:strip-id`  binary                       without its first 5 bytes, a schema registry's header
+    `digits`              whole numbers                text, as `Long.toString`: 42
+    `decimal`             decimals                     text, as `BigDecimal.toPlainString`: 19.90
+    `iso-date`            dates                        text, as `LocalDate.toString`: 2024-01-31
+    `iso-timestamp`       timestamps                   text, as `Instant.toString`: 2024-01-31T12:00:00Z
     ===================== ============================ =======================================================
 
-    Source: `org.apache.kafka.common.serialization`, kafka-clients 4.4.0.
+    Decimals have all digits of their column's scale. Timestamps are in UTC (one without a zone is taken to be UTC),
+    with as many of 0, 3, 6 or 9 fraction digits as they need. `digits` also takes decimals of scale 0, which is how
+    Arrow holds whole numbers of more than 64 bits.
+
+    Source: `org.apache.kafka.common.serialization`, kafka-clients 4.4.0; `java.lang`, `java.math` and `java.time` of
+    JDK 17.
 
     Args:
         values: A column or one value; see `partition_for_key`.
-        key_type: One of the table; the default serves text and binary alone.
+        key_type: One from the table; the default only takes text and binary.
 
     Returns:
-        A binary column as long as `values`, null where the value is null; large_binary for the large types
-        and binary_view for the views. Text and binary share their bytes with it. bytes for one value, None
-        for None.
+        A binary column as long as `values`, null where the value is null; large_binary for the large types and
+        binary_view for the views. Text and binary share their bytes with it. One value gives bytes, None gives None.
 
     Raises:
         KeyTypeError: The values' type has no key bytes under this key type.
@@ -321,6 +336,8 @@ def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa
         b'\x00\x00\x00*'
         >>> encode([1.5, None], "java:float").to_pylist()
         [b'?\xc0\x00\x00', None]
+        >>> encode(42, "digits")
+        b'42'
     """
     _core.check(1, "java", key_type)
     if is_expression(values):

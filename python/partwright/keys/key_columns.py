@@ -1,4 +1,4 @@
-"""The keys of records as Arrow columns, whatever the records came as: tables, frames, rows, or batches of these.
+"""The keys of records as Arrow columns, whether records are tables, frames, rows, or batches of these.
 
 >>> [keys.to_pylist() for keys in key_columns(pa.table({"user": ["a", None]}), "user")]
 [['a', None]]
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["key_columns"]
 
-# What is looked at in one go, so that memory does not grow with a column, and 32-bit offsets do.
+# How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17
-# Their columns are Series, of which `as_column` knows what they hide from Arrow.
+# Their columns are Series; `as_column` knows what these hide from Arrow.
 _FRAMES = {"pandas", "polars"}
 
 
@@ -33,9 +33,9 @@ def key_columns(records: object, key: str | None, key_type: str | None = None) -
 
     Args:
         records: An Arrow table, record batch or stream, a frame of pandas or polars, a list of dicts, or an iterable of
-            these; where `key` is None a column of keys, or an iterable of such columns.
-        key: The column whose value is the key; None where the records are the keys.
-        key_type: How a value will become key bytes, which tells what Python's numbers are to Arrow.
+            these; if `key` is None, a column of keys, or an iterable of such columns.
+        key: The column with the key; None if the records are the keys.
+        key_type: How a value will become key bytes, which decides Arrow's type for Python's numbers.
 
     Yields:
         Arrays of 131,072 rows at most.
@@ -58,7 +58,7 @@ def _key_column(keys: object, key_type: str | None) -> Iterable[pa.Array]:
         raise PartwrightError(f"{keys!r} is one key and no column of keys: pass a list, or an Arrow array")
     if isinstance(keys, (list, tuple)) and any(isinstance(each, Mapping) for each in keys):
         raise PartwrightError("these are rows and no keys: say which of their members is the key, with key=")
-    # Looked for at the type: a LazyFrame works out what its `columns` are.
+    # Looked up on the type, because a LazyFrame computes its `columns`.
     is_table = isinstance(keys, pa.RecordBatchReader) or hasattr(type(keys), "columns")
     chunks = [] if is_table else _chunks(keys, key_type)
     if is_table or any(pa.types.is_struct(chunk.type) for chunk in chunks):
@@ -67,7 +67,7 @@ def _key_column(keys: object, key_type: str | None) -> Iterable[pa.Array]:
 
 
 def _columns_named(records: Any, key: str, key_type: str | None) -> Iterable[pa.Array]:
-    """The chunks of a column of records; those of a stream are read no earlier than they are asked for."""
+    """The chunks of a column of records; a stream's are read only when they are asked for."""
     kind = type(records).__name__
     if isinstance(records, (list, tuple)):
         if all(isinstance(each, Mapping) for each in records):
@@ -86,7 +86,7 @@ def _columns_named(records: Any, key: str, key_type: str | None) -> Iterable[pa.
     if isinstance(records, Mapping):
         raise KeyTypeError("one dict is one row and no table of records: give a list of them")
     raise KeyTypeError(
-        f"a {kind} is no table of records: give an Arrow table, a frame of pandas or polars, a list of dicts, or an "
+        f"a {kind} is not a table of records: give an Arrow table, a frame of pandas or polars, a list of dicts, or an "
         "iterator of these"
     )
 
@@ -98,7 +98,7 @@ def _is_frame(records: object) -> bool:
 
 
 def _members(rows: Sequence[Mapping[str, object]], key: str) -> list[object]:
-    """A member of each row, None where a row has none, as in JSON lines; what no row has is taken for a slip."""
+    """One member of each row, None if a row lacks it; a member that no row has is taken for a typing mistake."""
     if rows and not any(key in row for row in rows):
         raise no_column("the rows", list(map(str, rows[0])), key, what="member")
     return [row.get(key) for row in rows]

@@ -1,4 +1,4 @@
-"""Text as key bytes, and key bytes as people read them."""
+"""Text as key bytes, and key bytes as text for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERS = {
 
 
 def shown_key(key: bytes | None, key_type: str | None = None) -> str:
-    r"""A key for people: its number under a key type of numbers, its text where it is printable UTF-8, else hex.
+    r"""A key for people: its number under a key type of numbers, its text if it is printable UTF-8, otherwise hex.
 
     Examples:
         >>> shown_key(b"N14228"), shown_key(b"\x00\x2a"), shown_key(b""), shown_key(None)
@@ -44,7 +44,7 @@ def shown_key(key: bytes | None, key_type: str | None = None) -> str:
 
 
 def short(shown: str) -> str:
-    """What is shown of a key, cut where it is very long.
+    """A key as it is shown, cut if it is very long.
 
     Examples:
         >>> short("N14228"), short("x" * 900)[98:]
@@ -56,8 +56,8 @@ def short(shown: str) -> str:
 def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes:
     """The bytes of one text as UTF-8.
 
-    A surrogate without its pair is no character. Java's StringSerializer writes `?` for it; under the key
-    type `utf8` it is refused.
+    A surrogate without its pair is not a character. Java's StringSerializer writes `?` for it; the key type `utf8`
+    refuses it.
 
     Raises:
         PartwrightError: An unpaired surrogate under another key type than `java:string`.
@@ -66,7 +66,7 @@ def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes
         return text.encode()
     except UnicodeEncodeError:
         pass
-    # Python keeps a pair of surrogates as two characters; Java sees the one that they stand for.
+    # Python keeps a pair of surrogates as two characters; Java sees the one character that they encode.
     paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     if key_type == "java:string":
         return paired.encode("utf-8", "replace")

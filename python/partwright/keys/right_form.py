@@ -1,8 +1,10 @@
-"""What is passed as keys and is no column, and the form in which its library takes part."""
+"""What to pass instead, for each thing that people pass as keys and that is not a column."""
 
 from __future__ import annotations
 
-__all__ = ["right_form"]
+from typing import Any
+
+__all__ = ["right_form", "whole_floats"]
 
 
 _FORMS = {
@@ -15,33 +17,63 @@ _FORMS = {
     "pyarrow.Table": "pass one of its columns, table['key']",
     "pyarrow.RecordBatch": "pass one of its columns, batch['key']",
     "pyarrow.RecordBatchReader": "pass one of its columns, reader.read_all()['key']",
-    "duckdb.DuckDBPyRelation": "pass one of its columns, relation.to_arrow_table()['key']",
-    "duckdb.Expression": "pass the column itself, relation.to_arrow_table()['key']",
-    "datafusion.DataFrame": "pass one of its columns, df.to_arrow_table()['key']",
-    "datafusion.Expr": "pass the column itself, df.to_arrow_table()['key']",
+    "duckdb.DuckDBPyRelation": "pass one of its columns, relation['key']",
+    "duckdb.Expression": "pass the column itself, relation['key']",
+    "datafusion.DataFrame": "call the function of this name in partwright.datafusion, with df, 'key'",
+    "datafusion.Expr": "call the function of this name in partwright.datafusion, with df, 'key'",
     "pyspark.DataFrame": "call partwright.spark.with_partition(df, key='key', n=N)",
     "pyspark.Column": "call the function of this name in partwright.spark",
 }
-"""By another library's type what to do instead."""
-# What has values one after the other, but neither order nor length as a column has them. A dict is not among them: its
-# list would be its names, and a user who passes a dict of columns would hash these.
+"""By another library's type, what to do instead."""
+# They have values one after the other, but neither the order nor the length of a column. A dict is not among them: as a
+# list it would be its names, and a user who passes a dict of columns would hash these.
 _ONE_BY_ONE = ("set", "frozenset", "generator", "range", "map", "filter", "dict_keys", "dict_values")
+# The key types under which a user means whole numbers; None because floats have no key bytes of their own.
+_WHOLE = {None, "digits", "java:short", "java:int", "java:long"}
 
 
 def right_form(values: object) -> str | None:
-    """The sentence for what is no column, with what to pass instead; None where nothing is known of it.
+    """The sentence for something that is not a column, with what to pass instead; None if nothing is known about it.
 
     Examples:
         >>> import pyarrow as pa
         >>> right_form(pa.table({"k": ["a"]}))
-        "a pyarrow.Table is no column of keys: pass one of its columns, table['key']"
+        "a pyarrow.Table is not a column of keys: pass one of its columns, table['key']"
         >>> right_form({"a"})
-        'keys of type set are no column: pass list(keys)'
+        'keys of type set are not a column: pass list(keys)'
     """
-    # Those of a library's own subclasses, too: Spark has a Column each for classic and Connect.
+    # A library's own subclasses count too: Spark has one Column for classic and one for Connect.
     for type_ in type(values).__mro__:
         name = f"{type_.__module__.split('.', 1)[0].lstrip('_')}.{type_.__name__}"
         if name in _FORMS:
-            return f"a {name} is no column of keys: {_FORMS[name]}"
+            return f"a {name} is not a column of keys: {_FORMS[name]}"
     name = type(values).__name__
-    return f"keys of type {name} are no column: pass list(keys)" if name in _ONE_BY_ONE else None
+    return f"keys of type {name} are not a column: pass list(keys)" if name in _ONE_BY_ONE else None
+
+
+def whole_floats(values: Any, key_type: str | None) -> str | None:
+    """The sentence for a pandas column of floats that are all whole numbers, if floats are refused; otherwise None.
+
+    pandas has no null in `int64`, so one null makes floats of a column of whole numbers.
+
+    Examples:
+        >>> import pandas as pd
+        >>> whole_floats(pd.Series([42, None]), "java:long")
+        "pandas made float64 of these whole numbers, as it does for a null among them: pass keys.astype('Int64')"
+        >>> whole_floats(pd.Series([1.5, None]), "java:long")
+    """
+    if key_type not in _WHOLE or not type(values).__module__.startswith("pandas."):
+        return None
+    name = str(values.dtype)
+    if name not in {"float32", "float64"}:
+        return None
+    known = values.dropna()
+    if known.empty or not (known % 1 == 0).all():
+        return None
+    sentence = f"pandas made {name} of these whole numbers, as it does for a null among them: pass keys.astype('Int64')"
+    if key_type is not None:
+        return sentence
+    return (
+        f"{sentence} with key_type='digits' (the number as text) or the java: type that its producer writes; "
+        "java:double takes the floats as they are"
+    )

@@ -1,4 +1,4 @@
-"""A key that is typed as text, on a command line or in a file's line, as its key type takes it."""
+"""Convert a key typed as text, on a command line or in a file's line, to a value for its key type."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ import os
 
 from partwright.errors import PartwrightError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import date
+    from decimal import Decimal
+
+    from partwright.keys.hashing import Key
+
 __all__ = ["read_key"]
 
+_FORMS = {
+    "decimal": "a decimal such as 19.90",
+    "iso-date": "a date such as 2024-01-31",
+    "iso-timestamp": "a timestamp such as 2024-01-31T12:00:00Z",
+}
 _BOOLEANS = {"true": True, "false": False}
 
 
-def read_key(text: str, key_type: str | None) -> str | bytes | float:
-    """A key as its key type takes it.
+def read_key(text: str, key_type: str | None) -> Key:
+    """A typed key as a value for its key type.
 
     Args:
-        text: What was typed.
+        text: The typed text.
         key_type: The key type; None for text.
 
     Raises:
@@ -25,7 +37,7 @@ def read_key(text: str, key_type: str | None) -> str | bytes | float:
         >>> read_key("42", "java:long"), read_key("42", None), read_key("42", "bytes")
         (42, '42', b'42')
     """
-    if key_type in {"java:short", "java:int", "java:long"}:
+    if key_type in {"java:short", "java:int", "java:long", "digits"}:
         return _number(text, key_type, int)
     if key_type in {"java:float", "java:double"}:
         return _number(text, key_type, float)
@@ -35,11 +47,26 @@ def read_key(text: str, key_type: str | None) -> str | bytes | float:
         return _BOOLEANS[text.lower()]
     if key_type in {"bytes", "confluent:strip-id"}:
         return os.fsencode(text)
+    if key_type in _FORMS:
+        return _of_form(text, key_type)
     return text
 
 
+def _of_form(text: str, key_type: str) -> Decimal | date:
+    # Text needs none of this.
+    from datetime import date, datetime  # noqa: PLC0415
+    from decimal import Decimal, DecimalException  # noqa: PLC0415
+
+    try:
+        if key_type == "decimal":
+            return Decimal(text)
+        return (date if key_type == "iso-date" else datetime).fromisoformat(text)
+    except (ValueError, DecimalException):
+        raise PartwrightError(f"key type {key_type} takes {_FORMS[key_type]}, not {text!r}") from None
+
+
 def _number(text: str, key_type: str, kind: type[int | float]) -> int | float:
-    # As `place` reads a number from a file of text, and rounds it once. Text alone needs none of this.
+    # As `place` reads a number from a text file, rounding it once. Text needs none of this.
     from partwright.files import text_type  # noqa: PLC0415
     from partwright.files.text_types import read_one  # noqa: PLC0415
 

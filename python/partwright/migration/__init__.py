@@ -1,4 +1,4 @@
-"""A topic copied into another number of partitions, in order, with its consumer groups' offsets carried over."""
+"""Copy a topic into another number of partitions, in order, with its consumer groups' offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step of a migration did, or would do."""
+"""The answer of a migration's step."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Answer:
         step: `plan`, `copy`, `verify`, `cutover`, `back` or `finish`.
         source: The old topic's address.
         target: The new topic's address.
-        old: How many partitions the old one has.
-        new: How many the new one has, or would have.
+        old: How many partitions the old topic has.
+        new: How many the new topic has, or would have.
         records: How many records the old topic has, as far as the step goes.
-        written: How many copies the new one has.
+        written: How many copies the new topic has.
         lost: How many records have no copy.
-        twice: How many records of the new topic are no copy, or one more.
-        out_of_order: How many copies stand before one of their key that is older; of `plan`, how many records are of
-            keys in several partitions, whose order nobody knows for sure.
+        twice: How many records of the new topic are not a copy, or a second copy.
+        out_of_order: How many copies are before an older one of their key; for `plan`, how many records have keys in
+            several partitions, whose order is unknown.
         changed: How many copies differ in key, value, headers, timestamp or partition.
         skipped: How many records a group would not read.
-        groups: By group its offset in each new partition.
-        reread: By group how many records it reads again.
-        unread: By group how many records it has not read yet.
+        groups: By group, its offset in each new partition.
+        reread: By group, how many records it reads again.
+        unread: By group, how many records it has not read yet.
         lag: How many offsets of the old topic are not copied yet.
-        more: What only this step tells, by name.
-        scan: What the old topic has, where the step looked.
+        more: The fields that only this step has, by name.
+        scan: The look at the old topic, if the step looked.
     """
 
     step: str
@@ -67,7 +67,7 @@ class Answer:
         return not wrong and (is_planned or not self.out_of_order)
 
     def to_dict(self) -> Json:
-        """As `--json` prints it.
+        """The object that `--json` prints.
 
         Examples:
             >>> found = Answer("verify", "kafka://a:9092/t", "kafka://a:9092/u", 4, 6, 10, 10, groups={"g": {0: 3}})

@@ -1,4 +1,4 @@
-"""Copies a topic up to some offsets, transaction by transaction, and knows how far it is."""
+"""Copy a topic up to some offsets, transaction by transaction, and keep track of the progress."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Copier", "Older"]
 
-# Fewer records make transactions dear, more of them make readers of committed records wait.
-_RECORDS, _BYTES = 20_000, 32 << 20
+# Fewer records make transactions expensive; more make readers of committed records wait.
+_RECORDS, _BYTES = 60_000, 32 << 20
 
 
 class Older:
-    """Which records were written before there were more partitions: those that lie where fewer would put their key.
+    """Finds the records from before partitions were added: they are where the smaller number puts their key.
 
     Args:
-        older: How many partitions there were.
-        placement: Where records go now.
+        older: The earlier number of partitions.
+        placement: Where records go in the new topic.
         client: The client whose rule placed each key.
-        key_type: How a key's bytes are hashed.
+        key_type: The key type by which keys are hashed.
     """
 
     def __init__(self, older: int, placement: Placement, client: str, key_type: str | None) -> None:
@@ -48,24 +48,24 @@ class Older:
         self._now = placement
 
     def of(self, keys: pa.Array, partitions: pa.Array) -> pa.Array:
-        """Of each record whether it was; one that is where both put it may be copied later."""
+        """For each record, whether it is one; one with the same place under both numbers may be copied later."""
         is_old = pc.equal(self._before.home(keys), partitions)
         is_new = pc.equal(self._now.home(keys), partitions)
         return pc.fill_null(pc.and_not(is_old, is_new), pa.scalar(False))
 
 
 class Copier:
-    """Copies a topic, as far as it is told to.
+    """Copies a topic up to given offsets.
 
     Args:
         migration: What is migrated.
-        state: How far it is.
-        writer: Who writes.
-        rate: How many records a second at most; None for as many as can be.
-        progress: Called with how many records are copied, after each transaction.
+        state: The progress.
+        writer: The writer.
+        rate: The most records per second; None for no limit.
+        progress: Called after each transaction with how many records are copied.
 
     Attributes:
-        state: How far it is.
+        state: The progress.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Copier:
             if state.older is None
             else Older(state.older, self._place, migration.client, migration.key_type)
         )
-        # A transaction lasts about a second, however slow the copy is to be.
+        # A transaction lasts about a second, however slow the copy should be.
         self._most = _RECORDS if rate is None else max(1, min(_RECORDS, int(rate)))
         self._began = time.monotonic()
         self._copied = 0
@@ -108,21 +108,21 @@ class Copier:
             self._streams = None
 
     def to(self, bounds: Sequence[int]) -> None:
-        """Copies each old partition up to an offset.
+        """Copy each old partition up to an offset.
 
         Raises:
             BrokerError: A broker is gone, or refuses.
-            PartwrightError: A record's key is where the client does not put it, though all were when the copy began.
+            PartwrightError: A record's key is not where the client puts it, although all were when the copy began.
         """
         if self._older is not None and not self.state.is_older_done:
             self._to(self.state.older_ends)
             self._close()
-            # From the beginning once more, for all that is left.
+            # From the beginning again, for everything that is left.
             self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
         self._to(bounds)
 
     def settle(self) -> None:
-        """Notes in the ledger how far the copy is, where it passed marks of transactions since."""
+        """Record the progress in the ledger, if the copy has passed transaction markers since."""
         self._reached(self.state)
 
     def _reached(self, state: State) -> None:
@@ -184,7 +184,7 @@ class Copier:
 
     @contextmanager
     def _filling(self, streams: Streams, bounds: Sequence[int]) -> Iterator[None]:
-        """The next records come while these are written, and only while they are."""
+        """The next records arrive while these are written, and only then."""
         stopped = Event()
         filled = self._filler.submit(streams.fill, bounds, self._most, stopped)
         try:
@@ -199,7 +199,7 @@ class Copier:
         return found
 
     def _chosen(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> list[int] | None:
-        """In the order `generation` the rows that are copied now; else None."""
+        """In the order `generation`, the rows that are copied now; otherwise None."""
         if self._older is None:
             return None
         is_older = self._older.of(keys, partitions)
@@ -229,7 +229,7 @@ class Copier:
 
 
 def _ends(before: Sequence[int], bases: Mapping[int, int], counts: Mapping[int, int]) -> list[int]:
-    """The offset behind the last copy in each new partition."""
+    """The offset after the last copy in each new partition."""
     ends = list(before)
     for target, base in bases.items():
         ends[target] = base + counts[target]

@@ -1,4 +1,4 @@
-"""Copies a topic into the new one, as often as it is called: each call goes on where the last one was."""
+"""Copy a topic into the new one; each call continues where the last one stopped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import shown
 from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka.new_topic import NewTopic
 from partwright.migration.answer import Answer
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
@@ -20,6 +21,7 @@ from partwright.migration.plan import source_of
 from partwright.migration.scan import refuse_scattered, scan
 from partwright.migration.settings import Side
 from partwright.migration.streams import Streams
+from partwright.migration.target import foresee_target, make_target, refuse_other_target
 from partwright.migration.topics import (
     alter,
     cluster_of,
@@ -27,7 +29,6 @@ from partwright.migration.topics import (
     found,
     is_there,
     make_ledger,
-    make_target,
     meanwhile,
     refuse_foreign,
     settings_of,
@@ -46,6 +47,7 @@ __all__ = ["copy", "not_begun", "opened", "records_behind", "told", "translated"
 
 _LAG = 1000
 _MOST_BYTES = 1_000_000
+_LIKE_THE_OLD = NewTopic()
 
 
 def copy(
@@ -55,26 +57,28 @@ def copy(
     rate: float | None = None,
     lag: int = _LAG,
     follow: bool = False,
+    new_topic: NewTopic | None = None,
     scanning: Callable[[int, float | None], None] = lambda _records, _done: None,
     copying: Callable[[int, int], None] = lambda _copied, _left: None,
 ) -> Answer:
-    """Copies what is not copied yet, and what is written meanwhile until little of that is left.
+    """Copy what is not copied yet, and then what was written meanwhile, until little of that is left.
 
     Args:
         migration: What is migrated.
         groups: The consumer groups that move; by default every one that has committed offsets of the old topic.
-        rate: How many records a second at most; None for as many as can be.
-        lag: It ends when no more than so many offsets of the old topic are not copied.
-        follow: Whether it goes on instead until it is interrupted.
-        scanning: Called as the old topic is looked at: with how many records, and how much of all that is.
+        rate: The most records per second; None for no limit.
+        lag: It ends once at most this many offsets of the old topic are left to copy.
+        follow: Whether it continues until it is interrupted.
+        new_topic: The new topic's other properties; an existing topic must have them.
+        scanning: Called while the old topic is scanned, with the number of records and its share of the whole.
         copying: Called after each transaction with how many records are copied, and how many offsets are left.
 
     Returns:
-        The answer: copies, and where each group would begin now.
+        The answer: the copies, and where each group would begin now.
 
     Raises:
-        PartwrightError: Keys are in several partitions, another client wrote the topic, the settings are not those
-            that the copy began with, or a group was moved already.
+        PartwrightError: Keys are in several partitions, another client wrote the topic, the copy began with other
+            settings, a group was moved already, or the new topic is not as asked.
         BrokerError: No Kafka answers, it gives no right, or it refuses.
     """
     if rate is not None and not rate > 0:
@@ -82,7 +86,7 @@ def copy(
     if lag < 0:
         raise PartwrightError(f"--lag is a number of offsets, 0 or more, not {lag}", value=lag)
     began = time.monotonic()
-    with opened(migration, groups, scanning) as (writer, began_at):
+    with opened(migration, groups, scanning, new_topic=new_topic or _LIKE_THE_OLD) as (writer, began_at):
         if began_at.phase == "moved":
             raise PartwrightError(
                 f"the groups {', '.join(map(repr, began_at.groups))} read {migration.target.topic!r} already, where "
@@ -131,14 +135,16 @@ def opened(
     scanning: Callable[[int, float | None], None],
     *,
     must_exist: bool = False,
+    new_topic: NewTopic = _LIKE_THE_OLD,
 ) -> Iterator[tuple[Writer, State]]:
-    """A migration's writer, and how far it is: begun where it was not, its topics made.
+    """A migration's writer and progress; it is begun, and its topics are created, if it was not.
 
     Args:
         migration: What is migrated.
         groups: The groups that move.
-        scanning: Called as the old topic is looked at.
-        must_exist: Whether one that was not begun is refused.
+        scanning: Called while the old topic is scanned.
+        must_exist: Whether to refuse a migration that has not begun.
+        new_topic: The new topic's properties.
 
     Raises:
         PartwrightError: See `copy`.
@@ -149,22 +155,24 @@ def opened(
     state = ledger.last()
     if state is None and must_exist:
         raise not_begun(migration)
-    begin = state or _begun(migration, source, ids, groups, scanning)
+    if is_there(migration.target):
+        refuse_other_target(migration, new_topic, state.restore if state else None)
+    begin = state or _begun(migration, source, ids, groups, scanning, new_topic)
     most = int(settings_of(migration.source).all.get("max.message.bytes", _MOST_BYTES))
     with Writer(migration, most) as writer:
-        # What another one wrote up to now is written, or aborted.
+        # By now, everything that an earlier writer wrote is committed or aborted.
         now = ledger.last() or writer.note(begin)
         now.check(migration, ids)
         if len(source.begin) != len(now.at):
             ends_of(migration.source, ids[1], len(now.at))
         if now.phase == "new":
-            yield writer, writer.note(_target_made(migration, now))
+            yield writer, writer.note(_target_made(migration, now, new_topic))
         else:
             yield writer, _same_target(migration, now)
 
 
 def not_begun(migration: Migration) -> PartwrightError:
-    """Nothing was copied yet: the error."""
+    """The error that nothing was copied yet."""
     return PartwrightError(
         f"nothing was copied to {migration.target.topic!r} yet: partwright migrate copy comes first",
         value=migration.target.topic,
@@ -177,12 +185,15 @@ def _begun(
     ids: tuple[str, str],
     groups: Sequence[str],
     scanning: Callable[[int, float | None], None],
+    new_topic: NewTopic,
 ) -> State:
-    """What the ledger says first; its topic is there then."""
+    """The ledger's first record; afterwards its topic exists."""
     target = found(migration.target) if is_there(migration.target) else None
     if target is not None:
         refuse_foreign(migration, target)
-    own = settings_of(migration.source).own
+    else:
+        foresee_target(migration, new_topic)
+    own = {**settings_of(migration.source).own, **new_topic.configs}
     seen = scan(migration, source, groups_of(migration.source, groups), scanning, sizes=False)
     refuse_scattered(migration, seen)
     is_older = migration.order == "generation"
@@ -210,11 +221,11 @@ def _begun(
     )
 
 
-def _target_made(migration: Migration, state: State) -> State:
-    """The new topic is there, and has the settings that hold meanwhile."""
+def _target_made(migration: Migration, state: State, new_topic: NewTopic) -> State:
+    """Create the new topic if it is missing, and give it the settings for the time of the copy."""
     known = settings_of(Side(migration.target.config, migration.ledger)).all
     if not is_there(migration.target):
-        topic_id = make_target(migration, settings_of(migration.source).own, known)
+        topic_id = make_target(migration, settings_of(migration.source).own, known, new_topic)
     else:
         target = found(migration.target)
         refuse_foreign(migration, target)
@@ -224,7 +235,7 @@ def _target_made(migration: Migration, state: State) -> State:
 
 
 def _same_target(migration: Migration, state: State) -> State:
-    """Refuses another new topic of the same name, and one in which others write; counts what was aborted."""
+    """Refuse another new topic of the same name, and one to which others write; counts what was aborted."""
     target = found(migration.target)
     topic = migration.target.topic
     if target.topic_id != state.target[2]:
@@ -251,7 +262,7 @@ def _same_target(migration: Migration, state: State) -> State:
 def records_behind(
     migration: Migration, start: Sequence[int], ends: Sequence[int], *, committed: bool
 ) -> int:
-    """How many records of the new topic there are from some offsets on."""
+    """How many records the new topic has from some offsets on."""
     wanted = {p: offset for p, offset in enumerate(start) if offset < ends[p]}
     if not wanted:
         return 0
@@ -267,11 +278,11 @@ def records_behind(
 def translated(
     migration: Migration, state: State, groups: Sequence[Group]
 ) -> dict[str, tuple[Mapping[int, int], int, int]]:
-    """Where groups begin in the new topic, how many records each reads again, and how many it has not read.
+    """Where groups begin in the new topic, and how many records each one reads again and has not read.
 
     Args:
         migration: What is migrated.
-        state: How far it is.
+        state: The progress.
         groups: The groups, with their offsets in the old topic.
     """
     if not groups:
@@ -279,7 +290,7 @@ def translated(
     found_ = {group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups}
     ledger = Ledger(migration.target.config, migration.ledger)
     committed = [list(each.committed) for each in found_.values()]
-    # In order of generations or times a later copy may be of an earlier offset.
+    # In the order of generations or times, a later copy may be of an earlier offset.
     at: list[int] | None = None
     for then, copies in ledger.entries(None if state.older is not None else committed):
         if copies is not None:
@@ -295,7 +306,7 @@ def translated(
 
 
 def told(step: str, migration: Migration, state: State, groups: Sequence[Group]) -> Answer:
-    """A step's answer of what the ledger says."""
+    """A step's answer from the ledger."""
     where = translated(migration, state, groups)
     return Answer(
         step,

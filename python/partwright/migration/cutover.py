@@ -1,4 +1,4 @@
-"""Moves consumer groups to the new topic once writers have stopped, and back as long as nothing is finished."""
+"""Move consumer groups to the new topic once writers have stopped, and back while the migration is not finished."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["back", "cutover"]
 
-# So long no record may come to the old topic.
+# For this many seconds no record may arrive in the old topic.
 _STILL_S = 2.0
 
 
@@ -36,7 +36,7 @@ def cutover(
     still: float = _STILL_S,
     copying: Callable[[int, int], None] = lambda _copied, _left: None,
 ) -> Answer:
-    """Copies what is left, and sets the offsets of stopped groups in the new topic.
+    """Copy what is left, and set the offsets of stopped groups in the new topic.
 
     The old topic and the groups' offsets there stay as they are: see `back`.
 
@@ -47,16 +47,16 @@ def cutover(
         copying: Called after each transaction with how many records are copied, and how many offsets are left.
 
     Returns:
-        The answer: the offsets that were set, and what each group reads again.
+        The answer: the offsets that were set, and what each group re-reads.
 
     Raises:
         PartwrightError: Nothing was copied yet, or with other settings.
-        BrokerError: A group runs, or records still come to the old topic, or no Kafka answers, or it refuses.
+        BrokerError: A group runs, records still arrive in the old topic, no Kafka answers, or it refuses.
     """
     names = [group.name for group in groups_of(migration.source, groups)]
     for side in _clusters(migration):
         refuse_running(side.config, names)
-    # Now that none runs, none reads on.
+    # Now that no group runs, none reads on.
     moving = groups_of(migration.source, groups)
     with opened(migration, groups, lambda _records, _done: None, must_exist=True) as (writer, now):
         ends = _still(migration.source, still)
@@ -80,7 +80,7 @@ def cutover(
             state = writer.note(replace(state, phase="moved"))
     answer = told("cutover", migration, state, staying)
     answer.more["order"] = migration.order
-    # Those that were moved before have read on since.
+    # Groups that were moved earlier have read on since.
     answer.groups = {
         group.name: {int(target): offset for target, offset in state.groups[group.name].offsets.items()}
         for group in moving
@@ -91,16 +91,16 @@ def cutover(
 
 
 def _clusters(migration: Migration) -> list[Side]:
-    """Each side once, where their Kafka is the same."""
+    """Each side, but only once if both are on the same Kafka."""
     is_same = migration.source.config.servers == migration.target.config.servers
     return [migration.source] if is_same else [migration.source, migration.target]
 
 
 def _still(source: Side, seconds: float) -> list[int]:
-    """The old topic's ends, to which nothing was added for some seconds.
+    """The old topic's ends, after some seconds without a new record.
 
     Raises:
-        BrokerError: Records came, or a transaction is open.
+        BrokerError: Records arrived, or a transaction is open.
     """
     before = found(source)
     time.sleep(seconds)
@@ -144,10 +144,10 @@ def _rest_copied(
 
 
 def back(migration: Migration) -> Answer:
-    """Goes back to the old topic, as long as nothing is finished: copies may be made again.
+    """Go back to the old topic, as long as the migration is not finished; copying may continue later.
 
-    Nothing has to be set back: the old topic and its groups' offsets are as they were at the cut-over. What was written
-    to the new topic since is not in the old one, and is counted.
+    Nothing has to be reset: the old topic and its groups' offsets are as they were at the cut-over. Records that were
+    written to the new topic since are not in the old one; they are counted.
 
     Args:
         migration: What is migrated.
@@ -157,7 +157,7 @@ def back(migration: Migration) -> Answer:
 
     Raises:
         PartwrightError: No group was moved.
-        BrokerError: A group that was moved runs, or no Kafka answers.
+        BrokerError: A moved group runs, or no Kafka answers.
     """
     with opened(migration, (), lambda _records, _done: None, must_exist=True) as (writer, moved):
         if moved.phase != "moved":

@@ -1,4 +1,4 @@
-"""Ends a migration: the new topic gets its own settings, and the ledger goes; the old topic stays."""
+"""End a migration: the new topic gets its own settings, and the ledger is deleted; the old topic stays."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ __all__ = ["finish"]
 
 
 def finish(migration: Migration, groups: Sequence[str] = ()) -> Answer:
-    """Sets the new topic's settings as the old one's were, and deletes the ledger: from now on there is no way back.
+    """Give the new topic the old one's settings and delete the ledger: from now on there is no way back.
 
     The old topic is not touched.
 
     Args:
         migration: What is migrated.
-        groups: Groups that must have been moved; all that were, by default.
+        groups: Groups that must have been moved; by default all that were.
 
     Returns:
-        The answer, of what the ledger said.
+        The answer, from what the ledger said.
 
     Raises:
         PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
-        BrokerError: No Kafka answers, it gives no right, or a topic is not there.
+        BrokerError: No Kafka answers, it gives no right, or a topic is missing.
     """
     source, ids = source_of(migration)
     state = Ledger(migration.target.config, migration.ledger).last()

@@ -1,4 +1,4 @@
-"""Consumer groups of the old topic: who they are, whether they are stopped, their offsets, and setting them anew."""
+"""The old topic's consumer groups: which they are, whether they are stopped, and their offsets, read and set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright._check import meant
 from partwright.errors import BrokerError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, admin_client, confluent_kafka, no_right
-from partwright.kafka.groups import described_group
+from partwright.kafka.groups import described_group, group_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Group", "commit", "groups_of", "refuse_running"]
 
 _GROUP_DENIED = 30
-# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR: of a new Kafka, or while a group's moves.
+# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR: from a Kafka that has just started, or
+# while a group's coordinator moves.
 _NO_COORDINATOR = {14, 15, 16}
 _POLL_S = 0.05
 _LIVE = {"STABLE", "PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN"}
@@ -30,8 +31,8 @@ class Group(NamedTuple):
     """A consumer group that has read the old topic.
 
     Attributes:
-        name: Its id.
-        committed: By old partition the offset that it has committed.
+        name: Its ID.
+        committed: By old partition, the offset that it has committed.
     """
 
     name: str
@@ -43,11 +44,11 @@ def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
 
     Args:
         side: The topic.
-        asked: These groups alone, each of which must have; by default every group that has.
+        asked: Only these groups, each of which must have some; by default every group that has.
 
     Raises:
-        BrokerError: No Kafka answers or it gives no right; one of the groups is not there, is not of consumers, or has
-            committed nothing for the topic.
+        BrokerError: No Kafka answers or it gives no right; one of the groups is missing, is not a consumer group, or
+            has committed nothing for the topic.
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
         kinds = _kinds(admin)
@@ -70,7 +71,7 @@ def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
 
 
 def _kinds(admin: Admin) -> dict[str, bool]:
-    """The groups that this user may see, and whether each is one of consumers."""
+    """The groups that this user may see, and whether each is a consumer group."""
     kafka = confluent_kafka()
     asked = admin.of_coordinator(lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout))
     listed = admin.answer(asked, "DESCRIBE", "the groups").valid
@@ -98,19 +99,12 @@ def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
 
 
 def _committed(admin: Admin, topic: str, names: Sequence[str]) -> list[tuple[str, dict[int, int]]]:
-    kafka = confluent_kafka()
-    asked = {
-        name: admin.client.list_consumer_group_offsets(
-            [kafka.ConsumerGroupTopicPartitions(name)], request_timeout=admin.timeout
-        )[name]
-        for name in names
-    }
     found = []
-    for name, each in asked.items():
-        told = admin.answer(each, "DESCRIBE", f"the group {name!r}")
+    for name in names:
+        told = admin.answer(group_offsets(admin, name), "DESCRIBE", f"the group {name!r}")
         offsets = {
             place.partition: place.offset
-            for place in told.topic_partitions
+            for place in told.topic_partitions or ()
             if place.topic == topic and place.error is None and place.offset >= 0
         }
         found.append((name, offsets))
@@ -118,11 +112,11 @@ def _committed(admin: Admin, topic: str, names: Sequence[str]) -> list[tuple[str
 
 
 def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
-    """Refuses groups that have members, whose offsets Kafka would not set.
+    """Refuse groups with members: Kafka would not set their offsets.
 
     Args:
-        config: How their Kafka is reached.
-        names: The groups; one that is not there has no members.
+        config: How to reach their Kafka.
+        names: The groups; a missing one has no members.
 
     Raises:
         BrokerError: One has members, or no Kafka answers.
@@ -146,7 +140,7 @@ def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
 
 
 def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, int]) -> None:
-    """Sets a stopped group's offsets of a topic.
+    """Set a stopped group's offsets of a topic.
 
     Raises:
         BrokerError: No Kafka answers, or it refuses one of them.
@@ -163,7 +157,7 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
                 ]
             )
             told = admin.answer(asked, "READ", f"the group {group!r}")
-            # Kafka refuses each partition by itself, and the answer as a whole says nothing of it.
+            # Kafka refuses single partitions, which the answer as a whole does not show.
             refused = [place for place in told.topic_partitions if place.error is not None]
             is_moving = bool(refused) and all(place.error.code() in _NO_COORDINATOR for place in refused)
             if not is_moving or time.monotonic() > until:

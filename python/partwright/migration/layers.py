@@ -1,4 +1,4 @@
-"""In which layers a topic is copied, so that its consumer groups read as little again as can be: pure functions."""
+"""The layers in which a topic is copied, so that its groups re-read as little as possible: pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["committed_or_begin", "layers"]
 
 
 def committed_or_begin(committed: Mapping[int, int], begin: Sequence[int]) -> list[int]:
-    """A group's offset in each old partition; where it has none, it has read nothing.
+    """A group's offset in each old partition; without one, it has read nothing there.
 
     Examples:
         >>> committed_or_begin({1: 40}, [5, 7])
@@ -21,19 +21,19 @@ def committed_or_begin(committed: Mapping[int, int], begin: Sequence[int]) -> li
 
 
 def layers(groups: Iterable[Sequence[int]], at: Sequence[int], end: Sequence[int]) -> list[tuple[int, ...]]:
-    """Up to which offsets the old partitions are copied, one layer after the other.
+    """The offsets up to which the old partitions are copied, one layer after the other.
 
-    First all partitions up to the offsets of the group that has read least, then up to those of the next, and so on.
-    Whatever a group has read then lies before whatever it has not, in each new partition, as long as of any two groups
-    one has read no less than the other in every partition.
+    First all partitions up to the offsets of the group that has read least, then up to the next group's, and so on. If
+    of any two groups one is at least as far as the other in every partition, then in each new partition everything that
+    a group has read comes before everything that it has not read.
 
     Args:
         groups: The offsets of each group, one for each old partition.
         at: How far each old partition is copied already.
-        end: Up to where it is to be copied.
+        end: How far it shall be copied.
 
     Returns:
-        The layers' ends; the last is `end`. None lies before `at` or before the one before it.
+        The layers' ends; the last one is `end`. No end is before `at` or before the previous end.
 
     Examples:
         >>> layers([(7, 2), (3, 1)], at=(0, 0), end=(9, 4))

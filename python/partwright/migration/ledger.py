@@ -1,7 +1,7 @@
-"""A migration's ledger: a topic of one partition, written in the same transactions as the copies that it tells of.
+"""A migration's ledger: a topic of one partition, written in the same transactions as the copies.
 
-Each of its records says in JSON how far each old partition is copied. The header `mapping` of one that was written with
-copies has where each of them was and is, as Arrow.
+Each of its records says in JSON how far each old partition is copied. If it was written together with copies, its
+header `mapping` has each copy's old and new place, as Arrow.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = ["MAPPING", "Copies", "Ledger", "Moved", "State", "encoded"]
 
 VERSION = 1
 MAPPING = "mapping"
-"""The header that has where copies were and are."""
-# So many records are looked at first for the last one; behind each transaction lies its mark.
+"""The header with the copies' old and new places."""
+# This many records are searched first for the last one; a marker follows each transaction.
 _FEW = 16
 
 
@@ -41,8 +41,8 @@ class Moved:
     """A group that was moved to the new topic.
 
     Attributes:
-        committed: Its offset in each old partition, as it was then.
-        offsets: Those that were committed for it in the new topic.
+        committed: Its offset in each old partition at that time.
+        offsets: The offsets that were committed for it in the new topic.
         reread: How many records it reads again.
     """
 
@@ -53,26 +53,26 @@ class Moved:
 
 @dataclass(frozen=True)
 class State:
-    """How far a migration is: what one record of the ledger says.
+    """A migration's progress: the content of one record of the ledger.
 
     Attributes:
-        source: The old topic's cluster, name and id, of which copies are made.
-        target: The new topic's cluster, name and, once it is there, its id.
+        source: The cluster, name and ID of the old topic.
+        target: The cluster and name of the new topic, and, once it exists, its ID.
         settings: n, m, client, key type and order.
-        phase: `new` until the new topic is there, `copying`, or `moved` once a group was moved.
+        phase: `new` until the new topic exists, `copying`, or `moved` once a group was moved.
         begin: The first offset of each old partition, when the copy began.
-        at: Up to which offset each old partition is copied.
-        ends: The offset behind the last copy in each new partition; 0 where there is none.
+        at: The offset up to which each old partition is copied.
+        ends: The offset after the last copy in each new partition; 0 if there is none.
         copied: How many records were copied.
         deleted: How many offsets were deleted from the old topic before they could be copied.
-        aborted: How many copies lie in the new topic that were aborted, as a copy was interrupted.
-        looked: Up to which offset of each new partition such copies were counted.
+        aborted: How many aborted copies are in the new topic, because copying was interrupted.
+        looked: The offset in each new partition up to which such copies were counted.
         untimed: How many records have no timestamp, or that of 1970: their copies have the time of the copy.
-        every_key_at_home: Whether each key was where the client puts it, so that one that is not is refused.
-        restore: The new topic's own settings that `finish` sets; None for one that it removes.
-        older: In the order `generation` the number of partitions before there were more; None once those records that
-            lie where it says are copied, or where there is no such order.
-        older_ends: Up to where such records are copied first.
+        every_key_at_home: Whether each key was where the client puts it, so that a later one that is not is refused.
+        restore: The new topic's own settings that `finish` sets; None for a setting that it removes.
+        older: In the order `generation`, the number of partitions before some were added; None once the records that
+            are where that number puts them are copied, or in any other order.
+        older_ends: The offsets up to which such records are copied first.
         groups: The groups that were moved.
     """
 
@@ -96,21 +96,21 @@ class State:
     groups: dict[str, Moved] = field(default_factory=dict)
 
     def json(self) -> bytes:
-        """As the ledger has it."""
+        """The text in the ledger."""
         return json.dumps({"version": VERSION, **asdict(self)}, separators=(",", ":")).encode()
 
     def check(self, migration: Migration, source: tuple[str, str]) -> State:
-        """Refuses a migration that goes on with other settings or another topic than it began with.
+        """Refuse to continue a migration with other settings or another topic than it began with.
 
         Args:
-            migration: What is asked for.
-            source: The id of the old topic's cluster, and the topic's own.
+            migration: The requested migration.
+            source: The IDs of the old topic's cluster and of the topic.
 
         Returns:
-            The same.
+            The same progress.
 
         Raises:
-            PartwrightError: It is another one.
+            PartwrightError: Something differs.
         """
         if self.source[1] != migration.source.topic or self.source[0] != source[0]:
             raise PartwrightError(
@@ -134,12 +134,12 @@ class State:
         return self
 
     def moved(self, group: str, moved: Moved) -> State:
-        """The same with one more group that was moved."""
+        """The same with one more moved group."""
         return replace(self, phase="moved", groups={**self.groups, group: moved})
 
 
 def settings_of(migration: Migration) -> dict[str, int | str | None]:
-    """What must not change as a migration goes on."""
+    """What must not change while a migration goes on."""
     return {
         "-n": migration.partitions,
         "--client": migration.client,
@@ -149,9 +149,9 @@ def settings_of(migration: Migration) -> dict[str, int | str | None]:
 
 
 def encoded(some: Slice) -> bytes:
-    """Where copies were and are, in about a byte each.
+    """The copies' old and new places, in about a byte each.
 
-    Offsets are as differences from the one before of their old partition, most of which are 1.
+    Offsets are stored as differences from the previous one of the same old partition, most of which are 1.
     """
     before: dict[int, int] = {}
     steps = []
@@ -185,14 +185,14 @@ def _short(numbers: Any) -> pa.Array:
 
 
 class Copies:
-    """Where the copies of one transaction were and are, as the ledger has it.
+    """The old and new places of one transaction's copies, from the ledger.
 
     Args:
         data: What `encoded` made.
 
     Attributes:
-        bases: By new partition the offset of the first of them.
-        count: How many they are.
+        bases: By new partition, the offset of the first copy.
+        count: How many copies there are.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -201,7 +201,7 @@ class Copies:
         self.count = self._rows.num_rows
 
     def slice(self) -> Slice:
-        """Each of them, which takes more time."""
+        """Each copy's places, which takes more time."""
         partitions, steps, targets = (
             self._rows[name].to_pylist() for name in ("partition", "step", "target")
         )
@@ -214,10 +214,10 @@ class Copies:
 
 
 class Ledger:
-    """A migration's ledger, which is read here; the writer of the copies writes it.
+    """A migration's ledger, for reading; the copies' writer writes it.
 
     Args:
-        config: How the new topic's Kafka is reached.
+        config: How to reach the new topic's Kafka.
         topic: The ledger's name.
     """
 
@@ -225,7 +225,7 @@ class Ledger:
         self._config, self._topic = config, topic
 
     def extent(self) -> tuple[int, int] | None:
-        """From which to which offset it has records; None where there is no ledger.
+        """The offsets between which it has records; None if there is no ledger.
 
         Raises:
             BrokerError: No Kafka answers, or it gives no right.
@@ -237,7 +237,7 @@ class Ledger:
             return first, offsets_of(admin, self._topic, [0], "latest", committed=True)[0]
 
     def last(self) -> State | None:
-        """How far the migration is; None where it has not begun.
+        """The migration's progress; None if it has not begun.
 
         Raises:
             BrokerError: No Kafka answers, or it gives no right.
@@ -259,10 +259,10 @@ class Ledger:
         return None
 
     def entries(self, committed: list[list[int]] | None = None) -> Iterator[tuple[State, Copies | None]]:
-        """How far the migration was after each transaction, and which copies it made, in their order.
+        """The progress after each transaction, and the copies that it made, in their order.
 
         Args:
-            committed: Groups' offsets: copies before the first that one of them has not read may be left out.
+            committed: Groups' offsets: copies before the first one that some group has not read may be left out.
         """
         extent = self.extent()
         if extent is None:
@@ -272,7 +272,7 @@ class Ledger:
             yield state, None if data is None else Copies(data)
 
     def _before(self, committed: list[list[int]], begin: int, end: int) -> int:
-        """A record of the ledger when none had been copied that one of the groups has not read."""
+        """A record of the ledger from before anything was copied that some group has not read."""
         window = _FEW
         while True:
             start = max(begin, end - window)
@@ -297,8 +297,8 @@ class Ledger:
             version = found.pop("version")
         except (ValueError, KeyError, AttributeError, TypeError):
             raise BrokerError(
-                f"the topic {self._topic!r} has a record that is no migration's (offset {record.offset()}): give the "
-                "new topic another name"
+                f"the topic {self._topic!r} has a record that is not a migration's (offset {record.offset()}): give "
+                "the new topic another name"
             ) from None
         if version != VERSION:
             raise PartwrightError(

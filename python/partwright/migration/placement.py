@@ -1,4 +1,4 @@
-"""In which new partition each record goes: by its key, and where the client goes by none, by where it was."""
+"""The new partition of each record: by its key, or, if the client does not hash the key, by where it was."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Placement:
     """Where records go.
 
     A record that the client would place anywhere goes to a partition that follows from its old partition and offset:
-    the same one whenever it is copied, spread evenly, and where the new number of partitions is a multiple of the old
-    one, to a new partition that has records of that old one alone, as those with keys do.
+    the same one whenever it is copied, and spread evenly. If the new number of partitions is a multiple of the old one,
+    that new partition has records of only this old one, as for records with keys.
 
     Args:
         old: How many partitions the old topic has.
@@ -38,7 +38,7 @@ class Placement:
         """The new partition of each record.
 
         Args:
-            keys: Their key bytes, null where a record has no key.
+            keys: Their key bytes, null for records without a key.
             partitions: Their old partitions.
             offsets: Their offsets there.
         """
@@ -56,5 +56,5 @@ class Placement:
         return (partition + self._old * offset) % self._new
 
     def home(self, keys: pa.Array) -> pa.Array:
-        """The old partition that the client gives each key; null where the client does not go by it."""
+        """The old partition that the client gives each key; null if the client does not use the key."""
         return self._home(keys)

@@ -1,4 +1,4 @@
-"""What a migration would do, and whether it can: reads the old topic once, and writes nothing."""
+"""Plan a migration, and whether it is possible: reads the old topic once, and writes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plan", "source_of"]
 
-# A copy takes about so many times as long as this look, and looks itself; see benches/python/migrating.py.
+# A copy, which scans too, takes about this many times as long as the scan; see benches/python/migrating.py.
 _COPY_OVER_SCAN = 2.5
 
 
@@ -29,20 +29,20 @@ def plan(
     groups: Sequence[str] = (),
     progress: Callable[[int, float | None], None] = lambda _records, _done: None,
 ) -> Answer:
-    """What would be copied, in which order, and who would read what again.
+    """Find what would be copied, in which order, and what groups would re-read.
 
     Args:
         migration: What is migrated.
         groups: The consumer groups that move; by default every one that has committed offsets of the old topic.
-        progress: Called with how many records were read, and with how much of all that is.
+        progress: Called with the number of records read, and their share of the whole.
 
     Returns:
-        The answer, with `scan`. Its offsets of groups count copies, without the marks of transactions.
+        The answer, with `scan`. Its offsets of groups count copies, without the markers of transactions.
 
     Raises:
         PartwrightError: The topics are the same.
-        BrokerError: No Kafka answers or it gives no right; the old topic or a group is not there; the new topic is
-            there and holds other records.
+        BrokerError: No Kafka answers or it denies the right; the old topic or a group does not exist; the new topic
+            exists and holds other records.
     """
     source, _ = source_of(migration)
     own = settings_of(migration.source).own
@@ -88,7 +88,7 @@ def plan(
 
 
 def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
-    """The old topic as it is, its cluster's id and its own.
+    """The old topic as it is, with the IDs of its cluster and of the topic.
 
     Raises:
         PartwrightError: The new topic is the same one.

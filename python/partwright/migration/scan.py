@@ -1,4 +1,4 @@
-"""Looks at the old topic before anything is written: how large it is, which keys are scattered, who reads again."""
+"""Look at the old topic before anything is written: its size, scattered keys, and what groups re-read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "Scan", "refuse_scattered", "scan"]
 
-# Columns of fewer rows cost more in calls than in rows.
+# Columns with fewer rows cost more in calls than in rows.
 _ROWS = 20_000
 
 
@@ -38,8 +38,8 @@ class Reading:
 
     Attributes:
         unread: How many records it has not read yet.
-        reread: How many it reads again at most.
-        positions: By new partition, behind how many of its copies the group begins at least.
+        reread: How many it reads again, at most.
+        positions: By new partition, the number of copies after which the group begins, at least.
     """
 
     unread: int
@@ -49,22 +49,22 @@ class Reading:
 
 @dataclass
 class Scan:
-    """What the old topic has.
+    """The contents of the old topic.
 
     Attributes:
         partitions: How many partitions it has.
-        records: How many records that are committed.
-        bytes: Those of their keys, values and headers, uncompressed.
+        records: How many committed records.
+        bytes: The bytes of their keys, values and headers, uncompressed.
         tombstones: How many have no value.
-        keyless: How many the client would place anywhere: it does not go by their key, or they have none.
-        keys: How many keys there are, about where `sampled` is more than 1.
+        keyless: How many the client would place anywhere, because they have no key or it does not use the key.
+        keys: How many keys there are, an estimate if `sampled` is more than 1.
         away: How many records are not where the client puts their key.
         scattered_keys: How many keys are in several partitions.
         scattered_records: How many records those keys have.
-        sampled: Of how many keys one was looked at for that; 1 where each was.
+        sampled: One key in this many was checked for that; 1 if each was.
         untimed: How many have no timestamp.
         shares: By new partition, how many records it gets.
-        fingerprint: Who wrote the topic.
+        fingerprint: The client that wrote the topic.
         groups: What each group reads.
     """
 
@@ -85,7 +85,7 @@ class Scan:
 
     @property
     def older(self) -> int | None:
-        """The number of partitions before there were more, where the records show that."""
+        """The number of partitions before some were added, if the records show that."""
         found = self.fingerprint
         if found is None or found.verdict != "n-change" or found.change is None:
             return None
@@ -101,14 +101,14 @@ def scan(
     *,
     sizes: bool = True,
 ) -> Scan:
-    """Reads the old topic once.
+    """Read the old topic once.
 
     Args:
         migration: What is migrated.
         source: The old topic as it is.
         groups: Its consumer groups.
         progress: Called with how many records were read, and with how much of all that is.
-        sizes: Whether their bytes are counted, which takes more time.
+        sizes: Whether bytes are counted, which takes more time.
 
     Raises:
         BrokerError: The broker is gone, sends nothing more, or gives no right to read.
@@ -177,12 +177,12 @@ def _sum_up(found: Scan, seen: Observed, place: Placement) -> None:
 
 
 class _Counted:
-    """How many records each group has read and has not, by layer and new partition."""
+    """How many records each group has read and has not read, by layer and new partition."""
 
     def __init__(self, groups: Sequence[Group], source: Found, *, is_layered: bool) -> None:
         self._offsets = {each.name: committed_or_begin(each.committed, source.begin) for each in groups}
         bounds = layers(self._offsets.values(), source.begin, source.ends) if is_layered else []
-        # All behind the last bound is one layer more: what comes while it is read.
+        # Records after the last bound, which arrive during the scan, are one more layer.
         self._bounds = [pa.array(bound, pa.int64()) for bound in bounds[:-1]]
         self._of_layer: Counter[tuple[int, int]] = Counter()
         self._unread: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in self._offsets}
@@ -213,7 +213,7 @@ class _Counted:
                 )
                 missing = sum(unread[layer, target] for layer in layers_)
                 again = many - before - missing
-                # Each new partition has records of one old one alone, in their order.
+                # Each new partition has records of only one old partition, in their order.
                 positions[target] = many - missing if is_multiple else before
                 reread += 0 if is_multiple else again
             found[name] = Reading(unread.total(), reread, positions)
@@ -226,11 +226,11 @@ def _by_layer(rows: pa.Table) -> dict[tuple[int, int], int]:
 
 
 def refuse_scattered(migration: Migration, found: Scan) -> None:
-    """Refuses what cannot be copied in order, or would not stay so.
+    """Refuse a topic that cannot be copied in order, or would not stay in order.
 
     Raises:
-        PartwrightError: Keys are in several partitions and nobody says how to order them, or another client than the
-            one that is said wrote the topic.
+        PartwrightError: Keys are in several partitions and no order was chosen, or another client than the named one
+            wrote the topic.
     """
     topic = migration.source.topic
     seen = found.fingerprint

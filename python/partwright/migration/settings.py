@@ -1,4 +1,4 @@
-"""What is migrated: from which topic to which, into how many partitions, by which client's rule and in which order."""
+"""A migration's settings: the topics, the number of partitions, the client's rule, and the order."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["LEDGER", "ORDERS", "Migration", "Side"]
 
 ORDERS = ("time", "generation")
-"""How records of a key that is in several old partitions may be ordered: by their timestamps, or first those that were
-written before the topic got more partitions."""
+"""How records of a key in several old partitions may be ordered: by their timestamps, or first those that were written
+before the topic got more partitions."""
 LEDGER = "__partwright_migrate-"
-"""What the name of a migration's ledger begins with; the name of the new topic follows."""
+"""The beginning of the name of a migration's ledger; the new topic's name follows."""
 _LONGEST = 249
 
 
 @dataclass(frozen=True)
 class Side:
-    """A topic, and how its Kafka is reached.
+    """A topic, and how to reach its Kafka.
 
     Attributes:
         config: The client configuration, with servers.
@@ -41,16 +41,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Migration:
-    """What is migrated; checked as it is made, before a broker is asked.
+    """A migration; checked when it is made, before a broker is asked.
 
     Attributes:
         source: The old topic.
         target: The new topic.
         partitions: How many partitions the new topic has.
         client: The client whose rule places each key.
-        key_type: `confluent:strip-id` where a schema's id is not part of the key; else None.
-        order: How records of a key that is in several old partitions are ordered, one of `ORDERS`; None refuses them.
-        is_client_said: Whether somebody chose the client: else a topic that another one wrote is refused.
+        key_type: `confluent:strip-id` if a schema's ID is not part of the key; otherwise None.
+        order: How records of a key in several old partitions are ordered, one of `ORDERS`; None refuses them.
+        is_client_said: Whether the user chose the client: otherwise a topic that another client wrote is refused.
 
     Raises:
         PartwrightError: A name or the number cannot be a topic's, or the client or the order is not known.
@@ -80,10 +80,10 @@ class Migration:
 
     @property
     def ledger(self) -> str:
-        """The topic that remembers how far the migration is."""
+        """The topic that records the migration's progress."""
         return LEDGER + self.target.topic
 
     @property
     def transactional_id(self) -> str:
-        """What makes a second copy of the same migration end the first."""
+        """The transactional ID, by which a second copy of the same migration ends the first."""
         return f"partwright-migrate-{self.source.topic}-{self.target.topic}"

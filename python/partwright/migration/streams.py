@@ -1,4 +1,4 @@
-"""A topic's committed records, each partition in its order, up to any offsets: read once, and held until wanted."""
+"""A topic's committed records, each partition in order, up to any offsets: read once, and kept until needed."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["Record", "Streams"]
 
 _POLL_S, _POLLED = 0.2, 1000
-# A broker that sends nothing for as long is not going to.
+# A broker that has sent nothing for this long is not going to.
 _STALL_S = 60.0
-# What is held of all partitions together, and of one at least.
+# The most bytes that are held of all partitions together, and the least of one.
 _HELD_BYTES, _HELD_LEAST = 128 << 20, 1 << 20
-# A record takes memory besides the bytes of its value.
+# A record takes more memory than its value's bytes.
 _RECORD_BYTES = 300
 _WAIT = "fetch.wait.max.ms"
 _LONGEST_WAIT_MS = 100
@@ -50,14 +50,14 @@ _FIXED: dict[str, object] = {
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
     "enable.partition.eof": True,
-    # Records that are deleted before they are read are counted.
+    # Records that were deleted before they could be read are counted.
     "auto.offset.reset": "error",
     "allow.auto.create.topics": False,
 }
 
 
 class Record(Protocol):
-    """What confluent-kafka's `Message` has of a record."""
+    """A record, as confluent-kafka's `Message` has it."""
 
     def error(self) -> KafkaError | None: ...  # noqa: D102 - see confluent-kafka
     def key(self) -> bytes | None: ...  # noqa: D102
@@ -73,13 +73,13 @@ class Streams:
     """A topic's partitions as queues of records, over one consumer that commits nothing and joins no group.
 
     Args:
-        config: How its Kafka is reached.
+        config: How to reach its Kafka.
         topic: The topic.
-        start: From which offset on each partition is read.
-        committed: Whether records of transactions that were aborted, or are open, are left out.
+        start: The offset in each partition at which reading starts.
+        committed: Whether records of aborted and open transactions are left out.
 
     Attributes:
-        at: By partition the offset below which all records have come.
+        at: By partition, the offset before which all records have arrived.
         deleted: How many offsets were deleted before they could be read.
     """
 
@@ -104,7 +104,7 @@ class Streams:
             "isolation.level": "read_committed" if committed else "read_uncommitted",
             "error_cb": self._troubles.note,
         }
-        # That a partition ends behind a transaction's mark is told after this time.
+        # librdkafka reports after this time that a partition ends with a transaction's marker.
         wait = min(int(str(given.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
         with refused_settings(config):
             self._consumer: Consumer = kafka.Consumer({**given, _WAIT: wait}, logger=SILENT)
@@ -119,7 +119,7 @@ class Streams:
         self._consumer.close()
 
     def head(self, partition: int, bound: int) -> Record | None:
-        """The next record of a partition below an offset, which stays the next; None where there is none any more.
+        """The next record of a partition before an offset, without taking it; None if there are no more.
 
         Raises:
             BrokerError: The broker is gone, sends nothing more, or gives no right to read.
@@ -130,24 +130,24 @@ class Streams:
         return queue[0] if queue and queue[0].offset() < bound else None
 
     def drop(self, partition: int) -> None:
-        """The head of a partition is done with."""
+        """Drop the head of a partition."""
         self._taken(partition, len(self._queues[partition].popleft()) + _RECORD_BYTES)
 
     def passed(self, partition: int, bound: int) -> bool:
-        """Whether all records of a partition below an offset have come, and been taken."""
+        """Whether all records of a partition before an offset have arrived and were taken."""
         queue = self._queues[partition]
         return queue[0].offset() >= bound if queue else self.at[partition] >= bound
 
     def take(self, bounds: Sequence[int], count: int, size: int) -> list[Record]:
-        """The next records below the bounds, those of one partition in their order.
+        """The next records within the bounds, each partition's in order.
 
         Args:
             bounds: Up to which offset each partition is read.
-            count: How many records at most.
-            size: How many bytes, about.
+            count: The most records.
+            size: About how many bytes.
 
         Returns:
-            The records; none where every bound is passed.
+            The records; empty once every bound is reached.
 
         Raises:
             BrokerError: As `head` says.
@@ -178,7 +178,7 @@ class Streams:
             self._poll()
 
     def take_by_time(self, bounds: Sequence[int], count: int, size: int) -> list[Record]:
-        """As `take`, those of all partitions merged by their timestamps; of equal ones the lower partition is first."""
+        """As `take`, with all partitions merged by timestamp; for equal ones, the lower partition comes first."""
         found: list[Record] = []
         heads: list[tuple[int, int]] = []
         for partition, bound in enumerate(bounds):
@@ -197,11 +197,11 @@ class Streams:
         return found
 
     def fill(self, bounds: Sequence[int], count: int, stopped: Event) -> None:
-        """Lets records come, ahead of who takes them: for a thread of its own, while nobody else uses the streams.
+        """Fetch records ahead of their use, in a thread of its own, while nobody else uses the streams.
 
         Args:
             bounds: Up to which offset each partition is read.
-            count: It ends as soon as so many records are there,
+            count: It ends as soon as this many records are there,
             stopped: or this is set.
 
         Raises:
@@ -222,18 +222,18 @@ class Streams:
             self._consumer.resume([self._place(partition)])
 
     def _poll(self) -> None:
-        """Takes what has come; other partitions than the one that is waited for may hold more than they should."""
+        """Take what has arrived; partitions other than the awaited one may then hold more than they should."""
         before = sum(self.at.values())
         records = cast("list[Record]", self._consumer.consume(_POLLED, _POLL_S))
-        # By type: confluent-kafka's errors cannot be compared with None.
+        # Compared by type, because confluent-kafka's errors cannot be compared with None.
         if not set(map(type, [record.error() for record in records])) <= {NoneType}:
             records = [record for record in records if not self._is_event(record)]
-        # One partition's come together.
+        # One partition's records arrive together.
         for partition, some in groupby(records, methodcaller("partition")):
             run = list(some)
             self._queues[partition].extend(run)
             self._held[partition] += sum(map(len, run)) + len(run) * _RECORD_BYTES
-            # A mark behind them may have been passed already: that is told after them, and was heard before.
+            # A marker after them may have been passed already: it is reported after them, and was noticed before.
             self.at[partition] = max(self.at[partition], run[-1].offset() + 1)
         full = {each for each, held in self._held.items() if held > self._most} - self._paused
         if full:
@@ -251,7 +251,7 @@ class Streams:
                 )
 
     def _is_event(self, record: Record) -> bool:
-        """Whether something is told in a record's place; it is heard then."""
+        """Whether it reports something instead of a record; that is then handled."""
         error = record.error()
         if error is None:
             return False
@@ -268,13 +268,13 @@ class Streams:
             raise BrokerError(
                 f"the topic {self._topic!r} was deleted while it was read: start again", value=self._topic
             )
-        # The group's name is asked for, and nothing is done with it.
+        # The group's name is required, and nothing is done with it.
         elif code != _GROUP_DENIED:
             operation = "READ" if code == TOPIC_DENIED else "FETCH"
             raise refusal(self._config, error, operation, f"the topic {self._topic!r}")
 
     def _begin_anew(self, partition: int) -> None:
-        """The oldest records were deleted, as their time had come: what is left is read."""
+        """The oldest records were deleted by retention: read what is left."""
         with admin_client(self._config, TIMEOUT_S) as admin:
             first = offsets_of(admin, self._topic, [partition], "earliest")[partition]
         self.deleted += max(0, first - self.at[partition])

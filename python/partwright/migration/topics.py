@@ -1,4 +1,4 @@
-"""The old topic, the new one and its ledger: looked at, made, and given settings that are set back later."""
+"""The old topic, the new one and its ledger: described, created, and given settings that are reset later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright._check import MOST_LONG
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.topics import create_topic, described, existing, offsets_of
+from partwright.kafka.topics import LEADERLESS, create_topic, described, existing, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,13 +25,12 @@ __all__ = [
     "found",
     "is_there",
     "make_ledger",
-    "make_target",
     "meanwhile",
     "refuse_foreign",
     "settings_of",
 ]
 
-# While a topic is copied nothing is deleted of it, and each record keeps its time whatever that is.
+# During the copy, nothing is deleted from a topic, and each record keeps its time, whatever it is.
 _MEANWHILE = {
     "retention.ms": "-1",
     "retention.bytes": "-1",
@@ -40,11 +39,7 @@ _MEANWHILE = {
     "message.timestamp.after.max.ms": str(MOST_LONG),
     "message.timestamp.difference.max.ms": str(MOST_LONG),
 }
-# Which replicas are throttled: the numbers of brokers that the new topic may not have.
-_OF_REPLICAS = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
 _ITS_OWN = 1
-# LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER and REPLICA_NOT_AVAILABLE.
-_LEADERLESS = {5, 6, 9}
 _SETTLE_S, _POLL_S = 30.0, 0.2
 
 
@@ -52,10 +47,10 @@ class Found(NamedTuple):
     """A topic as it is now.
 
     Attributes:
-        topic_id: Kafka's id of it, which tells it from another one of the same name.
+        topic_id: Kafka's ID, which distinguishes it from another topic of the same name.
         begin: The first offset of each partition.
-        ends: The offset behind the last record of each that readers of committed records see.
-        tails: The offset behind the last record of each, those of open transactions among them.
+        ends: The offset after each partition's last record that readers of committed records see.
+        tails: The offset after each partition's last record, including open transactions.
     """
 
     topic_id: str
@@ -68,8 +63,8 @@ class Settings(NamedTuple):
     """A topic's settings.
 
     Attributes:
-        own: Those that were set for this topic.
-        all: All that hold for it.
+        own: The settings that were made for this topic.
+        all: All settings that apply to it.
     """
 
     own: dict[str, str]
@@ -77,7 +72,7 @@ class Settings(NamedTuple):
 
 
 def cluster_of(config: KafkaConfig) -> str:
-    """The id of the cluster that answers.
+    """The ID of the cluster that answers.
 
     Raises:
         BrokerError: No Kafka answers.
@@ -113,16 +108,16 @@ def is_there(side: Side) -> bool:
 
 
 def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
-    """The offset behind the last committed record of each partition of the old topic.
+    """The offset after the last committed record of each partition of the old topic.
 
     Args:
         side: The topic.
-        topic_id: The id that it had as its copy began.
+        topic_id: The ID that it had when the copy began.
         partitions: How many partitions it had.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
-        PartwrightError: It is another one by now, or has another number of partitions.
+        PartwrightError: It has been replaced by another topic, or has another number of partitions.
     """
     until = time.monotonic() + _SETTLE_S
     while True:
@@ -130,8 +125,8 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
             now = found(side)
             break
         except BrokerError as error:
-            # A partition's leader moves now and then while a topic is copied.
-            if error.value not in _LEADERLESS or time.monotonic() > until:
+            # A partition's leader may move while a topic is copied.
+            if error.value not in LEADERLESS or time.monotonic() > until:
                 raise
             time.sleep(_POLL_S)
     if now.topic_id != topic_id:
@@ -168,7 +163,7 @@ def settings_of(side: Side) -> Settings:
 
 
 def make_ledger(migration: Migration) -> None:
-    """Makes the ledger's topic, of which nothing is ever deleted.
+    """Create the ledger's topic, from which nothing is ever deleted.
 
     Raises:
         BrokerError: No Kafka answers, or it refuses.
@@ -178,34 +173,12 @@ def make_ledger(migration: Migration) -> None:
 
 
 def meanwhile(known: Mapping[str, str]) -> dict[str, str]:
-    """The settings of the new topic as long as the old one is copied, of those that its Kafka knows."""
+    """The settings of the new topic during the copy, as far as its Kafka knows them."""
     return {name: value for name, value in _MEANWHILE.items() if name in known}
 
 
-def make_target(migration: Migration, own: Mapping[str, str], known: Mapping[str, str]) -> str:
-    """Makes the new topic with the old one's own settings, but for those that hold meanwhile.
-
-    Args:
-        migration: What is migrated.
-        own: The old topic's own settings.
-        known: All settings that a topic of the new one's Kafka has.
-
-    Returns:
-        The topic's id.
-
-    Raises:
-        BrokerError: No Kafka answers, or it refuses.
-    """
-    copied = {name: value for name, value in own.items() if name in known and name not in _OF_REPLICAS}
-    settings = {**copied, **meanwhile(known)}
-    create_topic(
-        None, migration.target.topic, migration.partitions, settings, kafka_config=migration.target.config
-    )
-    return found(migration.target).topic_id
-
-
 def alter(side: Side, settings: Mapping[str, str | None]) -> None:
-    """Sets a topic's own settings; None removes one.
+    """Set a topic's own settings; None removes one.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, or it refuses a value.
@@ -231,10 +204,10 @@ def _alter(admin: Admin, topic: str, settings: Mapping[str, str | None]) -> None
 
 
 def refuse_foreign(migration: Migration, now: Found) -> None:
-    """Refuses a new topic that is there already and holds records, or has another number of partitions.
+    """Refuse an existing new topic that holds records or has another number of partitions.
 
     Raises:
-        BrokerError: It is so.
+        BrokerError: It does.
     """
     topic = migration.target.topic
     if len(now.begin) != migration.partitions:

@@ -1,4 +1,4 @@
-"""A consumer group's offsets in the new topic: pure functions of where each record was, and where it is."""
+"""A consumer group's offsets in the new topic: pure functions of each record's old and new place."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Slice", "Translation"]
 class Slice:
     """Some records in the order in which they were copied.
 
-    Those of one new partition follow each other there without a gap, for one transaction wrote them.
+    Records of one new partition follow each other there without a gap, because one transaction wrote them.
 
     Attributes:
-        partitions: The old partition of each.
-        offsets: Its offset there.
-        targets: The new partition of each.
-        bases: By new partition the offset of the first of these records.
+        partitions: Each record's old partition.
+        offsets: Each record's offset there.
+        targets: Each record's new partition.
+        bases: By new partition, the offset of the first of these records.
 
     Examples:
         >>> list(Slice([0, 1, 0], [7, 3, 9], [2, 2, 5], {2: 100, 5: 40}).places())
@@ -49,11 +49,11 @@ class Slice:
 
 @dataclass
 class Translation:
-    """The offsets of one group in the new topic, as one slice after the other is seen.
+    """The offsets of one group in the new topic, found by looking at one slice after the other.
 
-    In each new partition it is the least offset of any record that the group has not read, and the end of what was
-    copied where it has read all. A greater one would skip that record; so nothing is skipped, and no offset that skips
-    nothing has the group read less again.
+    In each new partition, it is the smallest offset of a record that the group has not read, or the end of the copies
+    if it has read all. A larger offset would skip that record. So nothing is skipped, and no other offset that skips
+    nothing makes the group re-read less.
 
     Attributes:
         committed: The group's offset in each old partition.
@@ -71,7 +71,7 @@ class Translation:
     _first: dict[int, int] = field(default_factory=dict)
 
     def add(self, some: Slice) -> None:
-        """Takes the next records, in the order in which they were copied."""
+        """Take the next records, in the order in which they were copied."""
         for partition, offset, target, at in some.places():
             if offset >= self.committed[partition]:
                 self.unread += 1
@@ -80,15 +80,15 @@ class Translation:
                 self.reread += 1
 
     def has_none_below(self, at: Sequence[int]) -> bool:
-        """Whether the group has read no record of these offsets of the old partitions, or later ones."""
+        """Whether the group has read no record at these offsets of the old partitions, or later."""
         return all(map(int.__ge__, at, self.committed))
 
     def add_unread(self, bases: Mapping[int, int], count: int) -> None:
-        """Takes the next records, none of which the group has read.
+        """Take the next records, none of which the group has read.
 
         Args:
-            bases: By new partition the offset of the first of them.
-            count: How many they are.
+            bases: By new partition, the offset of the first of them.
+            count: How many records there are.
         """
         self.unread += count
         for target, base in bases.items():
@@ -98,6 +98,6 @@ class Translation:
         """The group's offset in each new partition.
 
         Args:
-            ends: The offset behind the last record that was copied into each.
+            ends: The offset after the last copy in each new partition.
         """
         return {target: self._first.get(target, end) for target, end in enumerate(ends)}

@@ -1,4 +1,4 @@
-"""Reads both topics and compares them record by record, in the order in which the ledger says that they were copied."""
+"""Read both topics and compare them record by record, in the order in which they were copied, by the ledger."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def verify(
     groups: Sequence[str] = (),
     progress: Callable[[int, int], None] = lambda _compared, _of: None,
 ) -> Answer:
-    """Compares every record of the old topic, as far as it is copied, with its copy.
+    """Compare every record of the old topic, as far as it is copied, with its copy.
 
-    Of a compacted topic, of which either side may lose records at any time, the last value of each key is compared.
+    For a compacted topic, either side of which may lose records at any time, the last value of each key is compared.
 
     Args:
         migration: What is migrated.
-        groups: The consumer groups whose offsets are looked at; by default every one that has committed some.
-        progress: Called with how many copies were compared, and of how many.
+        groups: The consumer groups whose offsets are checked; by default every one that has committed some.
+        progress: Called with how many copies were compared, and how many there are.
 
     Returns:
         The answer.
 
     Raises:
         PartwrightError: Nothing was copied yet, or with other settings.
-        BrokerError: No Kafka answers, it gives no right, or a topic is not there.
+        BrokerError: No Kafka answers, it gives no right, or a topic is missing.
     """
     source, ids = source_of(migration)
     state = Ledger(migration.target.config, migration.ledger).last()
@@ -106,7 +106,7 @@ class _Pairs:
     skipped: Counter[str] = field(default_factory=Counter)
 
     def compare(self, progress: Callable[[int, int], None]) -> None:
-        """Compares them."""
+        """Compare them."""
         state, migration = self.state, self.migration
         self._place = Placement(len(state.at), migration.partitions, migration.client, migration.key_type)
         self._older = (
@@ -117,7 +117,7 @@ class _Pairs:
         self._is_older_pass = self._older is not None
         begin = [max(pair) for pair in zip(state.begin, self.source.begin, strict=True)]
         self._begin = begin
-        # What lies behind the last copy is compared too, up to the end, until others may write.
+        # Until others may write, records after the last copy are compared too, up to the end.
         ends = state.ends if state.phase == "moved" else self.target.ends
         self._ends = ends
         self._last: dict[tuple[int, int], int] = {}
@@ -130,7 +130,7 @@ class _Pairs:
                     if made is None:
                         continue
                     if self._is_older_pass and at.is_older_done:
-                        # The copy began anew, with the records that it left out at first.
+                        # The copy started over, with the records that it left out at first.
                         self._rest(records, state.older_ends)
                         records.__exit__(None, None, None)
                         records = Streams(
@@ -160,7 +160,7 @@ class _Pairs:
                 self._say(f"the copy of offset {offset} of partition {partition} is not at {at} of {target}")
                 continue
             if record is None:
-                # Deleted from the old topic since it was copied.
+                # These were deleted from the old topic after they were copied.
                 self.gone += 1
             elif not _same(record, copy):
                 self.changed += 1
@@ -190,7 +190,7 @@ class _Pairs:
                 self.skipped[name] += 1
 
     def _record(self, records: Streams, partition: int, offset: int) -> Record | None:
-        """The record at an offset; those before it that should have a copy have none."""
+        """The record at an offset; earlier records that should have a copy lack one."""
         if offset < self._begin[partition]:
             return None
         while (record := records.head(partition, offset + 1)) is not None:
@@ -241,6 +241,6 @@ def _same(record: Record, copy: Record) -> bool:
         record.key() == copy.key()
         and record.value() == copy.value()
         and (record.headers() or []) == (copy.headers() or [])
-        # What has no time got that of its copy.
+        # A record without a time got that of its copying.
         and (time <= 0 or time == copy.timestamp()[1])
     )

@@ -1,4 +1,4 @@
-"""Compares the last value of each key of two compacted topics, each of which may lose older ones at any time."""
+"""Compare the last value of each key of two compacted topics, each of which may lose older ones at any time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["last_values"]
 
-# A mark that no value has.
+# A mark that no value can have.
 _DELETED = b""
 _STEP = 10_000
 
@@ -29,25 +29,25 @@ def last_values(
     target: Found,
     progress: Callable[[int, int], None],
 ) -> tuple[int, int, int, int, int]:
-    """Compares them; takes memory for each key.
+    """Compare them; this takes memory for each key.
 
     Args:
         migration: What is migrated.
-        state: How far it is.
+        state: The progress.
         source: The old topic as it is.
-        target: The new one.
-        progress: Called with how many records were read, and of how many.
+        target: The new topic as it is.
+        progress: Called with how many records were read, and how many there are.
 
     Returns:
-        How many keys each topic has a last value of, how many the new one lacks, how many it has besides, and how many
-        differ.
+        For how many keys each topic has a last value, how many the new one lacks, how many it has in addition, and how
+        many differ.
     """
     whole = sum(source.ends) - sum(source.begin) + sum(target.ends) - sum(target.begin)
     old, old_later, read = _last(migration.source, source, state.at, lambda many: progress(many, whole))
     new, new_later, _ = _last(migration.target, target, state.ends, lambda many: progress(read + many, whole))
     lost = changed = twice = 0
     for key, value in old.items():
-        # A later record of the key may have taken its copy away.
+        # A later record of the key may have replaced its copy.
         if key not in new:
             lost += value != _DELETED and key not in new_later
         else:
@@ -60,7 +60,7 @@ def last_values(
 def _last(
     side: Side, topic: Found, ends: Sequence[int], progress: Callable[[int], None]
 ) -> tuple[dict[bytes, bytes], set[bytes], int]:
-    """By key's digest that of its last record below some offsets; and the keys that have later ones."""
+    """By a key's digest, the digest of its last record before some offsets; and the keys with later records."""
     last: dict[bytes, bytes] = {}
     later: set[bytes] = set()
     read = 0

@@ -1,4 +1,4 @@
-"""Writes copies and what the ledger says of them, both in one transaction: all of it is there, or nothing."""
+"""Write copies and the ledger's record of them in one transaction: either all of it is there, or nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ __all__ = ["Writer"]
 
 _START_S, _WRITE_S = 30.0, 120.0
 _FENCED = {-144, 90, 47}
-# _FATAL, _PURGE_INFLIGHT and _PURGE_QUEUE: of a producer at its end, and of records that went with their transaction.
+# _FATAL, _PURGE_INFLIGHT and _PURGE_QUEUE: from a producer that has ended, and for records that were dropped with their
+# transaction.
 _ELSEWHERE = {-150, -151, -152}
 _TRANSACTIONS_DENIED, _TOPIC_DENIED, _UNSUPPORTED = 53, 29, {35, -165, 48}
 _TUNED: dict[str, object] = {
@@ -44,12 +45,12 @@ if TYPE_CHECKING:
 
 
 class _Edges:
-    """Where the first and the last copy in each new partition are: the others lie between them.
+    """The first and the last copy in each new partition; the others are between them.
 
     Attributes:
-        first: By new partition the offset of the first.
-        last: That of the last.
-        refused: Why one of them is not there; None where all are.
+        first: By new partition, the offset of the first copy.
+        last: The offset of the last copy.
+        refused: Why a copy is missing; None if all are there.
     """
 
     def __init__(self) -> None:
@@ -58,7 +59,7 @@ class _Edges:
         self.refused: KafkaError | None = None
 
     def callbacks(self, targets: Sequence[int]) -> list[_Callback | None]:
-        """Of each copy who is told where it is; of most nobody, for each such call takes time."""
+        """For each copy, the function that is told where it is. Most copies have none, because each call takes time."""
         found: list[_Callback | None] = [None] * len(targets)
         lasts = {target: row for row, target in enumerate(targets)}
         firsts = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
@@ -71,13 +72,13 @@ class _Edges:
             self.refused = error
             return
         target, offset = cast("int", message.partition()), cast("int", message.offset())
-        # They are told in their order.
+        # They are called in order.
         self.first.setdefault(target, offset)
         self.last[target] = offset
 
 
 class Writer:
-    """A transactional producer of one migration; one that starts later ends those before it.
+    """A transactional producer of one migration; a later one ends the earlier ones.
 
     Args:
         migration: What is migrated.
@@ -89,7 +90,7 @@ class Writer:
 
     def __init__(self, migration: Migration, most_bytes: int) -> None:
         self._topic, self._ledger = migration.target.topic, migration.ledger
-        # To which of them it writes, which an error does not say.
+        # The topics that it writes to, which an error does not name.
         self._writes_to = self._topic
         self._config = migration.target.config
         self._id = migration.transactional_id
@@ -98,7 +99,8 @@ class Writer:
             **_TUNED,
             **self._config.librdkafka(),
             "transactional.id": self._id,
-            # The broker counts compressed bytes, librdkafka others: a record that was taken once is taken again, alone.
+            # The broker counts compressed bytes, librdkafka uncompressed ones: a record that was accepted once is
+            # accepted again, alone.
             "message.max.bytes": 1_000_000_000,
             "batch.size": min(1_000_000, most_bytes),
             "error_cb": self._troubles.note,
@@ -117,24 +119,24 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            # What was sent and not committed goes; where nobody answers, the next writer sees to it.
+            # Uncommitted records are aborted; if nobody answers, the next writer does that.
             self._producer.purge()
         # Its threads end with the last reference to it.
         del self._producer
 
     def write(self, records: Sequence[Record], places: Slice, state: Callable[[Slice], State]) -> State:
-        """Writes copies of some records and then, knowing where they are, what the ledger says.
+        """Write copies of some records and then, knowing where they are, the ledger's record.
 
         Args:
-            records: The records, in the order in which they are to be.
-            places: Where they are and in which new partition they are to be, without bases.
-            state: Gives how far the migration is then.
+            records: The records, in the order of the copies.
+            places: Their old places and new partitions, without bases.
+            state: Returns the progress after that.
 
         Returns:
-            That.
+            The progress.
 
         Raises:
-            BrokerError: Kafka does not take them, or another copy of this migration was started.
+            BrokerError: Kafka refuses them, or another copy of this migration was started.
         """
         edges = _Edges()
         self._writes_to = self._topic
@@ -145,7 +147,7 @@ class Writer:
         except self._error as error:
             self._refuse(error)
         except SystemError as error:
-            # Raised where confluent-kafka tells of a delivery with an error of its own at hand already.
+            # Raised if confluent-kafka reports a delivery while it already holds an error of its own.
             if not isinstance(error.__cause__, self._error):
                 raise
             self._refuse(error.__cause__)
@@ -160,7 +162,7 @@ class Writer:
         return self._commit(state(copies), copies)
 
     def note(self, state: State) -> State:
-        """Writes what the ledger says, and no copy."""
+        """Write the ledger's record without any copy."""
         self._begin()
         return self._commit(state, None)
 
@@ -168,8 +170,8 @@ class Writer:
         self._until(self._producer.begin_transaction, _START_S, "begin")
 
     def _send(self, records: Sequence[Record], targets: Sequence[int], edges: _Edges) -> None:
-        """Sends the records; of the first and the last in each new partition it is noted where they are."""
-        # Its annotations know of no headers but those of text, and each of these calls counts.
+        """Send the records, and note where the first and the last one of each new partition are."""
+        # Its annotations know only headers of text, and a cast in each of these calls would take time.
         send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
         for record, target, note in zip(records, targets, edges.callbacks(targets), strict=True):
             time_ms, headers = max(0, record.timestamp()[1]), record.headers()
@@ -202,7 +204,7 @@ class Writer:
         return state
 
     def _until(self, do: Callable[[], object], seconds: float, what: str) -> None:
-        """Does what may have to be done again, as librdkafka says of it."""
+        """Do something that may have to be repeated, as librdkafka tells."""
         until = time.monotonic() + seconds
         while True:
             try:
@@ -224,7 +226,7 @@ class Writer:
 
     def _refuse_error(self, error: KafkaError) -> NoReturn:
         if error.code() in _ELSEWHERE:
-            # The reason is told where the transaction, which cannot be committed any more, would be.
+            # The reason is raised where the transaction, which can no longer be committed, would be committed.
             try:
                 self._producer.commit_transaction(_START_S)
             except self._error as reason:

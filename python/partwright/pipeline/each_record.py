@@ -1,4 +1,4 @@
-"""Joins what was asked for with what was read back, record by record, and says which records broke a promise."""
+"""Join the placed records with those read back, one by one, and find those that broke a promise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXAMPLES = 5
 
 
 def identified(read: DataFrame, run: bytes) -> DataFrame:
-    """What is there, each record with the row that its header says; null for a record that is not this run's."""
+    """The records that are there, each with the row that its header names; null for a record that is not this run's."""
     marked = F.coalesce(F.length("header") == 2 * len(run), F.lit(False))
     ours = marked & (F.substring("header", 1, len(run)) == F.lit(run))
     row = F.conv(F.hex(F.substring("header", len(run) + 1, len(run))), 16, 10).cast("long")
@@ -39,7 +39,7 @@ def identified(read: DataFrame, run: bytes) -> DataFrame:
 
 
 def asked_for(placed: DataFrame) -> DataFrame:
-    """What was asked for, each record with the hashes by which it is compared."""
+    """The records that were asked for, each with the hashes that are compared."""
     return placed.select(
         "row",
         "file",
@@ -51,14 +51,14 @@ def asked_for(placed: DataFrame) -> DataFrame:
 
 
 def _hash_of_key() -> Column:
-    """64 bits of a key, by which it travels and is compared; null for a null key, whose hash Spark makes a number."""
+    """A key's 64-bit hash, moved and compared in its place; null for a null key, which Spark would hash to a number."""
     return F.when(F.col("key").isNotNull(), F.xxhash64("key")).alias("key_hash")
 
 
 def each_record(
     placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, int], *, markers: bool
 ) -> Checks:
-    """What `check` answers, by a look at each record; it takes the same arguments."""
+    """The answer of `check`, from each record; takes the same arguments."""
     there = identified(read, run).persist()
     pairs = _pairs(placed, there).persist()
     try:
@@ -87,7 +87,7 @@ def each_record(
 
 
 def each_choice(placed: DataFrame, there: DataFrame) -> Proof:
-    """What `compare` answers, by a look at each record; `there` is what `identified` made of what was read back."""
+    """The answer of `compare`, from each record; `there` is what `identified` made of the records read back."""
     keyed = F.col("wanted") & F.col("asked").isNotNull() & F.col("asked_key").isNotNull()
     arrived = F.col("copies").isNotNull()
     same = F.col("asked") == F.col("partition")
@@ -109,9 +109,9 @@ def each_choice(placed: DataFrame, there: DataFrame) -> Proof:
 
 
 def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
-    """One row a record: what was asked for next to where it is, its first copy where there are several.
+    """One row per record: what was asked for, and where it is (its first copy, if there are several).
 
-    Keys and values stay where they are: a shuffle moves their hashes alone.
+    Keys and values stay where they are: a shuffle moves only their hashes.
     """
     asked = asked_for(placed).select(
         "row",
@@ -134,7 +134,7 @@ def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
 
 
 def _broken() -> dict[str, Column]:
-    """What it means for one of `_pairs` to break each promise."""
+    """For each promise, the condition under which a row of `_pairs` breaks it."""
     wanted, there = F.col("wanted"), F.col("copies").isNotNull()
     both = wanted & there
     return {
@@ -161,7 +161,7 @@ def _counted(frame: DataFrame, *columns: Column) -> dict[str, int]:
 
 
 def _out_of_order(pairs: DataFrame) -> int:
-    """How many records that the client places stand before one of the same key that the source has before them."""
+    """How many records that the client places come before one of the same key that precedes them in the source."""
     place = F.struct("file", "row")
     same_key = Window.partitionBy("partition", "key_hash").orderBy("offset")
     keyed = pairs.where(F.col("wanted") & F.col("copies").isNotNull() & F.col("asked").isNotNull())
@@ -169,7 +169,7 @@ def _out_of_order(pairs: DataFrame) -> int:
 
 
 def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int, int]:
-    """What each partition holds, how many of all records are not this run's, and how many of these another run's."""
+    """What each partition holds, how many records are not this run's, and how many of these are another run's."""
     rows = (
         there.groupBy("partition")
         .agg(
@@ -182,7 +182,7 @@ def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead]
         .orderBy("partition")
         .collect()
     )
-    # Of some clients not only null keys are left to the producer.
+    # Some clients leave more than null keys to the producer.
     left = pairs.where(F.col("wanted") & F.col("asked").isNull() & F.col("copies").isNotNull())
     null_keys = {row.partition: row["count"] for row in left.groupBy("partition").count().collect()}
     found = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]

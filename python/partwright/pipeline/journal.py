@@ -1,4 +1,4 @@
-"""What is known of earlier runs on this machine: one file a target, so that nothing is written twice unasked."""
+"""Earlier runs on this machine: one file per target, so that nothing is written twice by accident."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = ["Entry", "Journal", "journal_of", "now_in_words"]
 
 @dataclass(frozen=True)
 class Entry:
-    """What is noted of one run.
+    """The note of one run.
 
     Attributes:
-        run: Its id, in hexadecimal.
+        run: Its ID, in hexadecimal.
         records: How many records it was to write.
         began: When it began to write, in words.
         finished: Whether all of them were written.
-        proof: The topic of its proof, for as long as that may be there.
-        java: The process of its Spark's Java, which may outlive it by a moment.
+        proof: The topic of its proof, as long as it may exist.
+        java: The process of its Spark's Java, which may outlive it for a moment.
     """
 
     run: str
@@ -66,19 +66,19 @@ class Journal:
             )
 
     def begin(self, run: str, records: int, java: Java | None = None) -> None:
-        """Notes that `records` records are about to be written, by that process of Java's."""
+        """Note that this Java process is about to write `records` records."""
         self._write(Entry(run, records, now_in_words(), java=java))
 
     def finish(self) -> None:
-        """Notes that all of them were written."""
+        """Note that all of them were written."""
         self._change(finished=True)
 
     def proof(self, topic: str | None) -> None:
-        """Notes that the topic of the proof is about to be made, or, None, that it is gone again."""
+        """Note that the proof's topic is about to be created, or, with None, that it is gone again."""
         self._change(proof=topic)
 
     def last(self) -> str | None:
-        """The last run in words, or why nobody knows; None where there was none."""
+        """The last run in words, or why it is unknown; None if there was none."""
         return self.damage or (str(self.entry) if self.entry else None)
 
     def _change(self, **changes: object) -> None:
@@ -88,31 +88,31 @@ class Journal:
     def _write(self, entry: Entry) -> None:
         self.entry = entry
         part = self._file.with_suffix(".part")
-        # Losing a note costs a sentence, never a record: a full disk must not stop a run here.
+        # A lost note costs a sentence, never a record, so a full disk does not stop a run here.
         with contextlib.suppress(OSError):
-            # A run that was killed may have left its part.
+            # A killed run may have left its unfinished file.
             part.unlink(missing_ok=True)
             try:
                 with open(part, "w", encoding="utf-8", opener=opened_privately) as file:
                     file.write(json.dumps(asdict(entry)))
                     file.flush()
                     os.fsync(file.fileno())
-                # In one step, so that whoever reads finds the note of before or this one, and never a half.
+                # In one step, so that readers find either the previous note or this one, never half of one.
                 part.replace(self._file)
             finally:
                 part.unlink(missing_ok=True)
 
 
 def now_in_words() -> str:
-    """This second."""
+    """The present second, in words."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _entry(text: bytes) -> Entry:
-    """What the file says.
+    """Read the file.
 
     Raises:
-        ValueError: It is not what `Journal` writes.
+        ValueError: `Journal` did not write it.
     """
     told = json.loads(text)
     if not isinstance(told, dict):
@@ -142,15 +142,15 @@ def _java(told: Any) -> Java | None:
 def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
     """The journal of a target, held for as long as the block lasts.
 
-    Only runs that share this state folder are kept out: one of another user, of another machine, or under another
-    `PARTWRIGHT_STATE` is not.
+    It keeps out only runs that share this state folder, not those of another user or machine, or under another
+    `PARTWRIGHT_STATE`.
 
     Args:
-        target: What is written to, in words.
-        kept: Whether the target outlives the block; the journal goes with one that does not.
+        target: The target, in words.
+        kept: Whether the target outlives the block; otherwise the journal goes with it.
 
     Raises:
-        PartwrightError: Another run is writing to the same target, or Spark's Java of one that was killed; or the state
+        PartwrightError: Another run, or Spark's Java of a killed run, is writing to the same target; or the state
             folder cannot be used.
     """
     folder = private_state("runs")

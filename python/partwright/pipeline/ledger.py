@@ -1,4 +1,4 @@
-"""What a run is, written down before its first record: from it any machine can go on with the run (`--resume`)."""
+"""A run's identity, recorded before its first record, so that any machine can resume it (`--resume`)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["RUNS", "FolderLedger", "Ledger", "Plan", "TopicLedger", "ledger_at"]
 
 RUNS = "__partwright_runs"
-"""The compacted topic of one partition that holds the last run of each source into each topic of its cluster."""
+"""The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""
 _VERSION = 1
 _ID_BYTES = 8
-# What somebody changed by hand must not become another error later, or another run.
+# A record that somebody changed by hand must not cause another error later, or resume another run.
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("run", "topic", "topic_id", "source", "began", "digest"), str),
     **dict.fromkeys(("n", "tasks", "records"), int),
@@ -38,23 +38,23 @@ _KINDS: dict[str, type] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """All that decides which records a run writes, and where and in what order.
+    """Everything that decides which records a run writes, where, and in what order.
 
     Attributes:
-        run: Its id, 16 hexadecimal digits: the first half of its records' header.
+        run: Its ID, 16 hexadecimal digits: the first half of its records' header.
         topic: The topic.
-        topic_id: Kafka's id of that topic, which a topic made anew does not have.
-        source: By which the source is known again: a path of this machine from its root on.
+        topic_id: Kafka's ID of that topic; a topic created anew has another one.
+        source: What identifies the source: for a local file, its absolute path.
         began: When it began, in words.
         n: How many partitions the topic had.
-        asked: The settings that records depend on, by their option.
-        files: Size in bytes and time of the last change (ms) of each file read.
-        windows: From which offset to which each partition of a source topic is read.
-        cut: Spark's settings by which it cuts files into tasks; the numbers of rows depend on them.
+        asked: The settings that decide about records, by option.
+        files: For each file read, its size in bytes and the time of its last change (ms).
+        windows: For each partition of a source topic, the offsets between which it is read.
+        cut: Spark's settings for splitting files into tasks; row numbers depend on them.
         tasks: How many tasks read the source.
         records: How many records there are to write.
-        digest: The sum over all of them, of what they are and where they go.
-        begin: From which offset on each partition holds records of this run.
+        digest: A sum over all records, their contents and places.
+        begin: For each partition, the offset of this run's first record.
         exactly_once: Whether they are written in transactions.
     """
 
@@ -75,16 +75,16 @@ class Plan:
     exactly_once: bool
 
     def to_json(self) -> str:
-        """For the ledger."""
+        """The text for the ledger."""
         return json.dumps({"version": _VERSION, **dataclasses.asdict(self)}, sort_keys=True)
 
     @classmethod
     def of_json(cls, text: str | bytes, where: str) -> Plan:
-        """What `to_json` wrote.
+        """Read what `to_json` wrote.
 
         Args:
-            text: What is there.
-            where: Where it stands, in words.
+            text: The text.
+            where: Where it was found, in words.
 
         Raises:
             PartwrightError: It is damaged, or of another version.
@@ -112,7 +112,7 @@ class Plan:
             ) from None
 
     def changed(self, now: Plan) -> str | None:
-        """What differs in the source of a run that is to go on with this one, in words; None where nothing does."""
+        """How the source differs from that of a run that should resume this one, in words; None if it does not."""
         if file := self._changed_file(now.files):
             return file
         if self.records != now.records:
@@ -137,10 +137,10 @@ class Ledger(Protocol):
     """Where plans are kept."""
 
     def read(self, topic: str, source: str) -> Plan | None:
-        """The last run of a source into a topic; None where none is known."""
+        """The last run of a source into a topic; None if none is known."""
 
     def write(self, plan: Plan) -> None:
-        """Keeps a plan in the place of the last run of its source into its topic."""
+        """Replace the last run of the plan's source into its topic."""
 
 
 class TopicLedger:
@@ -160,7 +160,7 @@ class TopicLedger:
 
 
 class FolderLedger:
-    """The ledger in a folder of any file system that pyarrow knows: for those who may not make topics."""
+    """The ledger in a folder of any file system that pyarrow knows, for users who may not create topics."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -185,7 +185,7 @@ class FolderLedger:
         return Plan.of_json(text, f"{path!r}, the ledger of this run,")
 
     def write(self, plan: Plan) -> None:
-        """See `Ledger.write`; in one step where the file system has one."""
+        """See `Ledger.write`; in one step, if the file system can."""
         path = self._path(plan.topic, plan.source)
         try:
             self._files.create_dir(self._folder, recursive=True)
@@ -193,7 +193,7 @@ class FolderLedger:
                 file.write(plan.to_json().encode())
             self._files.move(f"{path}.part", path)
         except OSError as error:
-            # Half of a ledger, on a full disk say.
+            # Half of a ledger, for example on a full disk.
             with contextlib.suppress(OSError):
                 self._files.delete_file(f"{path}.part")
             raise PartwrightError(f"--state {self._uri!r} cannot be written: {first_line(error)}") from None
@@ -204,7 +204,7 @@ class FolderLedger:
 
 
 def ledger_at(state: str | None, config: KafkaConfig) -> Ledger:
-    """The ledger that `--state` names, or else that of the target's cluster."""
+    """The ledger that `--state` names, otherwise the one of the target's cluster."""
     return TopicLedger(config) if state is None else FolderLedger(state)
 
 

@@ -1,4 +1,4 @@
-"""The manifest of what a run wrote as files: written last, so that a half of it is never taken for the whole."""
+"""The manifest of the files that a run wrote. It is written last, so that nobody mistakes a part for the whole."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class ManifestFile:
     """One file of a partition.
 
     Attributes:
-        path: Where it is, from the folder on that the manifest names.
+        path: Its path within the folder that the manifest names.
         rows: How many records it has.
-        first_offset: The offset of the first of them.
-        last_offset: That of the last.
+        first_offset: The offset of the first one.
+        last_offset: The offset of the last one.
     """
 
     path: str
@@ -35,7 +35,7 @@ class ManifestFile:
 
 @dataclass(frozen=True)
 class ManifestPartition:
-    """What one partition has; `partition` is None for the records that the client does not place."""
+    """One partition's files; `partition` is None for the records that the client does not place."""
 
     partition: int | None
     rows: int
@@ -47,14 +47,14 @@ class Manifest:
     """What a run wrote.
 
     Attributes:
-        run: The run's id, in hexadecimal.
+        run: The run's ID, in hexadecimal.
         topic: What the folders are named after.
-        n: For how many partitions the records were placed.
-        client: Whose partitions these are.
-        strategy: What chose apart from the key; None where that alone decided.
-        key_type: How keys became bytes; None for text as UTF-8.
+        n: The number of partitions for which the records were placed.
+        client: The client profile that placed them.
+        strategy: What else than the key chose; None if the key alone decided.
+        key_type: How keys became bytes; None means text as UTF-8.
         rows: How many records there are.
-        partitions: Each partition, those without a record included, and last the records of none.
+        partitions: Each partition, also those without records; last, the records in no partition.
     """
 
     run: str
@@ -67,19 +67,19 @@ class Manifest:
     partitions: tuple[ManifestPartition, ...]
 
     def to_json(self) -> bytes:
-        """The manifest as it is written."""
+        """The manifest's text."""
         return json.dumps({"version": _VERSION, **asdict(self)}, indent=1).encode() + b"\n"
 
     @classmethod
     def read(cls, content: bytes, name: str) -> Manifest:
-        """A manifest that was written.
+        """Read a manifest.
 
         Args:
             content: Its file's content.
             name: Its file's name, for the error.
 
         Raises:
-            PartwrightError: It is none, or of a later version of partwright.
+            PartwrightError: It is not a manifest, or a later version of partwright wrote it.
         """
         try:
             told = json.loads(content)
@@ -95,10 +95,10 @@ class Manifest:
             )
             return cls(**told, partitions=partitions)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PartwrightError(f"{name!r} is no manifest of partwright ({error}): remove it") from None
+            raise PartwrightError(f"{name!r} is not a manifest of partwright ({error}): remove it") from None
 
     def differences(self, found: Iterable[ManifestFile]) -> list[str]:
-        """In what the files that are there differ, a clause each.
+        """How the files that are there differ, a clause for each difference.
 
         Args:
             found: The files that are there.

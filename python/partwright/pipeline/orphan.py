@@ -1,4 +1,4 @@
-"""Spark's Java of a run whose own process was killed: it may write for a moment more, which its successor waits for."""
+"""Spark's Java of a killed run may still write for a moment; the next run waits for its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partwright.kafka.embedded_process import psutil_module, wait_until_gone
 __all__ = ["Java", "java_of_pid", "wait_for_orphan"]
 
 WAIT_S = 30.0
-"""Java ends within two seconds of its Python, unless a task does not let go of a broker that is silent."""
+"""Java ends within two seconds of its Python, unless a task hangs on a silent broker."""
 
 
 class Java(NamedTuple):
@@ -19,7 +19,7 @@ class Java(NamedTuple):
 
     Attributes:
         pid: Its process id.
-        created: When it began, in seconds since 1970: a process id is given again.
+        created: When it began, in seconds since 1970: systems reuse process IDs.
         driver: The process id of the run's Python.
     """
 
@@ -29,7 +29,7 @@ class Java(NamedTuple):
 
 
 def java_of_pid(pid: int | None) -> Java | None:
-    """The process of that id, for which this process runs Spark; None where there is none."""
+    """The Java process with that ID, which runs Spark for this process; None if there is none."""
     if pid is None:
         return None
     psutil = psutil_module()
@@ -40,7 +40,7 @@ def java_of_pid(pid: int | None) -> Java | None:
 
 
 def _orphan(java: Java) -> Any:
-    """The process, as psutil has it, where it still runs and its Python does not; else None."""
+    """The process (psutil's), if it still runs and its Python does not; else None."""
     psutil = psutil_module()
     try:
         process = psutil.Process(java.pid)
@@ -52,7 +52,7 @@ def _orphan(java: Java) -> Any:
 
 
 def wait_for_orphan(java: Java, target: str) -> None:
-    """Returns once nothing of an earlier run writes any more.
+    """Wait until nothing of an earlier run writes any more.
 
     Raises:
         PartwrightError: It does not end.

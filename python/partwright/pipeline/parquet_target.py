@@ -1,4 +1,4 @@
-"""Placed records as folders of Parquet files, one a partition, with a manifest that is written last.
+"""Placed records as folders of Parquet files, one per partition, with a manifest that is written last.
 
 Spark's committer writes. A folder of this machine gets names as in Kafka's log directories at the end; at any other
 address nothing is renamed, because an object store would copy every file for that.
@@ -48,10 +48,10 @@ _SCHEMA = T.StructType(
         ),
     ]
 )
-# What Spark calls the folder of null.
+# Spark's name for the folder of nulls.
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _UNPLACED = "null"
-# How many files that differ from the manifest are named.
+# At most this many files that differ from the manifest are named.
 _SHOWN = 3
 
 
@@ -60,8 +60,8 @@ def parquet_folders(place: Path | str, topic: str, settings: RunSettings) -> Par
 
     Args:
         place: A folder of this machine, or the address of one.
-        topic: What they are named after.
-        settings: What the manifest says of the run.
+        topic: The topic that they are named after.
+        settings: The run's settings, for the manifest.
     """
     if isinstance(place, str):
         return RemoteFolders(place, topic, settings)
@@ -69,7 +69,7 @@ def parquet_folders(place: Path | str, topic: str, settings: RunSettings) -> Par
 
 
 class ParquetFolders(ABC):
-    """One folder a partition. A file holds `offset`, `key`, `value` and `headers`, ordered by offset."""
+    """One folder per partition. A file holds `offset`, `key`, `value` and `headers`, ordered by offset."""
 
     begin: Mapping[int, int]
 
@@ -77,7 +77,7 @@ class ParquetFolders(ABC):
         topics.check_topic_name(topic)
         self.topic = topic
         self.begin = {}
-        # The run's id in hexadecimal, which the manifest has.
+        # The run's ID in hexadecimal, for the manifest.
         self.run = ""
         self._settings = settings
         self._n = 0
@@ -90,7 +90,7 @@ class ParquetFolders(ABC):
         del n, first
 
     def open(self, spark: SparkSession) -> None:
-        """Looks, as soon as Spark is there, at what no one can look at without it.
+        """Check, as soon as Spark has started, what cannot be checked without it.
 
         Raises:
             PartwrightError: Something is there already, or Spark cannot reach it.
@@ -116,11 +116,11 @@ class ParquetFolders(ABC):
 
     @abstractmethod
     def _whole(self) -> list[str]:
-        """The folders that hold what was written, as Spark takes them; made whole, whatever that means there."""
+        """Finish the folders that hold what was written; returns them as Spark takes them."""
 
     @abstractmethod
     def _keep(self, manifest: bytes) -> None:
-        """Writes the manifest, by which all is finished."""
+        """Write the manifest, which marks the folder as finished."""
 
     @abstractmethod
     def _kept(self) -> Manifest:
@@ -128,7 +128,7 @@ class ParquetFolders(ABC):
 
     @abstractmethod
     def _folders(self) -> list[str]:
-        """The folders that hold records now, as Spark takes them."""
+        """The folders that hold records now, as paths for Spark."""
 
     def write(self, placed: DataFrame) -> None:
         """See `Target.write`; the manifest of what is there is written last."""
@@ -150,7 +150,7 @@ class ParquetFolders(ABC):
         Raises:
             PartwrightError: The files are not those of the manifest.
         """
-        # Nothing is uncommitted behind a manifest.
+        # A folder with a manifest has nothing uncommitted.
         del committed
         records = _read(spark, self._folders())
         told = self._kept().differences(file for files in _files(records).values() for file in files)
@@ -181,7 +181,7 @@ def _read(spark: SparkSession, folders: list[str]) -> DataFrame:
 
 
 def _files(records: DataFrame) -> dict[int | None, list[ManifestFile]]:
-    """What each file has, by partition; only the offsets are read for it."""
+    """Each file's rows and offsets, by partition; only the offsets are read for this."""
     found: dict[int | None, list[ManifestFile]] = defaultdict(list)
     counted = records.groupBy("partition", "path").agg(
         F.count("*").alias("rows"), F.min("offset").alias("first"), F.max("offset").alias("last")
@@ -203,10 +203,10 @@ class LocalFolders(ParquetFolders):
         return f"folder {str(self.folder)!r}"
 
     def look(self) -> Look:
-        """Refuses a folder that holds partitions of this topic already.
+        """Refuse a folder that already holds partitions of this topic.
 
         Raises:
-            PartwrightError: It does, or it is no folder.
+            PartwrightError: It does, or it is not a folder.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise PartwrightError(f"{str(self.folder)!r} is a file: --to parquet:DIR takes a folder")
@@ -244,7 +244,7 @@ class LocalFolders(ParquetFolders):
         return str(self._unfinished)
 
     def _whole(self) -> list[str]:
-        """What is complete gets its name only now."""
+        """A folder gets its name only now that it is complete."""
         written = {str(number): f"partition={number}" for number in range(self._n)}
         for name, folder in {**written, _UNPLACED: f"partition={_NULL}"}.items():
             target = self.folder / f"{self.topic}-{name}"
@@ -284,7 +284,7 @@ class RemoteFolders(ParquetFolders):
     """Folders at an address, `<topic>/partition=<partition>`, written in place; null keys in Spark's folder of null."""
 
     MANIFEST = "_partwright.json"
-    # It is there from before the first record until the manifest is written. Spark reads no name that begins so.
+    # It exists from before the first record until the manifest is written. Spark skips names that begin like this.
     UNFINISHED = "_partwright.unfinished"
 
     def __init__(self, uri: str, topic: str, settings: RunSettings) -> None:
@@ -301,7 +301,7 @@ class RemoteFolders(ParquetFolders):
         return f"folder {self.uri!r}"
 
     def look(self) -> Look:
-        """What is there is seen once Spark has started: see `open`."""
+        """The folder is checked once Spark has started: see `open`."""
         return Look()
 
     def open(self, spark: SparkSession) -> None:
@@ -320,7 +320,7 @@ class RemoteFolders(ParquetFolders):
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; without Spark's Java nothing can be removed, and the next run says so."""
         if self._is_ours:
-            # Where Java is gone, or the file system does not answer, it stays without a manifest.
+            # If Java is gone or the file system does not answer, the folder stays without a manifest.
             with contextlib.suppress(PartwrightError):
                 self._folder.remove()
         return {}

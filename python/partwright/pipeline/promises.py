@@ -1,4 +1,4 @@
-"""What a run promises of each record, and how many records broke it."""
+"""What a run promises about each record, and how many records broke it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Checks", "PartitionRead", "Proof"]
 
 @dataclass(frozen=True)
 class PartitionRead:
-    """What one partition holds of a run's records; null_keys are those that were asked for in no partition."""
+    """What one partition holds of a run's records; null_keys are those that were asked for without a partition."""
 
     partition: int | None
     records: int
@@ -22,7 +22,7 @@ class PartitionRead:
     last_offset: int
 
     def without_gap(self, begin: Mapping[int, int], *, markers: bool) -> bool:
-        """Whether its offsets count up from its first one; see `partwright.pipeline.checks.check`."""
+        """Whether its offsets count up from the first one; see `partwright.pipeline.checks.check`."""
         first = begin.get(self.partition, 0) if self.partition is not None else 0
         if markers:
             return first <= self.first_offset and self.last_offset - self.first_offset >= self.records - 1
@@ -31,19 +31,19 @@ class PartitionRead:
 
 @dataclass(frozen=True)
 class Checks:
-    """How many records broke each promise; a run is sound when all are 0.
+    """How many records broke each promise; a run is sound if all are 0.
 
     Attributes:
         records: How many records were asked for.
-        lost: They were asked for and are not there.
-        twice: They are there more than once.
-        foreign: They are there and this run did not write them.
-        other_runs: How many of these another run of partwright wrote.
-        misplaced: They are in another partition than the one that was asked for.
-        key_changed: Their key's bytes are not those that were written.
-        value_changed: The 64-bit hash (xxHash64) of their value is not that of what was written.
-        out_of_order: They come before a record of the same key that stands before them in the source.
-        offset_gaps: How many partitions' offsets do not count up from their first one without a gap.
+        lost: Records that were asked for and are not there.
+        twice: Records that are there more than once.
+        foreign: Records that are there and that this run did not write.
+        other_runs: How many of the foreign ones another run of partwright wrote.
+        misplaced: Records in another partition than the one asked for.
+        key_changed: Records whose key has other bytes than were written.
+        value_changed: Records whose value has another 64-bit hash (xxHash64) than what was written.
+        out_of_order: Records that come before one of the same key that precedes them in the source.
+        offset_gaps: Partitions whose offsets do not count up without a gap.
         examples: The first records that broke a promise, in words.
         partitions: What each partition holds.
     """
@@ -84,8 +84,8 @@ class Proof:
 
     Attributes:
         keyed: How many records have a key.
-        equal: For how many of them it chose the partition that was asked for.
-        different: For how many it did not.
+        equal: For how many of them it chose the partition asked for.
+        different: For how many it chose another one.
         lost: How many keyed records did not arrive.
         examples: The first that differ, in words.
     """

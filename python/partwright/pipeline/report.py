@@ -1,4 +1,4 @@
-"""What a run did and found, as plain data: for `--json`, and for the tables that the command line draws."""
+"""A run's report as plain data, for `--json` and for the command line's tables."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Step:
 
 @dataclass(frozen=True)
 class PartitionShare:
-    """What one partition was given: records that are left to the producer are not in it.
+    """One partition's share: records that are left to the producer are not in it.
 
     Attributes:
         partition: Its number.
         records: Records placed there.
         bytes: Their keys' and values' bytes.
         keys: Different keys.
-        null_keys: Records there that the client does not place by their key; None where nobody looked.
+        null_keys: Records there that the client does not place by their key; None if nobody looked.
     """
 
     partition: int
@@ -43,7 +43,7 @@ class PartitionShare:
 
 @dataclass(frozen=True)
 class KeyShare:
-    """One of the keys with the most records; its partition is None where they are in several, or in none yet."""
+    """One of the keys with the most records; its partition is None if they are in several, or in none yet."""
 
     key: str
     records: int
@@ -56,25 +56,25 @@ class Report:
 
     Attributes:
         records: Records read, placed and written.
-        strategy: What chose beside the key; None where that alone decided.
+        strategy: The strategy besides the key; None if the key alone decided.
         producers: How many of Spark's tasks placed records, a producer each; None without a strategy.
         n: For how many partitions the records were placed and written.
-        n_now: How many the topic had at the run's end, 0 if it was gone; None where nobody can add any.
+        n_now: How many the topic had at the run's end, 0 if it was gone; None if nobody can add any.
         keyed: Those that the client places by their key; by a strategy, those that have one.
         null_keys: The others: null keys, of some clients empty ones too. A strategy places them.
         keys: Different keys.
         bytes: All keys' and values' bytes.
         largest_share: The largest partition's share of the records that were placed, 0 to 1.
-        steps: What was done, in order.
-        checks: What reading back found; None where it was not asked for.
-        proof: What the Java producer chose itself; None where it was not asked.
+        steps: The steps, in order.
+        checks: The result of reading back; None if it was not asked for.
+        proof: The Java producer's own choice; None if it was not asked.
         already_there: How many of the records an earlier try of the same run had written.
         exactly_once: Whether they were written in transactions.
         resumed: Whether this run went on with an earlier one.
         spreads_null_keys: Whether records that the client does not place got a partition here all the same.
-        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.topic_source.what_was_read`).
-        notes: What is worth knowing and no failure, a sentence each.
-        log: The file with Spark's own words; None where the session was the caller's.
+        read: For a source topic, what was read out of how much (`partwright.pipeline.topic_source.what_was_read`).
+        notes: What is worth knowing but not a failure, a sentence each.
+        log: The file with Spark's own output; None if the session was the caller's.
     """
 
     source: str
@@ -120,7 +120,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every record is where it belongs, as far as was looked, for as many partitions as there are."""
+        """Whether every record is in its place, as far as was checked, for the present number of partitions."""
         return (
             self.n_now in {None, self.n}
             and (self.checks is None or self.checks.ok)
@@ -133,7 +133,7 @@ class Report:
         return sum(step.seconds for step in self.steps)
 
     def rows_per_second(self, step: str) -> float | None:
-        """The records by the time of one step; None where the run had no such step."""
+        """The records divided by the time of one step; None if the run had no such step."""
         taken = [each.seconds for each in self.steps if each.name == step]
         return self.records / taken[0] if taken and taken[0] > 0 else None
 

@@ -1,4 +1,4 @@
-"""Going on with a run: what it was asked for and read then, and what it is asked for and reads now."""
+"""Resume a run: compare its recorded settings and source with those of now."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ __all__ = [
     "source_facts",
 ]
 
-# By these Spark cuts files into tasks, by which rows are numbered; the last one is the number of cores by default.
+# Spark splits files into tasks by these settings, and rows are numbered by task; the last one is by default the number
+# of cores.
 _SIZES = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
 _LEAST = "spark.sql.files.minPartitionNum"
 _LEAF = "spark.sql.leafNodeDefaultParallelism"
@@ -37,7 +38,7 @@ _LEAF = "spark.sql.leafNodeDefaultParallelism"
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """What tells a source that has changed from one that has not; see the same fields of `Plan`."""
+    """What shows whether a source has changed; see the same fields of `Plan`."""
 
     files: Mapping[str, tuple[int, int]]
     cut: Mapping[str, str]
@@ -47,21 +48,22 @@ class SourceFacts:
 def begun(
     ledger: Ledger, settings: RunSettings, source: Source, target: KafkaTopic, first: Look
 ) -> Plan | None:
-    """The run that `--resume` goes on with, refused where Spark need not even start to see that it cannot.
+    """Find the run that `--resume` continues, and refuse before Spark starts what can already be refused.
 
     Args:
-        ledger: Where runs are written down.
+        ledger: The ledger of runs.
         settings: What the run is asked to do.
-        source: What it reads.
-        target: Where it writes.
-        first: What is there.
+        source: What the run reads.
+        target: Where the run writes.
+        first: What the target holds.
 
     Returns:
-        The plan; None where no run is known and nothing is there, as one leaves it that was killed before its first
+        The plan; None if no run is known and the target is empty, as a run leaves it that was killed before its first
         record.
 
     Raises:
-        PartwrightError: None is known and records are there, it was another one, or its topic is another one by now.
+        PartwrightError: No run is known although the target holds records, the run was another one, or its topic has
+            been replaced.
     """
     plan = ledger.read(source.topic, source.identity)
     if plan is None:
@@ -72,7 +74,7 @@ def begun(
             "ledger with --state"
         )
     asked = asked_of(settings, source)
-    # In this order, for the seed of another strategy is not what somebody changed.
+    # In this order, because the seed of another strategy is not what somebody changed.
     for option, given in asked.items():
         if plan.asked.get(option) != given:
             raise cannot_go_on(plan, _other_option(option, plan.asked.get(option), given))
@@ -90,7 +92,7 @@ def begun(
 
 
 def cannot_go_on(plan: Plan, why: str) -> PartwrightError:
-    """The run is another one than that of before: the error."""
+    """The error that the run differs from the earlier one."""
     return PartwrightError(
         f"the run of {plan.began} cannot go on, because {why}: give it what it was begun with, or run without --resume "
         "into another --topic"
@@ -104,7 +106,7 @@ def _other_option(option: str, was: str | None, given: str | None) -> str:
 
 
 def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
-    """The settings that decide which records a run writes and where, by their option."""
+    """The settings that decide which records a run writes and where, by option."""
     found = {
         "--format": source.format,
         "--key": source.key,
@@ -129,7 +131,7 @@ def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
 
 @contextlib.contextmanager
 def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
-    """Has Spark cut the source's files as it did when the run began, on a machine with other cores, say."""
+    """Make Spark split the source's files as it did when the run began, for example on a machine with more cores."""
     if plan is None:
         yield
         return
@@ -139,21 +141,21 @@ def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
     try:
         yield
     finally:
-        # The session may be the caller's; its Java may be gone, which somebody else says.
+        # The session may be the caller's. If its Java is gone, somebody else reports that.
         with contextlib.suppress(Exception):
             for name, was in before.items():
                 spark.conf.unset(name) if was is None else spark.conf.set(name, was)
 
 
 def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
-    """What a source is right now.
+    """Describe the source as it is now.
 
     Args:
         spark: The session.
         records: What `read_records` gives.
     """
     parallelism = spark.conf.get(_LEAF, None) or str(spark.sparkContext.defaultParallelism)
-    # With a default of ours Spark would give that for what nobody has set, and not its own.
+    # Without a default here, Spark returns its own value for settings that nobody set.
     cut = {name: str(spark.conf.get(name)) for name in _SIZES}
     least: str | None = spark.conf.get(_LEAST, None)
     cut[_LEAST] = parallelism if least is None else least

@@ -1,4 +1,4 @@
-"""The main job: read, place, write, read back, check each record, and ask the Java producer for the same ones."""
+"""The main job: read, place, write, read back, check each record, and let the Java producer place the same ones."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import contextlib
 import re
 import secrets
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
-from partwright import spark as pws
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.address import parse_kafka
-from partwright.kafka.client import TOPIC_DENIED
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.partition_writer import Mark
 from partwright.pipeline import checks
@@ -27,7 +22,9 @@ from partwright.pipeline.journal import journal_of, now_in_words
 from partwright.pipeline.ledger import Plan, ledger_at
 from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.parquet_target import ParquetFolders, parquet_folders
-from partwright.pipeline.report import PartitionShare, Report, Step
+from partwright.pipeline.placing import placed_records
+from partwright.pipeline.proof import JavaProof
+from partwright.pipeline.report import PartitionShare, Report
 from partwright.pipeline.resume import (
     asked_of,
     begun,
@@ -35,10 +32,11 @@ from partwright.pipeline.resume import (
     cut_as,
     source_facts,
 )
-from partwright.pipeline.settings import STRIP_ID, KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.source import find_source, key_bytes, read_records
+from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
+from partwright.pipeline.source import find_source, read_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
+from partwright.pipeline.steps import Steps
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
 from partwright.pipeline.targets import KafkaTopic
 from partwright.pipeline.topic_source import what_was_read
@@ -48,11 +46,9 @@ from partwright.spark.connector import refuse_second_tasks
 from partwright.spark.continued import MARK, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.executors.own_code import send_own_code
-from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -61,54 +57,28 @@ if TYPE_CHECKING:
     from partwright.pipeline.ledger import Ledger
     from partwright.pipeline.resume import SourceFacts
     from partwright.pipeline.source import Source
+    from partwright.pipeline.steps import Progress
     from partwright.pipeline.targets import Target
 
-__all__ = ["Progress", "run"]
-
-_ORDER = ("file", "row")
-
-
-class Progress(Protocol):
-    """Who is told what a run is doing."""
-
-    def step(self, name: str) -> AbstractContextManager[None]:
-        """One step, for as long as the block lasts."""
-
-    def spark(self, spark: SparkSession) -> None:
-        """Spark is there and can be asked how far it is."""
-
-
-class _Steps:
-    """The steps' times, told to a `Progress` as they happen."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.taken: list[Step] = []
-        self._progress = progress
-
-    @contextlib.contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
-        began = time.monotonic()
-        with self._progress.step(name):
-            yield
-        self.taken.append(Step(name, round(time.monotonic() - began, 3)))
+__all__ = ["run"]
 
 
 def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = None) -> Report:
-    """Runs the main job once.
+    """Run the main job once.
 
     Args:
         settings: What to do.
         progress: Is told of each step.
-        spark: A session with Spark's Kafka connector, which is left running; by default the run has one of its own.
+        spark: A session with Spark's Kafka connector, which is left running; by default the run starts its own.
 
     Returns:
-        The report; its `ok` is False where a record is not where it belongs.
+        The report; its `ok` is False if a record is not where it belongs.
 
     Raises:
-        PartwrightError: One sentence for a source, a key, a topic or a broker that will not do, and for a write that
-            stopped, with what is and what is not written.
+        PartwrightError: One sentence that says what is wrong with a source, a key, a topic or a broker, or what is and
+            is not written if the write stopped.
     """
-    steps = _Steps(progress)
+    steps = Steps(progress)
     source = find_source(settings)
     with contextlib.ExitStack() as stack:
         target: Target
@@ -174,7 +144,7 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
 
 
 def _prepare(spark: SparkSession, target: Target, settings: RunSettings) -> None:
-    """What a session needs before the run's first job."""
+    """Prepare a session for the run's first job."""
     if isinstance(target, ParquetFolders):
         target.open(spark)
     elif not settings.exactly_once:
@@ -184,15 +154,15 @@ def _prepare(spark: SparkSession, target: Target, settings: RunSettings) -> None
 
 
 def _ledger(settings: RunSettings, target: Target) -> Ledger | None:
-    """Where the run is written down; None where nobody could go on with it."""
+    """The ledger that records the run; None if nobody could resume it."""
     if settings.target is None or not isinstance(target, KafkaTopic) or not settings.is_marked:
         return None
-    # What the producer places has no place that a run could go on behind.
+    # Nobody knows where the producer puts its records, so such a run cannot be resumed.
     return ledger_at(settings.state, target.config) if settings.null_keys == "spread" else None
 
 
-def _cleaned(target: Target, journal: Journal, steps: _Steps) -> list[str]:
-    """Removes the topic of a proof that a run left which was killed; what there is to say of it."""
+def _cleaned(target: Target, journal: Journal, steps: Steps) -> list[str]:
+    """Remove the topic that a killed run's proof left behind; returns notes about it."""
     notes = [journal.damage] if journal.damage else []
     topic = journal.entry.proof if journal.entry else None
     if topic is None or not isinstance(target, KafkaTopic):
@@ -203,7 +173,7 @@ def _cleaned(target: Target, journal: Journal, steps: _Steps) -> list[str]:
             with steps(f"remove the topic {topic}, left behind by an earlier run"):
                 topics.delete_topic(None, topic, kafka_config=target.config)
         except PartwrightError as error:
-            # Who may write to a topic may not always delete one: that is no reason not to run.
+            # A user may have the right to write to a topic but not to delete one; the run goes on without.
             return [*notes, f"{left} cannot be removed ({error}): delete it"]
         notes.append(f"{left} was removed")
     journal.proof(None)
@@ -211,9 +181,9 @@ def _cleaned(target: Target, journal: Journal, steps: _Steps) -> list[str]:
 
 
 def _cluster(target: Target, settings: RunSettings, topic: str, n: int) -> Cluster | None:
-    """Where the partitions are, in the order in which Java's producer has them; those to be made have a leader each.
+    """Where the partitions are, in the order in which Java's producer sees them; new ones count as having a leader.
 
-    None where no strategy looks at it.
+    None if no strategy looks at it.
     """
     if not settings.is_by_strategy:
         return None
@@ -228,7 +198,7 @@ def _cluster(target: Target, settings: RunSettings, topic: str, n: int) -> Clust
 
 @contextlib.contextmanager
 def _told_of_javas_end(job: _Run, interrupted: list[int], log: Path | None) -> Iterator[None]:
-    """Whatever fails because Spark's Java is gone says so, and what is written; PySpark has many errors for it."""
+    """Raise one error, with what is written, for the many of PySpark's that mean that Spark's Java is gone."""
     try:
         yield
     except Exception as error:
@@ -242,7 +212,7 @@ def _told_of_javas_end(job: _Run, interrupted: list[int], log: Path | None) -> I
 def _with_null_keys(
     found: checks.Checks, given_to: tuple[PartitionShare, ...]
 ) -> tuple[checks.Checks, tuple[PartitionShare, ...]]:
-    """Where the records are that the client does not place: known before, or found where the producer put them."""
+    """Add where the records are that the client does not place: known before, or found after the producer chose."""
     known = {part.partition: part.null_keys for part in given_to}
     there = {part.partition: part.null_keys for part in found.partitions}
     if None in known.values():
@@ -266,7 +236,7 @@ class _Run:
         n: int,
         cluster: Cluster | None,
         spark: SparkSession,
-        steps: _Steps,
+        steps: Steps,
         journal: Journal,
         interrupted: list[int],
         notes: list[str],
@@ -284,7 +254,7 @@ class _Run:
         self.journal = journal
         self.interrupted = interrupted
         self.ledger = ledger
-        # That of the run that this one goes on with.
+        # The plan of the run that this one resumes.
         self.plan = plan
         self.run = secrets.token_bytes(8) if plan is None else bytes.fromhex(plan.run)
         self.notes = notes
@@ -293,7 +263,7 @@ class _Run:
         self.facts: SourceFacts | None = None
         self.already_there = 0
         self.producers: int | None = None
-        # How many records there are to write, once that has begun, and whether it has ended.
+        # How many records there are to write, once writing has begun, and whether it has ended.
         self.records: int | None = None
         self.all_written = False
 
@@ -346,11 +316,12 @@ class _Run:
                     self.run,
                     self.target.begin,
                     markers=self.settings.exactly_once,
+                    mixed=isinstance(self.target, KafkaTopic) and not self._spreads,
                 )
             self._name_doubles()
             found, partitions = _with_null_keys(found, summed.partitions)
             if self.target.partitions_now() in {None, self.n}:
-                proof = self._proof(placed)
+                proof = self._proof(placed, summed.records)
         n_now = self.target.partitions_now()
         placed_records = summed.records - summed.unplaced
         keyed = summed.with_key if self.settings.strategy_name not in {None, "key"} else placed_records
@@ -385,28 +356,20 @@ class _Run:
         )
 
     def _placed(self) -> DataFrame:
-        """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
-        key_type = self.settings.source_key_type
+        """Every record with its key bytes and partition, task i holding partition i in source order; Spark keeps it."""
         records = read_records(self.spark, self.source, self.settings, self.run)
         if self.ledger is not None:
             self.facts = source_facts(self.spark, records)
         if self.settings.is_by_strategy:
-            placed = self._by_strategy(records)
-        else:
-            placed = pws.with_partition(records, "id", self.n, self.settings.client, key_type)
-        # What neither a strategy nor the client places is spread evenly, by its place in the source.
-        placed = placed.withColumn("unplaced", F.col("partition").isNull())
-        if self._spreads:
-            by_place = F.pmod(F.xxhash64(*_ORDER), F.lit(self.n)).cast("int")
-            placed = placed.withColumn("partition", F.coalesce("partition", by_place))
-        placed = laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
-        # Kept, so that a source which cannot be read to its end is noticed before the first record is written, and so
-        # that what is checked is what was written.
-        self.kept = placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
+            self.producers = records.rdd.getNumPartitions()
+        placed = placed_records(records, self.settings, self.n, self.cluster, spreads=self._spreads)
+        # Spark keeps the records, so that an unreadable source is noticed before the first record is written, and the
+        # check sees the same records as the write.
+        self.kept = placed.persist()
         return self.kept
 
     def forget(self) -> None:
-        """Has Spark drop what was kept, however the run ended: who goes on with it would read that, not the source."""
+        """Let Spark drop what it kept, however the run ended: a resumed run would read that instead of the source."""
         if self.kept is not None:
             # Spark's Java may be gone.
             with contextlib.suppress(Exception):
@@ -414,31 +377,11 @@ class _Run:
 
     @property
     def _spreads(self) -> bool:
-        """Whether records that the client does not place by their key get a partition here all the same."""
+        """Whether records that the client does not place by their key get a partition here too."""
         return self.settings.null_keys == "spread" and isinstance(self.target, KafkaTopic)
 
-    def _by_strategy(self, records: DataFrame) -> DataFrame:
-        """The same by a strategy: each of the tasks that read the source is a producer, whose records are in order."""
-        self.producers = records.rdd.getNumPartitions()
-        placed = pws.with_partition(
-            records,
-            key="id",
-            n=self.n,
-            client=self.settings.client,
-            key_type=self.settings.source_key_type,
-            strategy=self.settings.strategy,
-            value="value",
-            order_by=list(_ORDER),
-            seed=self.settings.seed,
-            configs=self.settings.properties,
-            partition="named" if self.settings.partition is not None else None,
-            field="field" if self.settings.field is not None else None,
-            cluster=self.cluster,
-        )
-        return placed.drop("named", "field")
-
     def _note(self, summed: Given) -> None:
-        """Writes the run down before its first record, or finds that the one it goes on with was another one."""
+        """Record the run before its first record, or find that the run to resume was another one."""
         if self.ledger is None or self.facts is None or not isinstance(self.target, KafkaTopic):
             return
         plan = Plan(
@@ -465,7 +408,8 @@ class _Run:
         try:
             self.ledger.write(plan)
         except BrokerError as error:
-            # Who may write to one topic may not always make another; where nobody answers, there is no use to go on.
+            # A user may have the right to write to one topic but not to create another. If no broker answers, going on
+            # makes no sense.
             if error.value is None:
                 raise
             self.notes.append(
@@ -476,10 +420,10 @@ class _Run:
         self.can_resume = True
 
     def _writes(self, placed: DataFrame, summed: Given) -> None:
-        """By one of the two writers, what is not there yet."""
+        """Write what is not there yet, with one of the two writers."""
         if self.settings.exactly_once and isinstance(self.target, KafkaTopic):
             done = write_exactly_once(
-                # Of a file's records the mark is the only header, and the writer makes it.
+                # A file's records have no header but the mark, which the writer adds.
                 placed if self.source.format == "kafka" else placed.drop("headers"),
                 self.target.config,
                 self.target.topic,
@@ -504,7 +448,7 @@ class _Run:
             self.target.write(placed)
 
     def _name_doubles(self) -> None:
-        """Writes the offsets of copies beyond each record's first, where somebody asked for them."""
+        """Write the offsets of copies beyond each record's first, if asked for."""
         if self.settings.dedupe is None:
             return
         read = self.target.read(self.spark, committed=self.settings.exactly_once)
@@ -545,78 +489,13 @@ class _Run:
                 "run looks before it writes"
             )
         if self.settings.exactly_once:
-            # Marks of transactions, and what was aborted, have offsets too.
+            # Transaction markers and aborted records have offsets too.
             return f"at most {min(records, sum(written.values())):,} of {records:,} records are committed, each once"
-        # On one machine Spark tries a task again only where its master says how often, as local[2,4] does.
+        # On one machine, Spark retries a task only if its master says how often, as local[2,4] does.
         return arrived(written, records, re.fullmatch(r"local(\[[^,]*\])?", self.settings.master) is None)
 
-    def _proof(self, placed: DataFrame) -> checks.Proof | None:
-        """The same records to a topic of their own, without a partition: the Java producer chooses."""
+    def _proof(self, placed: DataFrame, records: int) -> checks.Proof | None:
         if not self.settings.proof or not isinstance(self.target, KafkaTopic):
             return None
-        if why := self._no_proof:
-            self.notes.append(f"no proof by the Java producer: {why}")
-            return None
-        takes_the_same = self.settings.new_topic.for_same_records()
-        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}", takes_the_same)
-        self.journal.proof(topic.topic)
-        done = f"the {self.records:,} records are written to {self.target} and were checked, but the proof cannot be"
-        try:
-            with self.steps("let the Java producer choose"):
-                if not self._makes(topic):
-                    return None
-                with refused_by_spark(f"{done} written", "WRITE", topic.topic):
-                    topic.write(placed.drop("partition"))
-            with self.steps("compare"), refused_by_spark(f"{done} read back"):
-                # What the client does not place has no partition that a producer could agree with.
-                asked = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
-                return checks.compare(asked, topic.read(self.spark), self.run)
-        finally:
-            self._remove(topic)
-
-    @property
-    def _no_proof(self) -> str | None:
-        """Why it would prove nothing; None where it does."""
-        if self.settings.key_type == STRIP_ID:
-            return "it hashes a schema registry's header too"
-        if self.settings.chooses_for_keys:
-            return "it was not told what chooses the partitions of records with keys here"
-        if not self.settings.agrees_with_java:
-            return f"client {self.settings.client} puts keys elsewhere"
-        if classic.runs_tasks_twice(self.spark):
-            return (
-                "Spark runs slow tasks a second time (spark.speculation=true), and its sink would write their records "
-                "twice"
-            )
-        return None
-
-    @property
-    def _proofs(self) -> str:
-        """How the names of the proofs' topics begin."""
-        return f"{self.source.topic[:200]}.proof-"
-
-    def _makes(self, topic: KafkaTopic) -> bool:
-        """Whether the proof has its topic: who may write to one may not always make one."""
-        try:
-            topic.prepare(self.n, Look(), append=False)
-        except BrokerError as error:
-            rights = (
-                "this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on topics that begin with "
-                f"{self._proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
-            )
-            self.notes.append(
-                f"no proof by the Java producer: {rights if error.value == TOPIC_DENIED else error}"
-            )
-            return False
-        return True
-
-    def _remove(self, topic: KafkaTopic) -> None:
-        """Takes the proof's topic away again; where that cannot be done, the next run tries."""
-        try:
-            topic.delete()
-        except PartwrightError as error:
-            # Without a beginning it was never made.
-            if topic.begin:
-                self.notes.append(f"the topic {topic.topic} of the proof is still there: {error}")
-                return
-        self.journal.proof(None)
+        proof = JavaProof(self.settings, self.target, self.run, self.n, self.steps, self.journal, self.notes)
+        return proof.of(placed, records)

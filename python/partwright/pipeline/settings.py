@@ -1,4 +1,4 @@
-"""What a run is asked to do, and where its records go: the words of the command line, checked before Spark starts."""
+"""A run's settings and target, from the command line's words, checked before Spark starts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
 
-# Spark counts the rows of a limit in an int.
+# Spark keeps a limit's row count in an int.
 _LARGEST_LIMIT = 2**31 - 1
 STRIP_ID = "confluent:strip-id"
-"""The key type that cuts a schema's id from the key for the hash alone."""
+"""The key type that removes a schema's ID from the key for hashing only."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class KafkaTarget:
     """Topics of a Kafka cluster.
 
     Attributes:
-        config: The client configuration by which it is reached, its servers included.
+        config: The client configuration that reaches it, with its servers.
     """
 
     config: KafkaConfig
@@ -52,10 +52,10 @@ class KafkaTarget:
 
 @dataclass(frozen=True)
 class ParquetTarget:
-    """A folder with one folder a partition.
+    """A folder with one folder per partition.
 
     Attributes:
-        folder: A folder of this machine, or the address of one in any file system that Spark writes to, as text.
+        folder: A folder of this machine, or the address of one in any file system that Spark can write to, as text.
     """
 
     folder: Path | str
@@ -69,43 +69,43 @@ class RunSettings:
     """One run of the main job.
 
     Attributes:
-        source: A csv, json or parquet file or folder, `kafka://host:port/topic`, whatever Spark's `format` loads;
-            None stands for the flights of 2013.
-        format: The name of Spark's data source, where the source's own name does not say it.
+        source: A csv, json or parquet file or folder, `kafka://host:port/topic`, or whatever Spark's `format` loads;
+            None means the flights of 2013.
+        format: The name of Spark's data source, if the source's own name does not tell it.
         options: Options of that data source.
-        key: The column whose value is the record's key.
+        key: The column with the record's key.
         key_type: How that value becomes key bytes (`partwright.encode`).
-        value: The column that is the record's value, text or binary; None makes a JSON object of all columns.
-        topic: The topic, or the first part of the folders' names.
-        partitions: How many partitions the topic has; None takes the topic's own number, or 12 for a new topic.
-        source_config: The client configuration by which a source's Kafka is reached; None for any other source.
-        target: Where the records go; None stands for an embedded Kafka that lives as long as the run.
-        client: The client profile whose partitions are taken.
+        value: The column with the record's value, text or binary; None makes a JSON object of all columns.
+        topic: The topic's name, or the first part of the folders' names.
+        partitions: How many partitions the topic has; None uses the topic's own number, or 12 for a new topic.
+        source_config: The client configuration that reaches a source's Kafka; None for any other source.
+        target: Where the records go; None means an embedded Kafka for the length of the run.
+        client: The client profile that places the records.
         master: Spark's master.
-        limit: How many records are taken, the source's first ones; None takes all.
+        limit: How many of the source's first records are taken; None takes all.
         check: Whether every record is read back and checked.
-        proof: Whether a Java producer is asked too: the records go to a second topic without a partition.
-        append: Whether a topic that holds records already may be written to.
-        resume: Whether the last run of this source into this topic is gone on with.
-        dedupe: The file that gets the offsets of copies beyond each record's first.
-        state: The folder of the run's ledger, of any file system that pyarrow knows; None takes a topic of the target.
+        proof: Whether a Java producer proves it: the records go to a second topic without a partition.
+        append: Whether the topic may already hold records.
+        resume: Whether to resume the last run of this source into this topic.
+        dedupe: The file for the offsets of copies beyond each record's first.
+        state: The folder of the run's ledger, in any file system that pyarrow knows; None uses a topic of the target.
         exactly_once: Whether each task writes in transactions.
         null_keys: `spread` gives records that the client does not place by their key a partition by their place in the
             source; `producer` leaves them to the producer that writes them.
-        timestamp: The column of the records' timestamps; None takes those of a source topic.
-        replication_factor: How many replicas each partition of a new topic has; None takes the cluster's default.
+        timestamp: The column with the records' timestamps; None uses those of a source topic.
+        replication_factor: How many replicas each partition of a new topic has; None uses the cluster's default.
         replica_assignment: The brokers of each partition of a new topic, `0:1,1:2`, instead of `partitions` and
             `replication_factor`.
         topic_configs: A new topic's own settings, by Kafka's names.
-        bounds: Which part of a source that is a topic is read.
-        only_keys: The keys whose records alone are taken, as text that `key_type` reads; none of them takes all.
+        bounds: Which part of a source topic is read.
+        only_keys: The keys whose records are taken, as text that `key_type` reads; empty takes all.
         configs: Further settings of the Spark session.
-        strategy: What chooses the partitions beside the key, one of `partwright.strategies()` or the dotted path of a
-            partitioner; None leaves records that the client does not place by key to the producer that writes them.
-        partition: The column of the partitions that records name themselves.
-        field: The column that the strategy `field` goes by.
-        seed: What the strategy's draws begin with.
-        properties: The producer's configuration, Kafka's own keys, for the strategy.
+        strategy: What else than the key chooses the partitions: one of `partwright.strategies()` or the dotted path of
+            a partitioner; None leaves records that the client does not place by key to the producer that writes them.
+        partition: The column with the partitions that records name themselves.
+        field: The column that the strategy `field` hashes.
+        seed: The seed of the strategy's draws.
+        properties: The producer's configuration for the strategy, under Kafka's own keys.
     """
 
     source: str | None = None
@@ -146,19 +146,19 @@ class RunSettings:
 
     @property
     def is_marked(self) -> bool:
-        """Whether each record gets the header by which it is known again."""
+        """Whether each record gets the header that identifies it later."""
         return self.check or self.exactly_once or self.resume
 
     @property
     def new_topic(self) -> NewTopic:
-        """What a topic that the run makes is like, apart from its number of partitions."""
+        """The settings of a topic that the run creates, apart from its number of partitions."""
         return NewTopic.read(
             self.partitions, self.replication_factor, self.replica_assignment, self.topic_configs
         )
 
     @property
     def asked_partitions(self) -> int | None:
-        """How many partitions were asked for, by their number or by their replicas; None where nobody did."""
+        """How many partitions were asked for, by number or by replicas; None if nobody asked."""
         return self.partitions if self.replica_assignment is None else self.new_topic.partitions
 
     @property
@@ -168,34 +168,34 @@ class RunSettings:
 
     @property
     def source_key_type(self) -> str | None:
-        """How the source's keys become key bytes: those of a topic are bytes already, whatever `only_keys` are."""
+        """How the source's keys become key bytes: a topic's keys already are bytes, whatever `only_keys` are."""
         if self.is_from_topic and self.only_keys and self.key_type != STRIP_ID:
             return None
         return self.key_type
 
     @property
     def wanted_keys(self) -> frozenset[bytes]:
-        """The bytes of `only_keys`; under confluent:strip-id those behind a schema's id.
+        """The bytes of `only_keys`; under confluent:strip-id, the bytes after a schema's ID.
 
         Raises:
-            PartwrightError: One of them is not of the key type.
+            PartwrightError: One of them does not fit the key type.
         """
         key_type = "bytes" if self.key_type == STRIP_ID else self.key_type
         return frozenset(encode(read_key(text, key_type), key_type) for text in self.only_keys)
 
     @property
     def is_by_strategy(self) -> bool:
-        """Whether more than the key decides where a record goes."""
+        """Whether more than its key decides where a record goes."""
         return self.strategy not in {None, "key"} or self.partition is not None
 
     @property
     def is_own_partitioner(self) -> bool:
-        """Whether somebody's own class chooses the partitions."""
+        """Whether a class of the user's own chooses the partitions."""
         return self.strategy is not None and is_path(self.strategy)
 
     @property
     def strategy_name(self) -> str | None:
-        """The strategy with its version; None where the key alone decides."""
+        """The strategy with its version; None if the key alone decides."""
         return self._producer().strategy if self.is_by_strategy else None
 
     @property
@@ -209,11 +209,11 @@ class RunSettings:
         return any(row["client"] == self.client and row["agrees_with_java"] for row in _core.clients())
 
     def __post_init__(self) -> None:
-        """Refuses what no run could do.
+        """Refuse what no run could do.
 
         Raises:
-            PartwrightError: The number of partitions, the client, the key type or the limit is none, or what is said of
-                a topic is not said of one.
+            PartwrightError: The number of partitions, the client, the key type or the limit is wrong, or an option for
+                topics is given for another target.
         """
         new_topic = self.new_topic
         if isinstance(self.target, ParquetTarget) and not new_topic.is_default:
@@ -223,7 +223,7 @@ class RunSettings:
             )
         number = self.DEFAULT_PARTITIONS if self.asked_partitions is None else self.asked_partitions
         _core.check(number, self.client, self.key_type)
-        # Refused now, and not once Spark has started.
+        # Refused now, not only once Spark has started.
         _ = self.wanted_keys
         if self.limit is not None and not 1 <= self.limit <= _LARGEST_LIMIT:
             raise PartwrightError(
@@ -259,7 +259,9 @@ class RunSettings:
         if self.dedupe is not None and not Path(self.dedupe).absolute().parent.is_dir():
             raise PartwrightError(f"there is no folder for --dedupe {self.dedupe!r}: make it first")
         if self.resume and self.append:
-            raise PartwrightError("--resume goes on with a run, --append begins another one: say one of them")
+            raise PartwrightError(
+                "--resume goes on with a run, --append begins another one: give only one of them"
+            )
         if self.timestamp is not None and not self.exactly_once:
             raise PartwrightError(
                 f"--timestamp {self.timestamp} would be lost, for Spark's Kafka sink ignores timestamps: add "
@@ -285,7 +287,7 @@ class RunSettings:
             raise PartwrightError(f"--field is what the strategy field goes by, not {name}")
 
     def _producer(self) -> Producer:
-        """What one of Spark's tasks is, but for its partitions; refuses a strategy or a property that is none."""
+        """The producer that each of Spark's tasks is, without its partitions; refuses unknown strategies."""
         return Producer(
             {"topic": 1},
             self.strategy or "key",
@@ -303,11 +305,11 @@ def _first_given(options: Mapping[str, object]) -> str | None:
 def parse_target(
     text: str, config: Callable[[str | None], KafkaConfig]
 ) -> tuple[KafkaTarget | ParquetTarget, str | None]:
-    """Where `--to` points, and the topic if it names one.
+    """The target that `--to` names, and the topic if it names one.
 
     Args:
         text: What `--to` says.
-        config: Gives the client configuration for the servers of an address, or for its own where there are none.
+        config: Returns the client configuration for an address's servers, or for its own if the address has none.
 
     Raises:
         PartwrightError: It is neither `kafka://host:port[/topic]` nor `parquet:DIR` nor `parquet:URI`, or the
@@ -323,7 +325,7 @@ def parse_target(
     if text.startswith("kafka:"):
         servers, topic = parse_kafka(text)
         found = KafkaTarget(config(servers))
-        # Said now, and not once Spark has started.
+        # Refused now, not only once Spark has started.
         found.config.required_servers()
         return found, topic
     kind, _, folder = text.partition(":")
@@ -339,7 +341,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def _address(text: str) -> str:
-    """The address of a folder, which is shown in reports."""
+    """A folder's address, which reports show."""
     if re.match(r"[^/]+://[^/@]*:[^/@]*@", text):
         raise PartwrightError(
             f"--to parquet:{text.partition('://')[0]}:// has a password in its address, which would be shown: give it "

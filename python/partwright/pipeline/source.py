@@ -1,4 +1,4 @@
-"""From a source to records: key bytes, value, headers and the place that each has in its source."""
+"""Turn a source into records: key bytes, value, headers, and each record's place in the source."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _FORMATS = {
     ".parquet": "parquet",
 }
 _PACKED = {".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"}
-# What Spark reads a quoted empty field as, until `_load` makes it the empty string: Spark itself takes "" for null.
+# What Spark reads for a quoted empty field, until `_load` makes it the empty string: Spark itself reads "" as null.
 _EMPTY = "\ue000empty\ue000"
 # Text as it was written: an unquoted empty field is null, "" is the empty string. A row that does not fit the header is
-# an error; Spark's default would turn it into nulls.
+# an error; by default, Spark would turn it into nulls.
 _OPTIONS = {
     "csv": {
         "header": "true",
@@ -54,11 +54,12 @@ _OPTIONS = {
     },
     "json": {"mode": "FAILFAST"},
 }
-# What Spark casts a text to before a serializer of Java's takes it.
+# The types that Spark casts text to before one of Java's serializers takes it.
 _NUMBERS = {
     "java:short": T.ShortType(),
     "java:int": T.IntegerType(),
     "java:long": T.LongType(),
+    "digits": T.LongType(),
     "java:float": T.FloatType(),
     "java:double": T.DoubleType(),
     "java:boolean": T.BooleanType(),
@@ -66,7 +67,7 @@ _NUMBERS = {
 
 
 def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
-    """What `settings.source` stands for; `endless` for a stream of it.
+    """The source that `settings.source` names; `endless` for a stream.
 
     Raises:
         PartwrightError: There is no such file, its format is not known, or a Kafka source names no topic.
@@ -115,12 +116,12 @@ def _files(path: str, named: str | None) -> Source:
 
 
 def spark_path(path: Path) -> str:
-    """A path as Spark takes it: braces, brackets, stars and question marks would be patterns."""
+    """A path for Spark, with braces, brackets, stars and question marks escaped, which would be patterns."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))
 
 
 def _format_of(path: Path) -> str | None:
-    """By the ending of a file, or of the files in a folder where they agree."""
+    """The format by the ending of a file, or of all files in a folder if they agree."""
     if path.is_dir():
         files = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith(("_", ".")))
         kinds = {_format_of(file) for file in files}
@@ -137,13 +138,13 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     Args:
         spark: The session.
         source: What to read.
-        settings: Names the key, its type, the value and the limit.
-        run: The 8 bytes of the run's id, which go into each record's header.
+        settings: They name the key, its type, the value and the limit.
+        run: The 8 bytes of the run's ID, which go into each record's header.
 
     Returns:
-        Columns `id` (the key as the hash takes it), `value` (text or binary), `headers` (as Spark's Kafka sink takes
-        them), `file` and `row`: ordered by these two, a file's records stand as they stand in the file. Where the
-        settings name them, `named` (the record's own partition) and `field` too.
+        Columns `id` (the key, ready to be hashed), `value` (text or binary), `headers` (as Spark's Kafka sink takes
+        them), `file` and `row`, which give the order of the records in their file; and `named` (the record's own
+        partition) and `field`, if the settings name them.
 
     Raises:
         PartwrightError: There is no such column, or its type is none for a value.
@@ -154,8 +155,8 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     if source.format == "kafka" and value is None:
         value = "value"
     several = source.format in _FORMATS.values() and len(frame.inputFiles()) > 1
-    # The place in the source is taken before anything can move a row: Spark numbers its tasks, and the rows in each, in
-    # the order in which it cut the file.
+    # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
+    # which it splits the file.
     records = frame.select(
         _as_key_type(frame, key, settings.source_key_type).alias("id"),
         _value(frame, value).alias("value"),
@@ -177,12 +178,12 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
 
     Args:
         spark: The session.
-        source: What to read: a topic from its beginning, or a folder whose files that are there say the columns.
-        settings: Names the key, its type and the value.
+        source: What to read: a topic from its beginning, or a folder whose present files tell the columns.
+        settings: They name the key, its type and the value.
 
     Returns:
-        Columns `id`, `value`, `place` and `place_row` (ordered by these two, and else as they come, a key's records are
-        in order), and of a topic `headers`; `timestamp` in milliseconds, for a writer that keeps them.
+        Columns `id`, `value`, `place` and `place_row` (in their order, a key's records are in order), `headers` for a
+        topic, and `timestamp` in milliseconds for a writer that keeps it.
 
     Raises:
         PartwrightError: There is no such column, or its type is none for a value.
@@ -231,24 +232,24 @@ def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[
 
 
 def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
-    """What Kafka will hold as the key; `confluent:strip-id` cuts the header for the hash alone."""
+    """The key's bytes in Kafka; `confluent:strip-id` removes the header for hashing only."""
     if isinstance(frame.schema[column].dataType, (T.StringType, T.BinaryType)) and key_type != "java:uuid":
         return F.col(column).cast("binary")
     return pws.encode(column, key_type)
 
 
 def _of_wanted_keys(records: DataFrame, settings: RunSettings) -> DataFrame:
-    """The records of those keys that alone are wanted, compared by their bytes."""
+    """Only the records of the wanted keys, compared by their bytes."""
     key_type = settings.source_key_type
     wire = key_bytes("id", records, key_type)
-    # As the hash has it, which leaves a schema's id out.
+    # Without a schema's ID, as it is hashed.
     wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
-    # Literals within one expression: a Column each would take Spark a call each.
+    # Literals in one expression: each Column would cost a call to Spark.
     literals = ", ".join(f"X'{key.hex()}'" for key in sorted(settings.wanted_keys))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")
 
 
-# What a schema registry's header is long.
+# The length of a schema registry's header.
 _ID_BYTES = 5
 
 
@@ -262,7 +263,7 @@ def _load(spark: SparkSession, source: Source) -> DataFrame:
 
 
 def _without_marks(frame: DataFrame, source: Source) -> DataFrame:
-    """The mark of a quoted empty field as the empty string."""
+    """Turn the mark of a quoted empty field into the empty string."""
     if source.options.get("emptyValue") != _EMPTY:
         return frame
     texts = [name for name, kind in frame.dtypes if kind == "string"]
@@ -271,12 +272,12 @@ def _without_marks(frame: DataFrame, source: Source) -> DataFrame:
     )
 
 
-# Of these Spark's reader has other quotes, lines or bytes than `refuse_open_quote`.
+# With these options, Spark's reader has other quotes, lines or bytes than `refuse_open_quote`.
 _OTHER_QUOTES = {"quote", "escape", "multiline", "encoding", "charset", "comment", "linesep"}
 
 
 def _refuse_open_quotes(frame: DataFrame, source: Source) -> None:
-    """Refuses a csv of this machine that ends within quotes: Spark takes all from there on for one field."""
+    """Refuse a local csv that ends inside quotes: Spark reads everything from there on as one field."""
     ours = _OPTIONS["csv"].items()
     changed = {name.lower(): value for name, value in source.options.items() if (name, value) not in ours}
     delimiter = changed.get("sep", changed.get("delimiter", ",")).replace("\\t", "\t").encode()
@@ -308,12 +309,12 @@ _SHOWN = 20
 
 
 def _quoted(name: str) -> Column:
-    """A column by its very name, dots and backticks included."""
+    """A column by its exact name, with dots and backticks."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _as_key_type(frame: DataFrame, name: str, key_type: str | None) -> Column:
-    """The column, text under a numeric key type read as the number that it says."""
+    """The column; under a numeric key type, text is read as the number that it holds."""
     column = _quoted(name)
     if isinstance(frame.schema[name].dataType, T.StringType) and key_type in _NUMBERS:
         return column.cast(_NUMBERS[key_type])
@@ -321,7 +322,7 @@ def _as_key_type(frame: DataFrame, name: str, key_type: str | None) -> Column:
 
 
 def _for_strategy(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
-    """What a strategy goes by beside the key: text in the column of partitions is read as the number that it says."""
+    """What else than the key a strategy looks at; text in the column of partitions is read as a number."""
     columns = []
     if settings.partition is not None:
         name = _column_name(frame, source, settings.partition, "--partition")

@@ -1,4 +1,4 @@
-"""What Spark throws, as the one sentence that says what is wrong."""
+"""Turn what Spark throws into the one sentence that says what is wrong."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ __all__ = ["one_sentence", "refused_by_spark"]
 _LONGEST = 400
 
 
-# org.apache.kafka.common.errors.TopicAuthorizationException, which does not say what is not allowed. A producer asks
-# for its own id first, which takes the right to write to some topic (ClusterAuthorizationException).
+# org.apache.kafka.common.errors.TopicAuthorizationException, which does not say which operation is refused. A producer
+# first asks for its own ID, which needs the right to write to some topic (ClusterAuthorizationException).
 _DENIED = re.compile(r"Not authorized to access topics: \[(.+)\]|^Cluster authorization failed")
 
 
-# org.apache.spark.api.python.BasePythonRunner, of a worker that is gone.
+# What org.apache.spark.api.python.BasePythonRunner says when a worker is gone.
 _WORKER = "Python worker exited unexpectedly"
 
 
 @contextlib.contextmanager
 def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Iterator[None]:
-    """Turns what Spark throws in the block into a `PartwrightError` that begins with `what`.
+    """Turn what Spark throws in the block into a `PartwrightError` that begins with `what`.
 
     Args:
         what: What is not done.
-        operation: The right that it needs on a topic, by Kafka's name.
-        topic: The topic, where Spark does not name it.
+        operation: The right on a topic that it needs, by Kafka's name.
+        topic: The topic, if Spark does not name it.
     """
     try:
         yield
@@ -46,20 +46,20 @@ def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Ite
 
 
 def one_sentence(error: BaseException, operation: str = "READ", topic: str = "") -> str:
-    """The cause that a person can act on: partwright's own sentence, else the innermost of Java's.
+    """The cause that a person can act on: partwright's own sentence, else Java's innermost one.
 
     Args:
         error: What Spark throws.
-        operation: The right that is needed on a topic, by Kafka's name.
-        topic: The topic, where the error does not name it.
+        operation: The right on a topic that is needed, by Kafka's name.
+        topic: The topic, if the error does not name it.
     """
     own = first_sentence(error) if isinstance(error, Exception) else None
     if own:
         return own
-    # What Java wrote of a foreign error: there is nothing but its text to go by.
+    # Only Java's text about a foreign error is left.
     text = str(error)
     if _WORKER in text:
-        # What Java found as it wrote to it or read from it, a broken pipe say, is the effect.
+        # Whatever Java noticed next, such as a broken pipe, is only the effect.
         return "a Python worker of Spark's ended in the midst of a task: it was killed (out of memory?), or crashed"
     causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, flags=re.MULTILINE)
     line = causes[-1] if causes else text.strip().splitlines()[0]

@@ -1,4 +1,4 @@
-"""The Spark of one run: its settings, its log, its temporary files, and what Ctrl-C and SIGTERM mean to it."""
+"""A run's Spark: its settings, its log, its temporary files, and how Ctrl-C and SIGTERM end it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["interrupts", "own_spark"]
 
-# As well as the new one.
+# In addition to the new one.
 _KEPT_LOGS = 9
 _LOCAL_DIRS = "spark.local.dir"
 _SPECULATION = "spark.speculation"
-# What Spark's pages and its event log leave out of options: its own words, and a client's key, which those miss.
+# What Spark's pages and event log hide in options: Spark's own pattern, and a client's key, which that misses.
 _HIDDEN = r"(?i)secret|password|token|access[.]?key|jaas|keystore[.](key|certificate)"
 _REDACTED = {"spark.redaction.regex": _HIDDEN, "spark.sql.redaction.options.regex": f"{_HIDDEN}|url"}
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
@@ -41,7 +41,7 @@ _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 
 @contextlib.contextmanager
 def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
-    """A session for one run, and the file of its log; both are done with when the block ends."""
+    """A session for one run, and its log file; both end with the block."""
     with _log_file() as log, _java_folder(settings) as made:
         spark = pws.session(
             "partwright run",
@@ -58,8 +58,8 @@ def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
 
 
 def _configs(settings: RunSettings, folder: Path) -> dict[str, str]:
-    """Spark's settings; on one machine its 200 partitions a shuffle are mostly waiting for their turn."""
-    # One task writes a partition: a second one at the same time writes its records again, or only gets in its way.
+    """Spark's settings; on one machine most of its 200 partitions per shuffle would only wait for their turn."""
+    # One task writes a partition: a second one at the same time would write its records again, or get in its way.
     configs = {**_REDACTED, _SPECULATION: "false", **settings.configs}
     if not settings.master.startswith("local"):
         return configs
@@ -70,14 +70,14 @@ def _configs(settings: RunSettings, folder: Path) -> dict[str, str]:
 
 
 def _local_folders(settings: RunSettings, name: str) -> list[Path]:
-    """The folder of a run, by the name of its temporary folder, in each of those that `spark.local.dir` names."""
+    """The run's own folder in each folder that `spark.local.dir` names, called like its temporary folder."""
     named = settings.configs.get(_LOCAL_DIRS, "") if settings.master.startswith("local") else ""
     return [Path(each.strip()).absolute() / name for each in named.split(",") if each.strip()]
 
 
 @contextlib.contextmanager
 def _java_folder(settings: RunSettings) -> Iterator[Temporary]:
-    """Where Spark's Java puts its temporary files: were it killed, nobody else would remove them."""
+    """The folder for the temporary files of Spark's Java: if Java is killed, nobody else removes them."""
     with temporary_folder("partwright-run-") as made:
         for name in made.removed:
             _remove_local(settings, name)
@@ -101,7 +101,7 @@ def _remove_local(settings: RunSettings, name: str) -> None:
 
 
 class _Log(logging.FileHandler):
-    """The log; what a full disk does not take is lost, for it must not stop a run or write over its report."""
+    """The log. What a full disk refuses is lost, because it must not stop a run or disturb its report."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
         """See `logging.Handler.handleError`, which writes to stderr."""
@@ -109,7 +109,7 @@ class _Log(logging.FileHandler):
 
 @contextlib.contextmanager
 def _log_file() -> Iterator[Path]:
-    """A new file for Spark's own words, those of its Python half too; the oldest ones go."""
+    """A new file for the log of Spark's Java and Python; the oldest files are removed."""
     folder = private_state("logs")
     file = folder / f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.log"
     try:
@@ -123,7 +123,7 @@ def _log_file() -> Iterator[Path]:
         raise PartwrightError(
             f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
         ) from error
-    # py4j logs a traceback where an interrupt meets a call that is under way.
+    # py4j logs a traceback if an interrupt meets a running call.
     logging.getLogger().addHandler(handler)
     try:
         yield file
@@ -135,9 +135,9 @@ def _log_file() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[list[int]]:
-    """Has the signal once Ctrl-C or SIGTERM came: what PySpark throws then may say only that jobs were cancelled."""
+    """Holds the signal once Ctrl-C or SIGTERM came: PySpark's error may say only that jobs were cancelled."""
     came: list[int] = []
-    # PySpark's own, which cancels all jobs; there is none for SIGTERM.
+    # PySpark's own handler cancels all jobs; it has none for SIGTERM.
     before = signal.getsignal(signal.SIGINT)
 
     def noted(number: int, frame: FrameType | None) -> None:

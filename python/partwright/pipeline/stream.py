@@ -1,4 +1,4 @@
-"""The main job without an end: a folder or a topic as a stream, written batch by batch, and checked where it ends."""
+"""The main job without an end: a folder or topic as a stream, written batch by batch and checked at the end."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _POLL_S = 0.5
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """What is asked of a stream, beside what a run is asked.
+    """What a stream is asked to do, in addition to a run's settings.
 
     Attributes:
         checkpoint: The folder of Spark's checkpoint.
-        available_now: Whether it ends once what is there now is written.
-        every: Seconds from one batch to the next.
-        follow_partitions: Whether it goes on where the topic got more partitions.
+        available_now: Whether it ends once everything that is there now is written.
+        every: The seconds from one batch to the next.
+        follow_partitions: Whether it continues if the topic gets more partitions.
         real_time: How long a batch of Spark's real-time mode lasts; None for its usual mode.
     """
 
@@ -61,13 +61,13 @@ class StreamSettings:
 
 
 class StreamProgress(Protocol):
-    """Who is told what a stream is doing."""
+    """Gets told what a stream is doing."""
 
     def step(self, name: str) -> AbstractContextManager[None]:
         """One step, for as long as the block lasts."""
 
     def spark(self, spark: SparkSession) -> None:
-        """Spark is there and can be asked how far it is."""
+        """Spark has started; its progress can be read."""
 
     def say(self, sentence: str) -> None:
         """One line about a batch."""
@@ -79,14 +79,14 @@ class StreamReport:
 
     Attributes:
         batches: How many batches were written.
-        records: How many records they had.
-        written: How many of them this process wrote.
-        already_there: How many an earlier try of their batch had written.
-        lost: How many are not there; None where nobody looked.
+        records: How many records these had.
+        written: How many of these this process wrote.
+        already_there: How many an earlier attempt at their batch had written.
+        lost: How many are missing; None if nobody looked.
         twice: How many copies there are beyond each record's first.
         moved: How many are in another partition than their key's.
         n: How many partitions the topic has now.
-        followed: From which offset of each partition on keys are placed for more partitions.
+        followed: The offset in each partition from which on keys are placed for more partitions.
     """
 
     source: str
@@ -105,31 +105,31 @@ class StreamReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every record is there once, where its key belongs, as far as was looked."""
+        """Whether every record that was looked at is there once, where its key belongs."""
         return not (self.lost or self.twice or self.moved)
 
     def to_dict(self) -> Json:
-        """The report as JSON has it, with `ok` first."""
+        """The report as an object for JSON, with `ok` first."""
         return {"ok": self.ok, **dataclasses.asdict(self)}
 
 
 def stream(
     settings: RunSettings, asked: StreamSettings, progress: StreamProgress, spark: SparkSession | None = None
 ) -> StreamReport:
-    """Runs the main job as a stream, until it is stopped or, with `available_now`, until all is written.
+    """Run the main job as a stream, until it is stopped or, with `available_now`, until everything is written.
 
     Args:
         settings: What to do; the target is a topic.
         asked: What is asked of the stream.
         progress: Is told of each step and batch.
-        spark: A session with Spark's Kafka connector, which is left running; by default the stream has one of its own.
+        spark: A session with Spark's Kafka connector, which is left running; by default the stream starts its own.
 
     Returns:
-        The report; its `ok` is False where a record is not where it belongs.
+        The report; its `ok` is False if a record is not where it belongs.
 
     Raises:
-        PartwrightError: One sentence for a source, a key, a topic, a checkpoint or a broker that will not do.
-        Ended: Ctrl-C or SIGTERM came; what is written is said.
+        PartwrightError: One sentence that says what is wrong with a source, a key, a topic, a checkpoint or a broker.
+        Ended: Ctrl-C or SIGTERM came; the error says what is written.
     """
     if not isinstance(settings.target, KafkaTarget):
         raise PartwrightError("--stream writes to a topic that stays: name one with --to kafka://host:port")
@@ -147,7 +147,7 @@ def stream(
         if settings.is_own_partitioner:
             send_own_code(spark, Path.cwd())
         first = target.look()
-        # A checkpoint that was begun knows what it wrote.
+        # A checkpoint that is in use knows what it wrote.
         begun = HadoopFolder(spark, f"{asked.checkpoint.rstrip('/')}/partwright").exists()
         n = number_of_partitions(
             first,
@@ -215,7 +215,7 @@ def _refuse_what_has_no_end(settings: RunSettings) -> None:
 
 
 def _wait(query: StreamingQuery, interrupted: list[int], done: list[BatchDone], target: KafkaTopic) -> None:
-    """Until the query ends."""
+    """Wait until the query ends."""
     try:
         while query.isActive:
             query.awaitTermination(_POLL_S)  # type: ignore[arg-type]
@@ -257,7 +257,7 @@ def _said(batch: BatchDone, progress: Json | None) -> str:
 
 
 def _behind(progress: Json | None) -> int | None:
-    """How many records of a source topic are not read yet, as Spark tells it; None where it does not."""
+    """How many records of a source topic are not read yet, by Spark's count; None if it gives none."""
     for source in (progress or {}).get("sources", ()):
         metrics = source.get("metrics") or {}
         if "avgOffsetsBehindLatest" in metrics and "maxOffsetsBehindLatest" in metrics:
@@ -268,7 +268,7 @@ def _behind(progress: Json | None) -> int | None:
 def _check(
     spark: SparkSession, target: KafkaTopic, settings: RunSettings, done: list[BatchDone]
 ) -> tuple[int, int, int]:
-    """How many records are not there, how many copies are too many, and how many are elsewhere than their key's."""
+    """Count missing records, extra copies, and records in another partition than their key's."""
     begin: dict[int, int] = {}
     for batch in done:
         for partition, offset in batch.begin.items():
@@ -280,7 +280,7 @@ def _check(
         batches = {batch.run: batch.records for batch in done if batch.n == n}
         run = F.substring("header", 1, 8)
         ours = read.where(F.length("header") == F.lit(16)).where(run.isin(*batches))
-        # What is read back are key bytes, whatever they were made of.
+        # Keys are read back as bytes, whatever type they had.
         key_type = STRIP_ID if settings.key_type == STRIP_ID else None
         placed = pws.with_partition(
             ours.withColumnRenamed("partition", "at"), "key", n, settings.client, key_type

@@ -1,4 +1,4 @@
-"""What a target holds when a run looks, and what may have changed when it looks again: decisions and their words."""
+"""What a target holds at the first and at the second look, and what follows from that, in sentences."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Look", "arrived", "number_of_partitions", "refuse_changed"]
 
-# What Kafka's controller makes in one request (ReplicationControlManager, 4.3).
+# How many partitions Kafka's controller creates in one request (ReplicationControlManager, 4.3).
 _MOST_NEW_PARTITIONS = 10_000
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is there at one moment.
+    """What a target holds at one moment.
 
     Attributes:
-        partitions: How many partitions the topic has; None where it is not there.
+        partitions: How many partitions the topic has; None if it does not exist.
         records: How many records they hold.
         ends: The offset that the next record gets, by partition.
     """
@@ -35,15 +35,15 @@ class Look:
 def number_of_partitions(
     look: Look, asked: int | None, default: int, append: bool, target: str, last: str | None
 ) -> int:
-    """How many partitions the records go to: the topic's own number where it exists.
+    """How many partitions the records go to: the topic's own number, if it exists.
 
     Args:
-        look: What is there.
+        look: What the target holds.
         asked: The number that was asked for, if any.
-        default: That of a new topic where none was asked for.
+        default: The number for a new topic if none was asked for.
         append: Whether records may be there already.
         target: The target in words.
-        last: What is known of the last run to it, in words.
+        last: What is known about the last run into it, in words.
 
     Raises:
         PartwrightError: The target cannot be written to like this.
@@ -68,11 +68,11 @@ def number_of_partitions(
 
 
 def refuse_changed(first: Look, now: Look, n: int, append: bool, target: str) -> None:
-    """Refuses a target that somebody changed while the records were read and placed.
+    """Refuse a target that somebody changed while the records were read and placed.
 
     Args:
         first: What the run saw when it began.
-        now: What is there right before the first record is written.
+        now: What it holds right before the first record is written.
         n: For how many partitions the records were placed.
         append: Whether records may be there already.
         target: The target in words.
@@ -105,12 +105,12 @@ _OTHERWISE = (
 
 
 def arrived(written: Mapping[int, int], records: int, tried_again: bool) -> str:
-    """What of a write that stopped is there, in words.
+    """How much a stopped write has written, in words.
 
     Args:
         written: How many records each partition got.
         records: How many there were to write.
-        tried_again: Whether Spark may have tried tasks again, each of which writes its records from its first one on.
+        tried_again: Whether Spark may have retried tasks, each of which writes its records again from the first one on.
     """
     done = sum(written.values())
     listed = ", ".join(f"{count:,} in partition {number}" for number, count in written.items() if count)

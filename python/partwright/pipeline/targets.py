@@ -1,4 +1,4 @@
-"""Where placed records go and are read back from: what a run needs of it, and a Kafka topic."""
+"""The target of placed records: what a run needs of it, and a Kafka topic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 from partwright.pipeline.target_state import Look, refuse_changed
-from partwright.spark.connector import READER, spark_options, write_topic
+from partwright.spark.connector import READER, load_topic, spark_options, write_topic
 from partwright.spark.continued import mark_of
 
 if TYPE_CHECKING:
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["KafkaTopic", "Target"]
 
 
-# What a Java producer sends at most in one request, unless it is told otherwise.
+# The most that a Java producer sends in one request by default.
 _MOST_BYTES = 1 << 20
+# A whole topic is read, so requests are fewer and larger than by default (500 records and 1 MiB).
+_MANY_AT_ONCE = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(4 << 20)}
 
 
 class Target(Protocol):
-    """What a run needs of the place that it writes to.
+    """What a run needs from the place that it writes to.
 
     Attributes:
-        begin: The offset that the first record written gets, by partition; 0 where it is not named.
+        begin: By partition, the offset of the first written record; 0 if it is not named.
     """
 
     begin: Mapping[int, int]
@@ -43,17 +45,17 @@ class Target(Protocol):
         """What is there now."""
 
     def cluster(self) -> Cluster | None:
-        """Where the topic's partitions are; None where it is not there."""
+        """The topic's partitions and leaders; None if the topic does not exist."""
 
     def foresee(self, n: int, first: Look) -> None:
-        """Asks whether what is not there yet can be made for `n` partitions, and makes nothing.
+        """Ask whether what is missing can be created for `n` partitions, without creating it.
 
         Raises:
             PartwrightError: It cannot.
         """
 
     def prepare(self, n: int, first: Look, *, append: bool) -> None:
-        """Makes what is not there yet, ready to be written to; looks again, for `first` may be minutes old.
+        """Create what is missing, ready to be written to; looks again, because `first` may be minutes old.
 
         Raises:
             PartwrightError: Somebody has changed the target since `first`; nothing was written.
@@ -63,10 +65,10 @@ class Target(Protocol):
         """Writes columns `key`, `value`, `headers`, `partition`; task i holds partition i, in order."""
 
     def written(self) -> Mapping[int, int] | None:
-        """How many records each partition got since `prepare`; None where nobody can tell."""
+        """How many records each partition got since `prepare`; None if nobody can tell."""
 
     def partitions_now(self) -> int | None:
-        """How many partitions there are now, 0 where the topic is gone; None where nobody can add any."""
+        """How many partitions there are now, 0 if the topic is gone; None if nobody can add any."""
 
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
@@ -76,9 +78,9 @@ class KafkaTopic:
     """A topic, written and read by Spark's own Kafka connector.
 
     Args:
-        config: How its Kafka is reached.
+        config: How to reach its Kafka.
         topic: Its name.
-        new_topic: What it is like where it has to be made; one that is there already must be like that.
+        new_topic: Its settings if it has to be created; an existing topic must have them.
     """
 
     begin: Mapping[int, int]
@@ -98,7 +100,7 @@ class KafkaTopic:
         """See `Target.look`.
 
         Raises:
-            PartwrightError: The topic is there, and is not like the one that was asked for.
+            PartwrightError: The topic exists and differs from what was asked for.
         """
         if topics.partition_count(None, self.topic, kafka_config=self.config) is None:
             return Look()
@@ -114,7 +116,7 @@ class KafkaTopic:
         return Cluster.from_kafka(None, [self.topic], kafka_config=self.config)
 
     def foresee(self, n: int, first: Look) -> None:
-        """See `Target.foresee`; the brokers themselves say what they would refuse."""
+        """See `Target.foresee`; the brokers themselves tell what they would refuse."""
         if first.partitions is None:
             self._make(n, validate_only=True)
 
@@ -128,7 +130,7 @@ class KafkaTopic:
         self.begin = now.ends
 
     def _make(self, n: int, *, validate_only: bool = False) -> None:
-        # Somebody may make it in this very moment: what they made is then looked at.
+        # Somebody may create it at this very moment; then that topic is checked.
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(
                 None,
@@ -151,16 +153,16 @@ class KafkaTopic:
             )
 
     def write(self, placed: DataFrame) -> None:
-        """See `Target.write`; where `placed` has no column `partition` the Java producer chooses."""
+        """See `Target.write`; if `placed` has no column `partition`, the Java producer chooses."""
         write_topic(placed, self.config, self.topic, self._most_bytes())
 
     def _most_bytes(self) -> dict[str, str]:
-        """Where the new topic takes larger records than a topic does by default, its producer takes them too."""
+        """If the new topic takes larger records than the default, its producer takes them too."""
         most = int(self.new_topic.configs.get("max.message.bytes", 0))
         return {"kafka.max.request.size": str(most)} if most > _MOST_BYTES else {}
 
     def written(self) -> Mapping[int, int] | None:
-        """See `Target.written`; None where the broker does not answer."""
+        """See `Target.written`; None if the broker does not answer."""
         try:
             end = topics.end_offsets(None, self.topic, kafka_config=self.config)
         except BrokerError:
@@ -168,7 +170,7 @@ class KafkaTopic:
         return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
 
     def topic_id(self) -> str:
-        """Kafka's id of the topic, which another one of the same name does not have.
+        """Kafka's ID of the topic, which differs for another topic of the same name.
 
         Raises:
             BrokerError: No Kafka answers, or there is no such topic.
@@ -177,19 +179,20 @@ class KafkaTopic:
             return str(topics.existing(admin, self.topic).topic_id)
 
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
-        """See `Target.read`; up to the ends that the partitions have now, those that were added since included."""
+        """See `Target.read`; up to the partitions' present ends, including partitions that were added since."""
         end = topics.end_offsets(None, self.topic, kafka_config=self.config)
         begin = {partition: self.begin.get(partition, 0) for partition in end}
-        records = (
-            spark.read.format("kafka")
-            .options(**spark_options(self.config), **READER)
-            .option("assign", json.dumps({self.topic: sorted(end)}))
-            .option("startingOffsets", _offsets(self.topic, begin))
-            .option("endingOffsets", _offsets(self.topic, end))
-            .option("includeHeaders", "true")
-            .option("kafka.isolation.level", "read_committed" if committed else "read_uncommitted")
-            .load()
-        )
+        options = {
+            **spark_options(self.config),
+            **READER,
+            **_MANY_AT_ONCE,
+            "assign": json.dumps({self.topic: sorted(end)}),
+            "startingOffsets": _offsets(self.topic, begin),
+            "endingOffsets": _offsets(self.topic, end),
+            "includeHeaders": "true",
+            "kafka.isolation.level": "read_committed" if committed else "read_uncommitted",
+        }
+        records = load_topic(spark, options)
         return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 
     def partitions_now(self) -> int:
@@ -197,7 +200,7 @@ class KafkaTopic:
         return topics.partition_count(None, self.topic, kafka_config=self.config) or 0
 
     def delete(self) -> None:
-        """Takes the topic away again."""
+        """Delete the topic again."""
         topics.delete_topic(None, self.topic, kafka_config=self.config)
 
 

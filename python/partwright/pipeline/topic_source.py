@@ -1,4 +1,4 @@
-"""Where records come from, once it is found; of a topic, which offsets: they are fixed once, as a run begins."""
+"""The source of records; for a topic, its offsets are fixed once, when a run begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "topic_source", "what_was_read"]
 
-# Spark's options that say what is read of which topics, in lower case.
+# Spark's options that choose topics and offsets, in lower case.
 _FIXED = {
     *("assign", "subscribe", "subscribepattern", "startingoffsets", "endingoffsets"),
     *("startingtimestamp", "endingtimestamp", "startingoffsetsbytimestamp", "endingoffsetsbytimestamp"),
@@ -36,13 +36,13 @@ class Source:
     Attributes:
         name: What it is called.
         format: The name of Spark's data source.
-        path: What that loads; None of a topic.
-        options: The options of that; secrets may be among them.
-        key: The column that is the key; None where somebody has to say it.
-        topic: The topic that the records go to by default.
-        windows: Of a topic, from which offset to which, that one left out, each partition is read: fixed once, so that
-            whatever is read again is the same, and what comes meanwhile is in nothing.
-        of: How many offsets the whole topic had by then.
+        path: What that loads; None for a topic.
+        options: Its options, which may hold secrets.
+        key: The key's column; None if the user has to name it.
+        topic: The default topic for the records.
+        windows: For a topic, each partition's first offset and the one at which reading ends (exclusive). They are
+            fixed once, so that a second reading sees the same records, and no reading sees later ones.
+        of: How many offsets the whole topic had at that time.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """By which it is known again, however its name was typed: a path of this machine from its root on."""
+        """What identifies it, however its name was typed: for a local file, its absolute path."""
         if self.path is None:
             return self.name
         path = re.sub(r"^file:/+", "/", self.path)
@@ -64,11 +64,11 @@ class Source:
 
     @property
     def passed(self) -> int:
-        """How many offsets the windows have."""
+        """How many offsets the windows hold."""
         return sum(end - begin for begin, end in (self.windows or {}).values())
 
     def within(self, topic: str, windows: Mapping[int, tuple[int, int]]) -> Source:
-        """The same topic, read from other offsets to others.
+        """The same topic with other windows.
 
         Args:
             topic: Its name.
@@ -85,15 +85,15 @@ class Source:
 
 
 def topic_source(address: str, settings: RunSettings, *, endless: bool = False) -> Source:
-    """A topic as a source, its windows asked for now.
+    """A topic as a source, with its windows as of now.
 
     Args:
         address: `kafka://host:port/topic`.
-        settings: How the Kafka is reached, and what bounds the source.
-        endless: Whether it is read as a stream, for which there need not be a record yet.
+        settings: How to reach the Kafka, and which part is read.
+        endless: Whether it is read as a stream, which needs no record yet.
 
     Raises:
-        PartwrightError: The address names no topic, the topic lacks what the bounds name, or nothing is within them.
+        PartwrightError: The address names no topic, the topic lacks what the bounds name, or nothing lies within them.
         BrokerError: No Kafka answers, there is no such topic, or no right to see it.
     """
     servers, topic = parse_kafka(address)
@@ -117,17 +117,17 @@ def topic_source(address: str, settings: RunSettings, *, endless: bool = False) 
 
 
 def what_was_read(source: Source, settings: RunSettings, records: int) -> Json | None:
-    """What was read of a topic, and of how much, as JSON has it; None of a source that is no topic.
+    """How much of a topic was read, as an object for JSON; None for any other source.
 
     Args:
         source: The source.
-        settings: What bounds it.
+        settings: Which part is read.
         records: How many of its records the run takes.
 
     Returns:
-        `records`; `of`, how many offsets the topic had as the run began; `passed`, how many of them were read; `whole`,
-        whether all records of the topic were taken; `bounds`; `windows`, the first offset of each partition and the one
-        at which it ended; and how many `only_keys` were named, and the `limit`, where there are such.
+        `records`; `of`, how many offsets the topic had when the run began; `passed`, how many of them were read;
+        `whole`, whether all records of the topic were taken; `bounds`; `windows`, each partition's first offset and the
+        one at which reading ended; and, if given, how many `only_keys` were named, and the `limit`.
     """
     if source.windows is None:
         return None

@@ -1,4 +1,4 @@
-"""A producer's configuration, by Kafka's own keys, as far as it decides where a record goes.
+"""The part of a producer's configuration, under Kafka's own keys, that decides where a record goes.
 
 >>> read_configs({"batch.size": "1000", "partitioner.ignore.keys": True, "acks": "all"}).batch_size
 1000
@@ -33,7 +33,7 @@ def _number(least: int, values: range) -> Callable[[str, object], int]:
             except ValueError:
                 number = None
         if type(number) is not int or number not in values or number < least:
-            # The sentence shows what was given: text as text.
+            # The sentence shows the given value, text as text.
             number = given
         return whole(number, key, least, values[-1]) if least > values[0] else bits(number, key, values)
 
@@ -68,7 +68,7 @@ def _config(key: str, default: object, read: Callable[[str, object], object]) ->
 
 @dataclass(frozen=True, slots=True)
 class Configs:
-    """What a strategy is configured with; the defaults are Kafka's.
+    """A strategy's configuration; the defaults are Kafka's.
 
     Attributes:
         batch_size: `batch.size` in bytes.
@@ -78,23 +78,23 @@ class Configs:
         availability_timeout_ms: `partitioner.availability.timeout.ms`.
         rack_aware: `partitioner.rack.aware`.
         client_rack: `client.rack`.
-        max_request_size: `max.request.size` in bytes, which matters to batches alone, as the next two.
+        max_request_size: `max.request.size` in bytes, which only affects batches, like the next two.
         max_in_flight: `max.in.flight.requests.per.connection`.
         retry_backoff_ms: `retry.backoff.ms`.
         refresh_ms: `topic.metadata.refresh.interval.ms` of Kafka 0.8; below 0 is never.
         partitioner_class: `partitioner.class`, which names a strategy.
-        random_available: `random.available`: whether `random` draws from the partitions with a leader alone.
-        leader_host: `leader.host`: where `leader` wants a partition's leader: a host, its beginning with `*` behind
-            it, or a network (`10.1.0.0/16`).
+        random_available: `random.available`: whether `random` draws only from the partitions with a leader.
+        leader_host: `leader.host`: where `leader` wants a partition's leader: a host, the beginning of one followed by
+            `*`, or a network (`10.1.0.0/16`).
         leader_rack: `leader.rack`: its rack, or the rack's beginning with `*`.
         leader_region: `leader.region`: its region, or the region's beginning with `*`.
         leader_among: `leader.among`: which of several it is: first, random, round-robin or key.
-        field_type: `field.type`: what the field of `field` is: value, or address for an IP address.
+        field_type: `field.type`: the type of the field for `field`: value, or address for an IP address.
         field_prefix_ipv4: `field.prefix.ipv4`: how many bits of an address of version 4 count.
         field_prefix_ipv6: `field.prefix.ipv6`: how many bits of an address of version 6 count.
-        otherwise: `otherwise`: what becomes of a record that names no partition under `explicit`, has no field under
-            `field`, or no leader where it should be under `leader`: error, round-robin or random. With either
-            of the latter -1 names no partition under `explicit`, as in kafka-go.
+        otherwise: `otherwise`: what to do with a record that names no partition under `explicit`, has no field under
+            `field`, or finds no matching leader under `leader`: error, round-robin or random. With either of the
+            latter, -1 also means no partition under `explicit`, as in kafka-go.
     """
 
     batch_size: int = _config("batch.size", 16_384, _number(0, _INT))
@@ -121,7 +121,7 @@ class Configs:
 
 
 def keys() -> list[str]:
-    """Kafka's keys of which something is known here.
+    """The Kafka keys that are known here.
 
     Examples:
         >>> keys()[:2]
@@ -143,7 +143,7 @@ def linger(configs: Configs, strategy: str) -> int:
 
 
 def settings_of(configs: Configs, strategy: str) -> dict[str, object]:
-    """What decides over batches, by the names of the core."""
+    """The settings that affect batches, by the core's names."""
     return {
         "batch_size": configs.batch_size,
         "linger_ms": linger(configs, strategy),
@@ -159,15 +159,15 @@ def settings_of(configs: Configs, strategy: str) -> dict[str, object]:
 
 
 def read_configs(given: Mapping[str, object] | None) -> Configs:
-    """A configuration of Kafka's keys, whose values may be text as in a properties file.
+    """Read a configuration of Kafka's keys, whose values may be text as in a properties file.
 
-    Other keys of a producer (`acks`, `bootstrap.servers`) are left aside: they do not decide where a record goes.
+    A producer's other keys (`acks`, `bootstrap.servers`) are ignored: they do not decide where a record goes.
 
     Args:
         given: The keys and their values.
 
     Returns:
-        What was given, and the defaults.
+        The given values, and the defaults.
 
     Raises:
         PartwrightError: A value that Kafka refuses; a key that is nearly one of these.

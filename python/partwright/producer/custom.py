@@ -1,4 +1,4 @@
-"""A partitioner of one's own: a class with the methods of Kafka's `Partitioner`, each of its answers checked.
+"""Your own partitioner: a class with the methods of Kafka's `Partitioner`, with every answer checked.
 
 >>> class Last:
 ...     def partition(self, topic, key, key_bytes, value, value_bytes, cluster):
@@ -45,10 +45,10 @@ def is_path(strategy: str) -> bool:
 class OwnPartitioner:
     """Somebody's own partitioner, asked as Kafka's producer asks one.
 
-    Its `partition(topic, key, key_bytes, value, value_bytes, cluster)` gives a record's partition, or its
+    Its `partition(topic, key, key_bytes, value, value_bytes, cluster)` returns a record's partition, or its
     `partitions(batch, cluster)` those of an Arrow batch with the columns of the table. It may have
-    `configure(configs)`, `close()`, and `on_new_batch(topic, cluster, previous)`: then it is asked once more about
-    a record that begins a batch, as by Kafka 2.4 to 3.9.
+    `configure(configs)`, `close()`, and `on_new_batch(topic, cluster, previous)`; with the last, it is asked once more
+    about a record that begins a batch, as by Kafka 2.4 to 3.9.
     """
 
     def __init__(self, partitioner: Any) -> None:
@@ -60,7 +60,7 @@ class OwnPartitioner:
         is_text = isinstance(partitioner, (str, bytes, bytearray))
         if is_text or not (self.is_by_batch or callable(getattr(partitioner, "partition", None))):
             raise PartwrightError(
-                f"{self.name} is no partitioner: it has no partition(topic, key, key_bytes, value, value_bytes, "
+                f"{self.name} is not a partitioner: it has no partition(topic, key, key_bytes, value, value_bytes, "
                 "cluster)"
             )
 
@@ -69,7 +69,7 @@ class OwnPartitioner:
         """A partitioner that is an object, its class, or the class's path.
 
         Raises:
-            PartwrightError: It cannot be imported or made, or is no partitioner.
+            PartwrightError: It cannot be imported or made, or is not a partitioner.
         """
         return cls(made("partitioner", given))
 
@@ -108,7 +108,7 @@ class OwnPartitioner:
     def partitions(
         self, batch: pa.RecordBatch, topics: list[str], named: Sequence[int | None], cluster: Cluster
     ) -> list[int]:
-        """Those of a batch of records.
+        """The partitions of a batch of records.
 
         Args:
             batch: The records.
@@ -150,8 +150,8 @@ class OwnPartitioner:
             batch: The records.
             records: The same one after the other.
             cluster: The metadata.
-            append: Puts a record of a topic into its partition's batch, or into a new one if that is allowed; whether
-                it did.
+            append: Puts a record into its partition's batch, or into a new one if that is allowed; returns whether it
+                did.
 
         Raises:
             PartwrightError: With the row, a record that names no partition of its topic, or gets none.
@@ -199,7 +199,7 @@ class OwnPartitioner:
         cluster: Cluster,
         append: Callable[[str, Row, int, bool], bool],
     ) -> int:
-        """A record's partition, asked for once more where it would begin a batch."""
+        """A record's partition, asked for once more if it would begin a batch."""
 
         def asked() -> int:
             if chosen is not None:
@@ -225,7 +225,7 @@ class OwnPartitioner:
         self._tell("on_new_batch", topic, cluster, previous)
 
     def close(self) -> None:
-        """Ends it.
+        """Close it.
 
         Raises:
             PartwrightError: Its code raises.

@@ -29,12 +29,12 @@ def is_near(broker: Broker, configs: Configs, strategy: str) -> bool:
 
     Args:
         broker: The leader of a partition.
-        configs: `leader.host`, `leader.rack` and `leader.region`, all of which have to hold where several are given;
-            for every other strategy than `leader`, `client.rack` (`Node.rack`, KIP-1123).
+        configs: `leader.host`, `leader.rack` and `leader.region`; if several are given, all must match. For every other
+            strategy than `leader`, `client.rack` (`Node.rack`, KIP-1123).
         strategy: The strategy.
 
     Raises:
-        PartwrightError: The strategy `leader` without one of these; a network that is none.
+        PartwrightError: The strategy `leader` without one of these, or an invalid network.
     """
     if strategy != "leader":
         return broker.rack is not None and broker.rack == configs.client_rack
@@ -52,7 +52,7 @@ def is_near(broker: Broker, configs: Configs, strategy: str) -> bool:
 
 
 def _holds(wanted: str, found: str | None, holds: Callable[[str, str], bool]) -> bool:
-    # The network is read even where no broker has a host.
+    # The network is read even if no broker has a host.
     return holds(wanted, found or "") and found is not None
 
 
@@ -66,7 +66,7 @@ def _host_is(wanted: str, found: str) -> bool:
     try:
         network = ipaddress.ip_network(wanted, strict=False)
     except ValueError:
-        raise PartwrightError(f"leader.host {wanted!r} is no network: write it as 10.1.0.0/16") from None
+        raise PartwrightError(f"leader.host {wanted!r} is not a network: write it as 10.1.0.0/16") from None
     try:
         return ipaddress.ip_address(found) in network
     except ValueError:

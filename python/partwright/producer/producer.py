@@ -1,4 +1,4 @@
-"""A producer's choice of partitions: every strategy of Kafka's clients, for a record and for a table of them.
+"""A producer's choice of partitions: every strategy of Kafka's clients, for one record or a table of them.
 
 >>> producer = Producer(Cluster.of({"orders": 4}), "sticky", seed=7)
 >>> producer.partition("orders"), producer.partition("orders", "TT0124")
@@ -35,39 +35,38 @@ __all__ = ["Producer"]
 
 
 class Producer:
-    """A strategy at work on the topics of a cluster, with what it keeps between records.
+    """A strategy for the topics of a cluster, with the state that it keeps between records.
 
-    What a strategy keeps depends on the records that were placed, in their order, and on its draws: the same
+    The state depends on the records that were placed, in their order, and on the draws: the same
     seed, records and cluster give the same partitions. Draws are those of Java's `new
     SplittableRandom(seed).nextInt()`.
 
     The order of preference is Kafka's: the record's own partition; a strategy that stands for a configured
-    `partitioner.class` (round-robin, random, uniform-sticky, leader, field); the key; else the strategy,
-    sticky or old-null-key.
+    `partitioner.class` (round-robin, random, uniform-sticky, leader, field); the key; last the strategy, sticky or
+    old-null-key.
 
-    Strategies that count bytes (`strategies()` names them) are told of batches as Kafka's `RecordAccumulator`
-    makes them: a batch is closed when it is full or a record does not fit in, and where records have times,
-    when `linger.ms` has passed since it was opened. No compression, and no broker that is slow; headers count in
-    `place`.
+    Strategies that count bytes (`strategies()` lists them) see batches as Kafka's `RecordAccumulator` makes them: a
+    batch closes when it is full or a record does not fit, or, if records have times, when `linger.ms` has passed since
+    it was opened. There is no compression and no slow broker; headers count in `place`.
 
     Args:
         cluster: The topics, their partitions in the order of the metadata, and their leaders;
             `Cluster.in_metadata_order` gives Java's order. A mapping of topics to numbers of partitions is a
             cluster, too.
-        strategy: Its name, one of `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1`
-            and so on for what a version of Kafka does; or a class name of Kafka's; or a partitioner of one's
-            own, an object, its class or the class's dotted path (see `partwright.producer.custom`). None: what
-            `partitioner.class` says, else `sticky`.
+        strategy: A name from `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1` and so on for
+            the behaviour of a Kafka version; one of Kafka's class names; or your own partitioner, as an object, a class
+            or the class's dotted path (see `partwright.producer.custom`). None: as `partitioner.class` says, otherwise
+            `sticky`.
         configs: Kafka's own keys and values; see `partwright.producer.configs.Configs`.
         client: Whose rule places records by key, a name in `partwright.clients()`.
         key_type: How a key becomes key bytes; see `partwright.encode`.
-        seed: What draws begin with, a whole number of 64 bits.
+        seed: The seed of all draws, a whole number of 64 bits.
         draws: The draws themselves, in the place of a seed: raw values of Java's `nextInt()`, taken in order.
-        counters: By topic, where round robin begins; 0 is Kafka's own since 2.4.
-        lingers: Whether a batch leaves when `linger.ms` has passed, where records have times; otherwise when
-            it is full.
-        leader: For the strategy `leader`: whether a broker is where a partition's leader should be, in the
-            place of the configs `leader.host`, `leader.rack` and `leader.region`.
+        counters: By topic, where round robin begins; Kafka's own start since 2.4 is 0.
+        lingers: Whether a batch leaves when `linger.ms` has passed, if records have times; otherwise it leaves when it
+            is full.
+        leader: For the strategy `leader`: a function that tells whether a broker is where a partition's leader should
+            be, instead of the configs `leader.host`, `leader.rack` and `leader.region`.
 
     Raises:
         PartwrightError: An unknown strategy or client, a config that Kafka refuses, a seed, draw or counter
@@ -138,17 +137,17 @@ class Producer:
 
     @property
     def is_told(self) -> bool:
-        """Whether it goes by new batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9)."""
+        """Whether it depends on new batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9)."""
         return self._kafka.is_told if self._own is None else self._own.is_told
 
     @property
     def takes_values(self) -> bool:
-        """Whether the choice may depend on what the values are, not on their sizes alone: by one's own partitioner."""
+        """Whether the choice may depend on the values themselves, as with your own partitioner."""
         return self._own is not None
 
     @property
     def takes_keyed(self) -> bool:
-        """Whether it chooses for records with keys too, so that equal keys may be in several partitions."""
+        """Whether it also chooses for records with keys, so that equal keys may be in several partitions."""
         return self._own is not None or self._kafka.takes_keyed
 
     @property
@@ -169,25 +168,24 @@ class Producer:
     def partition(
         self,
         topic: str,
-        key: Any = None,
+        key: object = None,
         value: str | bytes | None = None,
         *,
         time: int = 0,
     ) -> int | None:
-        """What the strategy says of a record, which is put into no batch (`Partitioner.partition`).
+        """The strategy's choice for a record, which is put into no batch (`Partitioner.partition`).
 
         Args:
             topic: The record's topic.
             key: Its key, as `partition_for_key` takes one; under the strategy `field` the record's field.
-            value: Its value, text or bytes, for a partitioner of one's own.
+            value: Its value, text or bytes, for your own partitioner.
             time: When it is sent, in milliseconds: `old-null-key` draws anew when the metadata is refreshed.
 
         Returns:
             The partition; None for a record without a key under the strategy `key`.
 
         Raises:
-            PartwrightError: There is no such topic; Kafka's own partitioner throws; the draws are at
-                their end.
+            PartwrightError: The topic does not exist, Kafka's own partitioner throws, or the draws are used up.
         """
         self._refuse_closed()
         data = self._kafka.key_bytes(key)
@@ -198,20 +196,20 @@ class Producer:
     def place_record(
         self,
         topic: str,
-        key: Any = None,
+        key: object = None,
         value: str | bytes | None = None,
         *,
         partition: int | None = None,
         time: int = 0,
     ) -> int | None:
-        """Where one record goes, which is put into its batch: what `place` says of a table with this row alone.
+        """Place one record and put it into its batch, as `place` does for a table with one row.
 
         Args:
             topic: The record's topic.
             key: Its key, as for `partition`.
-            value: Its value, text or bytes, of which the size counts.
+            value: Its value, text or bytes; only its size counts.
             partition: The partition that it names itself.
-            time: When it is sent, in milliseconds; where all records have the same, nothing lingers.
+            time: When it is sent, in milliseconds; if all records have the same time, nothing lingers.
 
         Returns:
             The partition; None for a record without a key under the strategy `key`.
@@ -246,7 +244,7 @@ class Producer:
         self._core.on_new_batch(self._place_of(topic), bits(previous, "a partition", INT))
 
     def update(self, cluster: Cluster | Mapping[str, int]) -> None:
-        """New metadata; what is kept of each topic stays.
+        """Take new metadata; the state of each topic stays.
 
         Args:
             cluster: All topics that the producer writes to from now on, as for a new producer.
@@ -279,22 +277,21 @@ class Producer:
         """The partition of each record, in the order of the rows.
 
         Args:
-            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns.
-                Each column below may be missing, but for those that the strategy goes by.
-            topic: The records' topic; where it is None, the only one of the cluster, or the column `topic`.
+            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns. Each
+                column below may be missing, except those that the strategy needs.
+            topic: The records' topic; if it is None, the cluster's only one, or the column `topic`.
             key: The column of keys, of any type that `partition_for_key` takes.
-            partition: That of the partitions that records name, whole numbers; null where one names none.
-            value: That of the values, text or binary, of which the sizes count alone.
-            size: That of the values' sizes in bytes, in the place of the values; null for a null value.
-            time: That of the times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
-            field: That which the strategy `field` goes by.
-            headers: That of the headers, of which the sizes count alone: of each record a list of structs of a name
-                (text or binary) and a value (the same, or null), as Spark and kafka-python have them, or a map. A
-                partitioner of one's own is told of batches as if there were none.
+            partition: The column with the partitions that records name, whole numbers; null if a record names none.
+            value: The column with the values, text or binary; only their sizes count.
+            size: The column with the values' sizes in bytes, instead of the values; null for a null value.
+            time: The column with the times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
+            field: The column for the strategy `field`.
+            headers: The column with the headers, whose sizes alone count: for each record a list of structs of a name
+                (text or binary) and a value (the same, or null), as in Spark and kafka-python, or a map. Your own
+                partitioner sees batches without headers.
 
         Returns:
-            An int32 column as long as `records` in the same chunks; null for a null key under the strategy
-            `key`.
+            An int32 column as long as `records` in the same chunks; null for a null key under the strategy `key`.
 
         Raises:
             PartwrightError: With the row, a record that Kafka's own producer refuses; a column that is missing or
@@ -332,13 +329,13 @@ class Producer:
         return pa.chunked_array(chunks, pa.int32())
 
     def close(self) -> None:
-        """Ends the producer, and a partitioner of one's own (`Partitioner.close`)."""
+        """Close the producer, and your own partitioner (`Partitioner.close`)."""
         was_closed, self._is_closed = self._is_closed, True
         if self._own is not None and not was_closed:
             self._own.close()
 
     def __reduce__(self) -> NoReturn:
-        # A copy would share what is kept, or begin anew.
+        # A copy would share the state, or start without it.
         raise PartwrightError(
             "a producer keeps what its records have done and cannot be pickled or copied: make one where it is used"
         )

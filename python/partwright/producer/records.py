@@ -1,4 +1,4 @@
-"""Records as a producer gets them: a table in record batches, and of each what decides where its records go."""
+"""Records for a producer: a table in record batches, with the columns that decide where records go."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _PLAIN = ("utf8", "bytes", "java:string", None)
 
 
 class Records:
-    """A table of records, of which the columns have been found.
+    """A table of records whose columns were found.
 
     Args:
         records: An Arrow table, batch or stream, or a dict of columns.
-        topic: The topic of all of them; None where there is a column `topic`, or one topic alone.
-        names: By what a column is, its name in the table.
-        cluster: The topics there are.
+        topic: The topic of all of them; None if there is a column `topic`, or only one topic.
+        names: By role, the column's name in the table.
+        cluster: The existing topics.
         places: By topic, its place among the producer's.
         key_type: How a key becomes key bytes.
 
     Raises:
-        PartwrightError: The records are no table, a column is missing that was named, the topic is not clear.
+        PartwrightError: The records are not a table, a named column is missing, or the topic is not clear.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> 
         return records
     if not hasattr(records, "__arrow_c_stream__"):
         raise PartwrightError(
-            f"a {type(records).__name__} is no table of records: pass an Arrow table or a dict of columns"
+            f"a {type(records).__name__} is not a table of records: pass an Arrow table or a dict of columns"
         )
     for data_type in getattr(records, "dtypes", ()):
         _refuse_objects(data_type)
@@ -122,13 +122,13 @@ def _column(
     if name == names.get("headers") and isinstance(column, (list, tuple)):
         return _made(f"the column {name!r} (a {type(column).__name__})", lambda: pa.array(column, _HEADERS))
     if isinstance(column, (list, tuple)):
-        # Arrow's stack ends where a list holds itself.
+        # A list that contains itself overflows Arrow's stack.
         row = next(
             (row for row, each in enumerate(column) if isinstance(each, (list, tuple, dict, set))), None
         )
         if row is not None:
             held = type(column[row]).__name__
-            raise PartwrightError(f"a {held} is no value of a record, in the column {name!r}").at_row(row)
+            raise PartwrightError(f"a {held} is not a value of a record, in the column {name!r}").at_row(row)
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
     _refuse_objects(getattr(column, "dtype", None))
@@ -140,14 +140,14 @@ def _column(
 
 def _refuse_objects(data_type: object) -> None:
     if str(data_type) == "Object":
-        # What polars puts into its capsule is the objects' addresses.
+        # polars puts the objects' addresses into its capsule.
         raise PartwrightError(
             "a polars column of Python objects has no values of records: cast it to text or binary"
         )
 
 
 def _made(what: str, make: Callable[[], _T]) -> _T:
-    """What is made of what a caller passes, whose own code may raise anything."""
+    """Convert what a caller passes, whose own code may raise anything."""
     try:
         return make()
     except (PartwrightError, MemoryError):
@@ -157,7 +157,7 @@ def _made(what: str, make: Callable[[], _T]) -> _T:
 
 
 class Row(NamedTuple):
-    """A record as a partitioner of one's own gets it; a size of -1 is that of a null."""
+    """A record as your own partitioner gets it; a size of -1 means null."""
 
     key: object
     key_bytes: bytes | None
@@ -215,7 +215,7 @@ class RecordChunk:
         return names[:1] * self._rows if places is None else [names[place] for place in places.to_pylist()]
 
     def rows(self, key_type: str | None) -> Iterator[Row]:
-        """The records one after the other, as a partitioner of one's own gets them."""
+        """The records one by one, as your own partitioner gets them."""
         keys = _listed(self._columns.get("key"), self._rows)
         values = _listed(self._columns.get("value"), self._rows)
         key_bytes = _listed(None if self.keys() is None else encode(self.keys(), key_type), self._rows)
@@ -233,7 +233,7 @@ class RecordChunk:
         """The partitions that records name.
 
         Raises:
-            PartwrightError: They are no numbers of 32 bits.
+            PartwrightError: They are not numbers of 32 bits.
         """
         return self._numbers("partition", pa.int32())
 
@@ -249,7 +249,7 @@ class RecordChunk:
             try:
                 given = given.cast(options=in_ms).cast(pa.int64())
             except pa.ArrowInvalid as error:
-                raise PartwrightError(f"a time is no number of 64 bits: {error}") from None
+                raise PartwrightError(f"a time is not a number of 64 bits: {error}") from None
             self._columns = {**self._columns, "time": given}
         times = self._numbers("time", pa.int64())
         if times is not None and times.null_count:
@@ -276,11 +276,11 @@ class RecordChunk:
         """How many bytes the names and the values of each record's headers have.
 
         Returns:
-            A list for each record, of structs of `name_size` and `value_size` (int32), which is null for a null value;
-            None where no record has headers.
+            A list for each record, of structs of `name_size` and `value_size` (int32), null for a null value; None if
+            no record has headers.
 
         Raises:
-            PartwrightError: They are no lists of names and values; a header has no name.
+            PartwrightError: They are not lists of names and values, or a header has no name.
         """
         given = self._columns.get("headers")
         if given is None or pa.types.is_null(given.type):
@@ -307,10 +307,10 @@ class RecordChunk:
         return _lengths(keys if plain else encode(keys, key_type), "a key")
 
     def field(self, configs: Configs) -> pa.Array | None:
-        """What the strategy `field` goes by: the column as it is, or the networks of its addresses.
+        """The input of the strategy `field`: the column as it is, or the networks of its addresses.
 
         Raises:
-            PartwrightError: A text that is no address.
+            PartwrightError: A text that is not an address.
         """
         column = self._columns.get("field")
         if column is None or configs.field_type == "value":
@@ -327,12 +327,12 @@ class RecordChunk:
     def by_topic(
         self, keys: pa.Array, place: Callable[[pa.Array, int], pa.Array], cluster: Cluster
     ) -> pa.Array:
-        """The partitions of keys, each topic's by its own number of partitions; null where a record names its own."""
+        """The partitions of keys, each by its topic's number of partitions; null where a record names its own."""
         named = self.partitions()
         has_none = None if named is None or named.null_count == self._rows else pc.is_null(named)
         if self._topic is not None and has_none is None:
             return place(keys, len(cluster.partitions(self._topic)))
-        # A type that has no key bytes is refused before Arrow is to part it.
+        # A type without key bytes is refused before Arrow has to split it.
         place(keys.slice(0, 0), 1)
         placed = pa.nulls(self._rows, pa.int32())
         for topic, of_topic in self._by_topic():
@@ -346,7 +346,7 @@ class RecordChunk:
         return placed
 
     def _by_topic(self) -> Iterator[tuple[str, pa.Array]]:
-        """The topics that there are, each with whether a record is of it."""
+        """The existing topics, each with whether a record belongs to it."""
         if self._topic is not None:
             yield self._topic, pa.repeat(pa.scalar(value=True), self._rows)
             return
@@ -371,10 +371,10 @@ class RecordChunk:
 
 
 def network(text: str, configs: Configs) -> bytes:
-    """The bytes of an address, of which only so many bits count.
+    """An address as bytes, of which only the first `prefix` bits count.
 
     Raises:
-        PartwrightError: It is no address.
+        PartwrightError: It is not an address.
     """
     try:
         address = ipaddress.ip_address(text.strip())
@@ -443,7 +443,7 @@ def _without_views(keys: pa.Array) -> pa.Array:
 
 
 def _first(flags: pa.Array) -> int:
-    """The first row whose flag is set; -1 where none is."""
+    """The first row whose flag is set; -1 if there is none."""
     return int(pc.index(flags, pa.scalar(value=True)).as_py())
 
 

@@ -1,4 +1,4 @@
-"""What a strategy answers to given calls and draws, or where it puts given records: JSON in, JSON out.
+"""A strategy's answers to given calls and draws, or its places for given records, as JSON.
 
 >>> replay({"strategy": "round-robin", "topics": {"t": 3}, "events": [{"op": "partition", "topic": "t"}] * 4})
 {'results': [0, 1, 2, 0]}
@@ -23,7 +23,7 @@ __all__ = ["replay"]
 
 _LINE = (
     "strategy", "configs", "client", "brokers", "topics", "counters", "draws", "seed", "events", "records",
-    # What a golden line has beside its question.
+    # The fields of a golden line besides its question.
     "results", "placed",
 )  # fmt: skip
 _OPS = {
@@ -43,17 +43,17 @@ def replay(question: Mapping[str, object]) -> Json:
     """The answers to a line of `partwright strategy --jsonl`.
 
     Args:
-        question: `strategy`, `configs` (Kafka's keys), `brokers` and `topics` (as `Cluster.from_dict` takes them, but that
-            ids may have holes), `counters`, `draws` or `seed`, `client`, and either `events` or `records`. An event is an
-            object with `op` and `topic`; a record is a list of topic, partition, key in hex, size of the value and time in
-            milliseconds, each but the topic null where there is none.
+        question: `strategy`, `configs` (Kafka's keys), `brokers` and `topics` (as for `Cluster.from_dict`, except that
+            IDs may have gaps), `counters`, `draws` or `seed`, `client`, and either `events` or `records`. An event is
+            an object with `op` and `topic`; a record is a list of topic, partition, key in hex, size of the value and
+            time in milliseconds, where all but the topic may be null.
 
     Returns:
         For events `{"results": [...]}`: a partition for `partition`, `next_partition` and `append`, None for the others, and
         `{"error": "..."}` where Kafka throws. For records `{"placed": [...]}`, their partitions.
 
     Raises:
-        PartwrightError: The question is none; a record has no partition.
+        PartwrightError: The question is invalid, or a record has no partition.
 
     Examples:
         >>> line = {"strategy": "sticky@2.4", "topics": {"t": 3}, "draws": [5, 2, 7]}
@@ -95,7 +95,7 @@ def _refuse_code(given: Mapping[str, object]) -> None:
             raise PartwrightError(f"a strategy is named by text, not {shown(each)}")
         if each is not None and is_path(each):
             raise PartwrightError(
-                f"the replay names {each!r}, and no file may say which code is run: give the class to pw.Producer"
+                f"the replay names {each!r}, but a file must not choose which code runs: give the class to pw.Producer"
             )
 
 
@@ -165,7 +165,7 @@ def _refuse_no_list(given: object, kind: type, what: str) -> None:
 
 
 def _refuse_other(given: object, bits: int, what: str) -> None:
-    """Refuses what is no whole number of so many bits."""
+    """Refuses what is not a whole number of so many bits."""
     if type(given) is not int or not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
         raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
 

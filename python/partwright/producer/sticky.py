@@ -1,4 +1,4 @@
-"""The sticky partition of each topic, by the calls that Kafka itself makes inside of a producer.
+"""The sticky partition of each topic, through the calls that Kafka itself makes inside a producer.
 
 >>> from partwright.producer.producer import Producer
 >>> producer = Producer({"orders": 4}, "sticky", seed=7, configs={"batch.size": 100})
@@ -25,14 +25,14 @@ LONG = range(-(2**63), 2**63)
 
 
 class Sticky:
-    """What a producer's `RecordAccumulator` asks `StickyPartitionCache` (2.4 to 3.2) and `BuiltInPartitioner` (since).
+    """The calls of a `RecordAccumulator` to `StickyPartitionCache` (2.4 to 3.2) and `BuiltInPartitioner` (since).
 
-    `Producer.sticky` gives it; who only asks where records go does without. A test that follows Kafka's own, call by
-    call, or a tool that knows a producer's queues, makes these calls itself.
+    `Producer.sticky` returns it. You do not need it to place records; it is for tests that follow Kafka's own, call by
+    call, and for tools that know a producer's queues.
 
     Args:
-        core: What the strategy keeps.
-        place_of: A topic's place among those of the core; it refuses what is no topic, and a producer that is closed.
+        core: The strategy's state.
+        place_of: A topic's place among the core's topics; it refuses an unknown topic and a closed producer.
         client_rack: The producer's `client.rack`.
     """
 
@@ -42,8 +42,8 @@ class Sticky:
     def next_partition(self, topic: str, previous: int = -1) -> int:
         """The next sticky partition.
 
-        Up to 3.2 (`StickyPartitionCache.nextPartition`) it stays where the topic's partition is no more
-        `previous`; since 3.3 (`BuiltInPartitioner.nextPartition`) it is a draw that is not kept.
+        Up to 3.2 (`StickyPartitionCache.nextPartition`) the sticky partition stays if it is no longer `previous`; since
+        3.3 (`BuiltInPartitioner.nextPartition`) this is a draw that is not kept.
 
         Raises:
             PartwrightError: As for `Producer.partition`; the strategy is not sticky.
@@ -51,7 +51,7 @@ class Sticky:
         return self._core.next_partition(self._place_of(topic), bits(previous, "a partition", INT))
 
     def append(self, topic: str, produced: int, *, enable_switch: bool = True) -> int:
-        """So many bytes go to the sticky partition (`BuiltInPartitioner.updatePartitionInfo`).
+        """Count bytes that go to the sticky partition (`BuiltInPartitioner.updatePartitionInfo`).
 
         Args:
             topic: The topic.

@@ -1,4 +1,4 @@
-"""One of Kafka's strategies: what it goes by, and where it puts a table's records, column by column.
+"""One of Kafka's strategies: what it needs, and where it puts a table's records, column by column.
 
 >>> strategies().column("strategy").to_pylist()[2:5]
 ['round-robin', 'round-robin@3.9.2', 'round-robin@2.8']
@@ -27,9 +27,9 @@ def strategies() -> pa.Table:
     """The strategies, a row each.
 
     Returns:
-        A table of `strategy` (its name), `source` (the classes of Kafka that it is exact to), `takes_keyed`
-        (whether it stands for a configured `partitioner.class`, which chooses for records with keys, too) and
-        `counts_bytes` (whether it needs the records' sizes).
+        A table of `strategy` (its name), `source` (the Kafka classes that it is exact for), `takes_keyed` (whether it
+        stands for a configured `partitioner.class`, which also chooses for records with keys) and `counts_bytes`
+        (whether it needs the records' sizes).
 
     Examples:
         >>> strategies().column("strategy").to_pylist()[2:5]
@@ -69,7 +69,7 @@ class Strategy:
 
     @property
     def is_told(self) -> bool:
-        """Whether it goes by new batches."""
+        """Whether it depends on new batches."""
         return self.counts_bytes and not self.is_built_in
 
     @property
@@ -102,7 +102,7 @@ class Strategy:
         """The partitions of some records, each put into its batch.
 
         Args:
-            core: What the strategy keeps.
+            core: The strategy's state.
             records: The records.
             cluster: The metadata.
         """
@@ -144,7 +144,7 @@ class Strategy:
             return {}
         values = records.value_sizes()
         if values is None and self.name == "round-robin@3.9.2" and records.partitions() is None:
-            # A batch that begins changes nothing where no record names its partition.
+            # A batch that begins changes nothing if no record names its partition.
             return {}
         if values is None:
             raise PartwrightError(

@@ -32,8 +32,9 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
     """The page of an answer, as text.
 
     Args:
-        answer: A Check, a Fingerprint, a Resize, a Meeting, an Assignment, a Timeline, a Simulation, a Tuning, or a
-            run's report; or with `asked`, several side by side as `compare` of the same parts gives them.
+        answer: A Check, a Fingerprint, a Resize, a Meeting, an Assignment, a Timeline, a Rollout, a Simulation, a
+            Tuning, an Advice, ReplicaCounts, a Reassignment, or a run's report; or with `asked`, several side by side
+            as `compare` of the same parts gives them.
         asked: What it answers; by default the command alone.
         more: What the figures of such an answer are told beside it.
 

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from partwright._check import Fields
     from partwright.report.plots import Spec
 
-__all__ = ["TABLED", "Column", "Document", "Figure", "Verdict", "bounded"]
+__all__ = ["KEPT", "TABLED", "Column", "Document", "Figure", "Verdict", "bounded"]
 
 TABLED = 200
-"""So many rows a table has at most."""
+"""So many rows of a table are shown at once."""
+KEPT = 20_000
+"""So many a page's table has, through which its filter looks."""
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     # Cut where it was put into the row.
@@ -57,7 +59,7 @@ class Figure:
         spec: The Vega-Lite specification, its data inline; None where there is nothing to draw. The layer that has a
             mark for each datum is named main.
         columns: The table's.
-        rows: The table's.
+        rows: The table's, of which the first `TABLED` are shown.
         left: How many rows the table lacks, which are in the JSON.
         marks: How many marks the layer main has.
         hint: What can be done with the plot; None where it is but looked at.
@@ -122,7 +124,7 @@ class Bounded(TypedDict):
     left: int
 
 
-def bounded(rows: Sequence[Fields], most: int = TABLED) -> Bounded:
+def bounded(rows: Sequence[Fields], most: int = KEPT) -> Bounded:
     """The first rows of a table, and how many it lacks then.
 
     Examples:

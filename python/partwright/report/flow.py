@@ -5,23 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from partwright.report.binned import binned, cells
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Figure, bounded
-from partwright.report.plots import PICKED, Spec, by_kind, chart, legend, squares, tooltip
+from partwright.report.plots import PICKED, Spec, by_kind, by_name, chart, legend, quantity, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from partwright._check import Fields, Json
 
-__all__ = ["flow"]
+__all__ = ["flows_of"]
 
 # Of more partitions than these, on either side, bands would be threads.
 _BANDS = 24
 # Nor could more flows than these be told from each other.
 _FLOWS = 72
-# Of a map, so many squares are drawn, the largest.
-_SQUARES = 1_500
+# So many of the largest flows have a bar of their own, where all of them are a map.
+_TOP = 20
 # A band's curve has so many points.
 _STEPS = 24
 _NODE = 0.025
@@ -33,25 +34,26 @@ _GAP = 0.012
 _STAYS, _MOVES = "stays", "moves"
 
 
-def flow(flows: Sequence[Fields], figure: Figure, ends: tuple[str, str]) -> Figure:
-    """A figure with its plot and its table.
+def flows_of(
+    flows: Sequence[Fields], figure: Figure, ends: tuple[str, str], sizes: tuple[int, int]
+) -> tuple[Figure, ...]:
+    """A figure with its plot and its table; of many flows, the largest in a figure of their own.
 
     Args:
         flows: Each with `from`, `to` and `rows`, and it stays where both are the same.
         figure: Its words.
         ends: What both sides are called.
+        sizes: How many partitions both sides have.
     """
     ordered = sorted(flows, key=lambda each: (each["from"], each["to"]))
     largest = sorted(flows, key=lambda each: (-each["rows"], each["from"], each["to"]))
     sides = max(len({each[end] for each in flows}) for end in ("from", "to"))
     if sides <= _BANDS and len(flows) <= _FLOWS:
-        spec, marks = _bands(ordered, ends), len(ordered)
-    else:
-        spec, marks = _map(largest[:_SQUARES], ends), min(len(flows), _SQUARES)
-    words = figure.sentence
-    if marks < len(flows):
-        words = f"{words[:-1]}; the {marks:,} largest of {len(flows):,} flows are drawn."
-    return replace(figure, sentence=words, spec=spec, marks=marks, **bounded(largest))
+        return (replace(figure, spec=_bands(ordered, ends), marks=len(ordered), **bounded(largest)),)
+    spec, marks, held = _map(ordered, ends, sizes)
+    words = f"{figure.sentence[:-1]}{held}."
+    drawn = replace(figure, sentence=words, spec=spec, marks=marks, **bounded(largest))
+    return (drawn, _top(largest, figure)) if any(each["from"] != each["to"] for each in flows) else (drawn,)
 
 
 def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
@@ -216,28 +218,65 @@ def _middles(spans: Sequence[tuple[float, float]], apart: float) -> list[float]:
     return found
 
 
-def _map(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
-    rows = sorted(
-        ({**each, "kind": _STAYS if each["from"] == each["to"] else _MOVES} for each in flows),
-        key=lambda each: (each["from"], each["to"]),
+def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int]) -> tuple[Spec, int, str]:
+    """A map whose cells hold the flows from some partitions to some others; its marks, and what a cell holds."""
+    (high, _), (wide, _) = (binned(size) for size in sizes)
+    found: dict[tuple[int, int], list[int]] = {}
+    for each in flows:
+        moved_stays = found.setdefault((each["from"] // high, each["to"] // wide), [0, 0])
+        moved_stays[each["from"] == each["to"]] += each["rows"]
+    rows = [
+        {
+            "left": x * wide,
+            "right": min((x + 1) * wide, sizes[1]),
+            "top": y * high,
+            "bottom": min((y + 1) * high, sizes[0]),
+            "count": max(1, moved or stays),
+            "kind": _MOVES if moved else _STAYS,
+            "from": _span(y * high, min((y + 1) * high, sizes[0])),
+            "to": _span(x * wide, min((x + 1) * wide, sizes[1])),
+            "moved": moved,
+            "stays": stays,
+        }
+        for (y, x), (moved, stays) in sorted(found.items())
+    ]
+    said = tooltip(**{"from": "from partitions", "to": "to", "moved": "records that move|,"})
+    has_both = len({row["kind"] for row in rows}) > 1
+    if has_both:
+        said += tooltip(stays="that stay|,")
+    colour = by_kind("kind", [_MOVES, _STAYS], [EMPHASIS, MUTED]) if has_both else {"value": EMPHASIS}
+    spec = cells(rows, (ends[1], sizes[1]), (ends[0], sizes[0]), said, colour, 460)
+    part = "" if high == wide == 1 else f"; a cell holds the flows from {high:,} to {wide:,} partitions"
+    return spec, len(rows), f"; all {len(flows):,} flows are drawn, in {len(rows):,} cells{part}"
+
+
+def _span(low: int, end: int) -> str:
+    return f"{low:,}" if end - low == 1 else f"{low:,} to {end - 1:,}"
+
+
+def _top(flows: Sequence[Fields], figure: Figure) -> Figure:
+    """The largest flows by name, of those that leave their partition where any do."""
+    moves = [each for each in flows if each["from"] != each["to"]]
+    rows = [
+        {**each, "label": f"{each['from']} → {each['to']}", "text": f"{each['rows']:,}"}
+        for each in moves[:_TOP]
+    ]
+    together, all_ = (sum(each["rows"] for each in those) for those in (rows, moves))
+    return Figure(
+        id=f"{figure.id}-top",
+        title="The largest flows",
+        sentence=(
+            f"The {len(rows)} largest flows of {len(moves):,} have {together:,} of the {all_:,} records that "
+            "change their partition."
+        ),
+        spec=by_name(
+            rows,
+            quantity("rows", "records", "whole"),
+            None,
+            tooltip(**{"from": "from", "to": "to", "rows": "records|,"}),
+            {"value": EMPHASIS},
+        ),
+        columns=figure.columns,
+        **bounded(rows),
+        marks=len(rows),
     )
-    most = max(each["rows"] for each in rows)
-    has_both = len({each["kind"] for each in rows}) > 1
-    spec = squares(
-        rows,
-        ("to", ends[1]),
-        ("from", ends[0]),
-        tooltip(**{"from": "from", "to": "to", "rows": "records|,"}),
-        colour=by_kind("kind", [_MOVES, _STAYS], [EMPHASIS, MUTED]) if has_both else {"value": EMPHASIS},
-        opacity={
-            "field": "rows",
-            "type": "quantitative",
-            "title": "records",
-            "scale": {"domain": [0, most], "range": [0.15, 1]},
-            "legend": None,
-        },
-        height=max(300, min(900, 7 * len({each["from"] for each in rows}))),
-    )
-    for channel in ("x", "y"):
-        spec["encoding"][channel]["sort"] = "ascending"
-    return spec

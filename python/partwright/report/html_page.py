@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata, resources
@@ -16,7 +17,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from partwright.errors import MissingExtraError, PartwrightError
+from partwright.folders import cache_folder
 from partwright.keys.key_text import short
+from partwright.report.figure import TABLED
 from partwright.report.text import plain
 
 if TYPE_CHECKING:
@@ -32,7 +35,9 @@ MOST_BYTES = 5_000_000
 
 _SUFFIXES = (".html", ".htm")
 _PACKAGES = ("vl_convert", "jinja2")
-_NAMED = 500
+_NAMED = 1000
+# So many rows of all tables together are printed.
+_PRINTED = 48
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,14 @@ class Asked:
         source: The file, the topic or the cluster.
         settings: What else was said, by option.
         read: Of a topic, what was read of how much; see `partwright.kafka.records.TopicRecords.told`.
+        line: The command line, as a shell takes it.
     """
 
     command: str
     source: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     read: Json | None = None
+    line: str | None = None
 
     def facts(self) -> list[tuple[str, str]]:
         """The whole of it, name by value."""
@@ -111,19 +118,31 @@ def html(document: Document, asked: Asked) -> str:
     Raises:
         PartwrightError: It would be larger than a page may be.
     """
-    answer = _script_json(document.answer)
-    if len(answer) < MOST_BYTES:
-        page = _rendered(document, asked, answer, "")
+    answer, rest = _script_json(document.answer), _rest(document)
+    # What is too much for a page leaves out first what its JSON has as well.
+    for more in (rest, None) if len(answer) < MOST_BYTES else ():
+        page = _rendered(document, asked, answer, "", more)
         if len(page.encode()) < MOST_BYTES:
             return page
     without = (
         f"The JSON of {len(answer):,} bytes is not in the page, which would be larger than "
         f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
     )
-    page = _rendered(document, asked, None, without)
-    if len(page.encode()) >= MOST_BYTES:
-        raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
-    return page
+    for more in (rest, None):
+        page = _rendered(document, asked, None, without, more)
+        if len(page.encode()) < MOST_BYTES:
+            return page
+    raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
+
+
+def _rest(document: Document) -> str | None:
+    """The rows of tables that are not shown at once, as JSON by figure; None where all are shown."""
+    found = {
+        figure.id: [[row.get(column.field) for column in figure.columns] for row in figure.rows[TABLED:]]
+        for figure in document.figures
+        if len(figure.rows) > TABLED
+    }
+    return _script_json(found) if found else None
 
 
 def save(text: str, file: str | os.PathLike[str]) -> Path:
@@ -149,7 +168,7 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _rendered(document: Document, asked: Asked, answer: str | None, without: str) -> str:
+def _rendered(document: Document, asked: Asked, answer: str | None, without: str, rest: str | None) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -160,7 +179,7 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         autoescape=True, undefined=StrictUndefined, finalize=finalized, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["raw"] = _raw
-    scripts = [_bundle(), _text("page.js")]
+    scripts = [_bundle(), _text("page.js"), _text("page_tables.js")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return environment.from_string(_text("page.html.jinja")).render(
         document=document,
@@ -168,6 +187,10 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         version=_version(),
         without=without,
         answer=answer,
+        rest=rest,
+        tabled=TABLED,
+        # All of them together are about a page.
+        printed=max(4, _PRINTED // max(1, len(document.figures))),
         specs=_script_json({figure.id: figure.spec for figure in document.figures if figure.spec}),
         style=_text("page.css"),
         scripts=scripts,
@@ -213,9 +236,21 @@ def _text(name: str) -> str:
 
 @cache
 def _bundle() -> str:
+    # Making it takes seconds, so that it is kept; each release of what makes it has its own.
+    kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        text, _, digest = kept.read_text(encoding="utf-8").rpartition("\n// sha256 ")
+        if digest == _digest(text):
+            return text
     import vl_convert
 
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    text = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_name(f".vega-{token_hex(8)}.part")
+        part.write_text(f"{text}\n// sha256 {_digest(text)}", encoding="utf-8", newline="\n")
+        part.replace(kept)
+    return text
 
 
 def _digest(script: str) -> str:

@@ -6,18 +6,19 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from partwright._check import shown
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.report.svg import svg
+from partwright.report.text import lines, plain
 from partwright.report.topics import topic_of
 
 if TYPE_CHECKING:
     import os
 
     from partwright.report.figure import Document, Figure
+    from partwright.report.html_page import Asked
 
 __all__ = ["check", "draw"]
 
@@ -50,20 +51,23 @@ def check(file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def draw(answer: object, file: str | os.PathLike[str]) -> None:
+def draw(answer: object, file: str | os.PathLike[str], *, asked: Asked | None = None, **more: object) -> None:
     """Writes an answer's first figure with its title and its sentence, as .svg and .png the same bytes each time.
 
     Args:
         answer: See `partwright.report.page`.
         file: The picture's path.
+        asked: See `partwright.report.page`.
+        more: See `partwright.report.page`.
 
     Raises:
         PartwrightError: As for `check` and `partwright.report.page`; the file cannot be written.
         MissingExtraError: As for `check`.
     """
     path = check(file)
-    figures = import_module(f"partwright.report.figures.{topic_of(answer, None)}")
-    drawn = svg(_titled(figures.document(answer)))
+    topic = topic_of(answer, None if asked is None else asked.command)
+    figures = import_module(f"partwright.report.figures.{topic}")
+    drawn = svg(_titled(figures.document(answer, None if asked is None else asked.source, **more)))
     try:
         path.write_bytes(_as(path.suffix.lower(), drawn))
     except OSError as error:
@@ -73,9 +77,12 @@ def draw(answer: object, file: str | os.PathLike[str]) -> None:
 
 
 def _titled(document: Document) -> Figure:
-    """The first figure, which has no page around it that says what it is."""
-    figure = document.figures[0]
-    title = {"text": document.title, "subtitle": wrap(figure.sentence, _LINE), "anchor": "start"}
+    """The first figure that draws anything, which has no page around it that says what it is."""
+    figure = next((each for each in document.figures if each.spec), document.figures[0])
+    if figure.spec is None:
+        raise PartwrightError("there is nothing to draw: leave out --plot")
+    subtitle = [*lines(document.verdicts[0].text, most=_LINE), *lines(figure.sentence, most=_LINE)]
+    title = {"text": plain(document.title), "subtitle": [plain(line) for line in subtitle], "anchor": "start"}
     # On paper there is no text whose background it could take.
     spec = {**(figure.spec or {}), "title": title, "background": "white"}
     return replace(figure, spec=spec)

@@ -108,6 +108,8 @@ def tooltip(**titles: str) -> list[Spec]:
     for field, title in titles.items():
         name, _, form = title.partition("|")
         kind = {"field": field, "title": name}
+        # A whole number as it is, and of a broken one what `number` shows of it.
+        form = ",.3~f" if form == "," else form
         found.append(
             {**kind, "type": "quantitative", "format": form} if form else {**kind, "type": "nominal"}
         )

@@ -62,7 +62,8 @@ def fragment(document: Document, *, is_drawn: bool = True) -> str:
     Returns:
         HTML without a script.
     """
-    said = "".join(f"<p>{_text(verdict.mark + verdict.text)}</p>" for verdict in document.verdicts[:_FIGURES])
+    first, *others = (_text(verdict.mark + verdict.text) for verdict in document.verdicts[:_FIGURES])
+    said = f"<p><b>{first}</b></p>{''.join(f'<p>{each}</p>' for each in others)}"
     figures = "".join(_figure(figure, is_drawn=is_drawn) for figure in document.figures[:_FIGURES])
     return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{said}{figures}</div>'
 

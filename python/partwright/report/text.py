@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from partwright.keys.key_text import short
 
-__all__ = ["after", "bytes_", "counted", "label", "number", "of", "plain", "share", "shown"]
+__all__ = ["after", "bytes_", "label", "lines", "number", "of", "plain", "share", "shown"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _STEP = 1000
@@ -83,14 +85,14 @@ def bytes_(value: float | None) -> str:
     return f"{size:.1f} {_UNITS[-1]}"
 
 
-def counted(count: int, what: str) -> str:
-    """So many of them.
+def lines(text: str, *, most: int) -> list[str]:
+    """A text in lines of so many characters at most, its own lines kept.
 
     Examples:
-        >>> counted(1, "record"), counted(1200, "record")
-        ('1 record', '1,200 records')
+        >>> lines("one two three", most=8)
+        ['one two', 'three']
     """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return [line for part in text.split("\n") for line in wrap(part, most)]
 
 
 def of(source: str | None) -> str:

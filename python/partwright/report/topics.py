@@ -16,9 +16,13 @@ _TOPICS = {
     ("partwright.audit.copartition", "Meeting"): "copartition",
     ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
+    ("partwright.group.rollouts.answer", "Rollout"): "rollout",
     ("partwright.batching.simulation", "Simulation"): "batch",
     ("partwright.batching.tuning", "Tuning"): "batch",
     ("partwright.pipeline.report", "Report"): "run",
+    ("partwright.cluster.sizing.advice", "Advice"): "advise",
+    ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
+    ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",
 }
 _COMPARED = ("partwright.assignors.compare", "Compared")
 _TIMELINE = ("partwright.group.timeline", "Timeline")

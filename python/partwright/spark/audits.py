@@ -1,4 +1,4 @@
-"""Audits of tables on the cluster: who wrote this topic, what moves when it grows, how even is it, do two meet.
+"""Audits of tables on the cluster: who wrote this topic, what moves when it grows, how even is it, do two meet?
 
 Each groups by key and partition in Spark, in one pass over the table, and brings sums to the driver: the answers are
 those of `partwright fingerprint`, `resize`, `check` and `copartition` on files of the same records.
@@ -59,9 +59,9 @@ def fingerprint(
     Args:
         df: The records, such as Spark's Kafka source gives.
         key: The column of their keys, by name or as a Column: a string or binary, or under a `java:` key type numbers.
-        partition: The column of where they are, whole numbers without nulls.
+        partition: The column with their partitions, whole numbers without nulls.
         timestamp: The column of when, timestamps or milliseconds: they date a change.
-        offset: The column of their offsets, whole numbers: they tell in each partition where a change is.
+        offset: The column with their offsets, whole numbers: they locate a change in each partition.
         n: How many partitions the topic has; by default it is found, too.
         key_type: How a value becomes key bytes; see `partwright.encode`.
 
@@ -99,7 +99,7 @@ def resize(
     offset: str | Column | None = None,
     size: str | Column | None = None,
 ) -> Resize:
-    """What moves when the topic of a table's records gets another number of partitions.
+    """Find what moves when the topic of a table's records gets another number of partitions.
 
     Args:
         df: The records.
@@ -108,8 +108,8 @@ def resize(
         to: How many it would have.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column of where they are, whole numbers; by default where the client places them.
-        offset: The column of their offsets: up to where each partition has to be drained.
+        partition: The column with their partitions, whole numbers; by default where the client places them.
+        offset: The column with their offsets, to tell up to where each partition has to be drained.
         size: The column of how many bytes each has.
 
     Returns:
@@ -117,8 +117,8 @@ def resize(
 
     Raises:
         KeyTypeError: The keys have no bytes under this key type.
-        PartwrightError: A number of partitions or the client is none, or both numbers are the same; a column is not
-            there or of another type; a record is in no partition from 0 to `from_` - 1; the table is a stream.
+        PartwrightError: A number of partitions or the client is invalid, or both numbers are the same; a column does
+            not exist or has another type; a record is in no partition from 0 to `from_` - 1; the table is a stream.
 
     Examples:
         >>> plan = resize(orders, "user", 12, 24)
@@ -157,7 +157,7 @@ def check(
     *,
     show: int = 10,
 ) -> Check:
-    """Whether a table's records are where a client puts them, and how even the partitions are.
+    """Check whether a table's records are where a client puts them, and how even the partitions are.
 
     Args:
         df: The records.
@@ -165,20 +165,19 @@ def check(
         n: How many partitions the topic has.
         client: The client profile whose partitions are right.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column of where they are, whole numbers; by default no place is checked, and the shares are those
-            that the client would make.
+        partition: The column with their partitions, whole numbers; by default no place is checked, and the shares are
+            those that the client would produce.
         max_share: Which share of the rows a partition may have at most: 0.05 or "5%".
         min_used: Which share of the partitions must have rows at least: 0.9 or "90%".
-        show: How many of the keys that are not where they belong are kept as examples, the heaviest.
+        show: How many keys of misplaced records to keep as examples, the heaviest.
 
     Returns:
-        What was found; `to_dict()` is what `partwright check --json` prints, but that the examples are keys and not
-        rows.
+        The result; `to_dict()` is what `partwright check --json` prints, except that the examples are keys, not rows.
 
     Raises:
         KeyTypeError: The keys have no bytes under this key type.
-        PartwrightError: n, the client, a share or `show` is none; a column is not there or of another type; the table
-            is a stream.
+        PartwrightError: n, the client, a share or `show` is invalid; a column does not exist or has another type; the
+            table is a stream.
 
     Examples:
         >>> found = check(orders, "country", 48, max_share="5%")
@@ -200,12 +199,18 @@ def check(
     placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client, engine=ARROW))
     placed = placed.withColumns({"place": place.cast("long"), "right": right})
     with refused(), kept(placed) as by_pair:
-        seen = observed(_by(by_pair, "place", is_summed=partition is None))
         wrong = by_pair.where(~sf.col("right"))
-        undetermined = by_pair.where(sf.col("right") & expected.isNull())
-        misplaced, open_ = (
-            to_arrow(each.agg(sf.sum("rows")))[0][0].as_py() or 0 for each in (wrong, undetermined)
+        counted = {
+            "misplaced": ~sf.col("right"),
+            "open": sf.col("right") & expected.isNull(),
+            "elsewhere": sf.col("place").isNull() & at.isNotNull(),
+        }
+        totals = to_arrow(
+            by_pair.agg(*(sf.sum(sf.when(of, sf.col("rows"))).alias(name) for name, of in counted.items()))
         )
+        misplaced, open_, elsewhere = (totals[name][0].as_py() or 0 for name in counted)
+        # Only where partitions that the topic has not became one has a key several sums of it.
+        seen = observed(_by(by_pair, "place", is_summed=partition is None or not elsewhere))
         heaviest = (
             wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
         )
@@ -242,17 +247,17 @@ def check_copartition(
 ) -> Meeting:
     """Whether two tables or topics meet: the same key bytes in the same partition of both; and why not.
 
-    What is not said of `b` is as of `a`; a client for `b` alone stands for no column of its places, and the other way
-    round.
+    Settings that are not given for `b` are those of `a`; a client given only for `b` replaces its column of partitions,
+    and the other way round.
 
     Args:
         a: One table's records.
         b: The other's.
         key: The column of the keys; see `fingerprint`.
-        n: How many partitions there are; by default found from where the keys are.
-        client: The client profile that would place the keys, where no partition is given; `java` by default.
+        n: The number of partitions; by default found from where the keys are.
+        client: The client profile that would place the keys, if no partition is given; `java` by default.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column of where the records are, whole numbers without nulls.
+        partition: The column with their partitions, whole numbers without nulls.
         key_b: The same of `b`.
         n_b: See `key_b`.
         client_b: See `key_b`.
@@ -264,8 +269,8 @@ def check_copartition(
 
     Raises:
         KeyTypeError: Keys have no bytes under their key type.
-        PartwrightError: A column is not there or of another type; nothing tells how many partitions there are; a record
-            is in no partition, or in one that n has not; a table is a stream.
+        PartwrightError: A column does not exist or has another type; the number of partitions cannot be found; a record
+            is in no partition, or in one that n does not have; a table is a stream.
 
     Examples:
         >>> found = check_copartition(orders, users, "user", partition="partition")
@@ -367,5 +372,5 @@ def _refuse(nowhere: int, outside: dict[int, int], n: int | None) -> None:
         first = min(outside)
         of = "" if n is None else f" of {n}"
         raise PartwrightError(
-            f"{outside[first]:,} rows are in {first}, which is no partition{of}: {they_are}"
+            f"{outside[first]:,} rows are in {first}, which is not a partition{of}: {they_are}"
         )

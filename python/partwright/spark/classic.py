@@ -1,4 +1,4 @@
-"""How a classic Spark session is started: its Java process, its configuration, its workers' interpreter.
+"""Start a classic Spark session: its Java process, its configuration, its workers' interpreter.
 
 Apart from `session.py` because a client of Spark Connect alone has none of what is imported here.
 """

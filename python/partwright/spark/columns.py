@@ -51,17 +51,16 @@ def partition_for_key(
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         engine: `arrow`, which runs the core in Spark's Python workers and has every rule, or `jvm`, an expression that
-            stays in Spark's Java processes; by default what the session's setting `spark.partwright.engine` says, or
-            `arrow`.
+            stays in Spark's Java processes; by default the session's setting `spark.partwright.engine`, or `arrow`.
 
     Returns:
-        An int column, null where the client does not go by the key.
+        An int column, null where the client does not hash the key.
 
     Raises:
-        PartwrightError: `n` out of range, an unknown client, key type or engine, `col` of another type, a rule that
-            engine `jvm` has no expression for: at once.
-            As Spark's `PythonException`, when a job runs: keys of a type that the key type does not take, a
-            value that does not fit; `partwright.spark.first_sentence` finds the sentence in it.
+        PartwrightError: At once: `n` is out of range, the client, key type or engine is unknown, `col` has another
+            type, or engine `jvm` has no expression for the rule. As Spark's `PythonException`, when a job runs: keys of
+            a type that the key type does not take, a value that does not fit; `partwright.spark.first_sentence` finds
+            the sentence in it.
 
     Examples:
         >>> flights.select(partition_for_key("tailnum", 12))
@@ -110,7 +109,7 @@ def encode(col: str | Column, key_type: str | None = None) -> Column:
 
     Args:
         col: The values, by name or as a Column.
-        key_type: How a value becomes key bytes; the default serves strings and binary alone.
+        key_type: How a value becomes key bytes; the default only takes strings and binary.
 
     Returns:
         A binary column, null where the value is null: what Spark's Kafka sink takes as `key`.

@@ -1,4 +1,4 @@
-"""Spark's Kafka connector: how it reaches a Kafka, and what to say where a session does not have it."""
+"""Spark's Kafka connector: how it reaches a Kafka, and what to do if a session does not have it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["PRODUCER", "READER", "no_connector", "refuse_second_tasks", "spark_options", "write_topic"]
+__all__ = [
+    "PRODUCER",
+    "READER",
+    "load_topic",
+    "no_connector",
+    "refuse_second_tasks",
+    "spark_options",
+    "write_topic",
+]
 
 PRODUCER = {
     "kafka.delivery.timeout.ms": "30000",
@@ -33,6 +41,9 @@ READER = {
 """The same of reading: Spark asks three times for offsets, and would wait a minute each time, and two for records."""
 
 
+_OLDER_READERS = "spark.sql.sources.useV1SourceList"
+
+
 def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, str]:
     """The options by which Spark's Kafka connector, a Java client, reaches what a configuration is for.
 
@@ -42,6 +53,24 @@ def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, st
     """
     settings = config.java() | (config.java_reading() if reading else {})
     return {f"kafka.{name}": value for name, value in settings.items()}
+
+
+def load_topic(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """A topic as a table, by the newer of the connector's two readers, which streams use.
+
+    Unless told otherwise Spark takes the older one for a table, which makes an object of Java's of each record first:
+    that takes half as long again.
+
+    Args:
+        spark: A session with the connector.
+        options: All of the reader's options.
+    """
+    before = str(spark.conf.get(_OLDER_READERS))
+    spark.conf.set(_OLDER_READERS, ",".join(name for name in before.split(",") if name != "kafka"))
+    try:
+        return spark.read.format("kafka").options(**options).load()
+    finally:
+        spark.conf.set(_OLDER_READERS, before)
 
 
 def write_topic(

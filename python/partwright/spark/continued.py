@@ -1,4 +1,4 @@
-"""A write that goes on where an earlier one stopped: which rows are there, and which are left."""
+"""Continue a write where an earlier one stopped: which rows are there, and which are left."""
 
 from __future__ import annotations
 

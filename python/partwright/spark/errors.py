@@ -1,4 +1,4 @@
-"""The one sentence in an error that came from Spark's workers: partwright's own, or why a worker cannot run it."""
+"""Find the one sentence in an error from Spark's workers: partwright's own, or why a worker cannot run it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exactly-once writer: in each of Spark's tasks the producer of one partition, with transactions."""
+"""The exactly-once writer: each Spark task runs the producer of one partition, with transactions."""
 
 from __future__ import annotations
 

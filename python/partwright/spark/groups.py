@@ -1,4 +1,4 @@
-"""Thousands of consumer groups assigned on the cluster: who reads what in each, as a table.
+"""Assign thousands of consumer groups on the cluster: who reads what in each, as a table.
 
 Spark brings a group's members together and puts them in order; a batch of groups then crosses to Python at once, as
 Arrow's nested columns. `applyInArrow` calls Python once a group, which takes three times as long for small groups.
@@ -60,31 +60,30 @@ def assign(
     *,
     order_by: str | Column | Sequence[str | Column],
 ) -> DataFrame:
-    """Who reads what in each of many consumer groups, as `partwright.assign` says of one.
+    """Assign partitions in each of many consumer groups, as `partwright.assign` does for one.
 
     Args:
-        members: A row for each member of each group: `group` (of any type that Spark groups by), `member` (its id),
-            `topics` (array<string>) and, where they are known, `owned` (array<struct<topic: string, partition: int>>),
-            `generation`, `instance_id` and `rack`. Other columns are not looked at.
-        topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
-            `racks` (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a
-            column `group`, of members' type, each group has its own topics, and a row with a null there is nobody's;
-            without one the table is collected at once.
+        members: A row for each member of each group: `group` (of any type that Spark groups by), `member` (its ID),
+            `topics` (array<string>) and, if known, `owned` (array<struct<topic: string, partition: int>>),
+            `generation`, `instance_id` and `rack`. Other columns are ignored.
+        topics: Each topic's number of partitions by name; or a table of `topic`, `partitions` and, if known, `racks`
+            (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a column
+            `group`, of members' type, each group has its own topics, and rows with a null there are ignored; without
+            one the table is collected at once.
         assignor: See `partwright.assign_groups`. A class of your own that the workers cannot import is sent to them; of
             a path its module must be there.
         order_by: The column or columns by which a group's members are put into Java's map, unique in each group: ties
-            between members hang on it, and a table of Spark has no order of its own. A real leader's order is that of
-            its JoinGroup response; `"member"` is an order where none is known.
+            between members depend on it, and a Spark table has no order of its own. A real leader uses the order of its
+            JoinGroup response; use `"member"` if you know none.
 
     Returns:
         A table of `group`, `member`, `topic`, `partition` and `position`, the place in the member's list, which is in
-        Kafka's order. Who reads nothing has no row.
+        Kafka's order. A member that reads nothing has no row.
 
     Raises:
-        PartwrightError: A column is not there or of another type, there is no such assignor, a table is a stream: at
-            once. As Spark's `PythonException`, when a job runs: members that are equal in `order_by`, a group that is
-            not as it should be, or Kafka's own assignor throws. The sentence names the group;
-            `partwright.spark.first_sentence` finds it.
+        PartwrightError: At once: a column does not exist or has another type, the assignor is unknown, or a table is a
+            stream. As Spark's `PythonException`, when a job runs: members with equal `order_by`, an invalid group, or
+            Kafka's own assignor throws. The sentence names the group; `partwright.spark.first_sentence` finds it.
 
     Examples:
         >>> members.columns

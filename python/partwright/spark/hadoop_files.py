@@ -1,4 +1,4 @@
-"""Small files next to what Spark writes, by Hadoop's FileSystem in Spark's own Java: it reaches all that Spark does."""
+"""Small files next to what Spark writes, through Hadoop's FileSystem in Spark's own Java."""
 
 from __future__ import annotations
 

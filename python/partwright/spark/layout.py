@@ -1,4 +1,4 @@
-"""A table laid out over Spark's tasks as Kafka lays out its topic: task i holds partition i.
+"""Lay a table out over Spark's tasks as Kafka lays out its topic: task i holds partition i.
 
 `DataFrame.repartitionById` does it, from PySpark 4.1 on.  Before, rows are sent by a hash of a salt; see `salts.py`.
 """
@@ -57,13 +57,13 @@ def kafka_layout(
 ) -> Callable[[DataFrame], DataFrame]:
     """For `df.transform`: the exact partition, partition i in Spark's task i, sorted within; one shuffle.
 
-    A task that writes to Kafka then writes to one partition, in order.  Rows that the client does not place
-    by key keep a null `partition` (the producer chooses) and are dealt out over all tasks by a hash of the
-    row, so that a task that runs again deals them the same way; Spark alone would put them all into task 0.
+    A task that writes to Kafka then writes to one partition, in order.  Rows that the client does not place by key keep
+    a null `partition` (the producer chooses), and a hash of the row deals them out over all tasks, so that a task that
+    runs again deals them the same way; Spark alone would put them all into task 0.
 
     Args:
         key: The column of the keys, by name or as a Column.
-        n: How many partitions the topic has, and so how many tasks there are, 1 to 2^31-1.
+        n: The topic's number of partitions, which is also the number of tasks, 1 to 2^31-1.
         order_by: The column or columns that each task is sorted by; make them unique, or rows that are equal
             in them may change places when a task runs again.
         client: The client profile; see `partwright.partition_for_key`.
@@ -74,8 +74,8 @@ def kafka_layout(
         A function from a table to the table with the int column `partition`, laid out.
 
     Raises:
-        PartwrightError: `n` out of range, an unknown client or key type; as the function is called, a stream,
-            what `with_partition` refuses, and an `order_by` that is not there.
+        PartwrightError: `n` is out of range, or the client or key type is unknown. When the function is called: a
+            stream, what `with_partition` refuses, or an `order_by` that does not exist.
 
     Examples:
         >>> orders.transform(kafka_layout(key="id", n=48, order_by="ts"))
@@ -131,9 +131,9 @@ def copartition(
 ) -> tuple[DataFrame, DataFrame]:
     """Both tables with their column `partition`, partition i of both in task i.
 
-    A join on `[*LAYOUT_COLUMNS, key]`, or a group by them, then needs no further shuffle.  Rows without a key
-    keep a null `partition` and lie in task 0, where a group by it finds all of them; an inner join drops them
-    before the shuffle.
+    A join on `[*LAYOUT_COLUMNS, key]`, or a group by them, then needs no further shuffle.  Rows without a key keep a
+    null `partition` and are in task 0, where a group by it finds all of them; an inner join drops them before the
+    shuffle.
 
     Before PySpark 4.1 each table has a column `salt` as well, by whose hash Spark finds the task, and the session's
     setting `spark.sql.requireAllClusterKeysForCoPartition` must be false: otherwise Spark would silently replace the
@@ -142,7 +142,7 @@ def copartition(
     Args:
         a: A table.
         b: Another table with a key of the same name and type.
-        key: The column of the keys in both, by name or as a Column that belongs to neither table alone.
+        key: The column with the keys in both, by name or as a Column that belongs to neither table.
         n: How many partitions, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
@@ -153,8 +153,8 @@ def copartition(
 
     Raises:
         KeyTypeError: The keys' types differ, or have no key bytes under this key type.
-        PartwrightError: What `with_partition` refuses, in either table; before PySpark 4.1, a column `salt`
-            that is there already, and a session that has not set what joins need.
+        PartwrightError: What `with_partition` refuses, in either table; before PySpark 4.1, an existing column `salt`,
+            or a session without the setting that joins need.
 
     Examples:
         >>> orders, users = copartition(orders, users, key="user", n=48)

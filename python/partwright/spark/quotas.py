@@ -37,17 +37,17 @@ Numbers: TypeAlias = str | int | Column
 
 
 def min_quota(partitions: Numbers, members: Numbers) -> Column:
-    """What every member has at least of so many partitions; see `partwright.assignors.quotas.min_quota`.
+    """The least that every member has of `partitions`; see `partwright.assignors.quotas.min_quota`.
 
     Args:
-        partitions: How many partitions there are: a column's name, a Column or a number.
+        partitions: The number of partitions: a column's name, a Column or a number.
         members: How many members share them, likewise.
 
     Returns:
         An int column, null where one of them is null.
 
     Raises:
-        PartwrightError: A number is out of range: at once. As Spark's `PythonException`, when a job runs: a column's
+        PartwrightError: At once: a number is out of range. As Spark's `PythonException`, when a job runs: a column's
             value is; `partwright.spark.first_sentence` finds the sentence in it.
 
     Examples:
@@ -58,7 +58,7 @@ def min_quota(partitions: Numbers, members: Numbers) -> Column:
 
 
 def max_quota(partitions: Numbers, members: Numbers) -> Column:
-    """What no member has more of; see `partwright.assignors.quotas.max_quota`.
+    """The most that a member has; see `partwright.assignors.quotas.max_quota`.
 
     Args:
         partitions: See `min_quota`.

@@ -1,4 +1,4 @@
-"""The PySpark that `partwright.spark` needs, asked for before anything imports it."""
+"""Check that PySpark fits `partwright.spark`, before anything imports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be refused on the driver, before any job: columns that are not there, keys without key bytes."""
+"""What the driver can refuse before any job: columns that do not exist, keys without key bytes."""
 
 from __future__ import annotations
 

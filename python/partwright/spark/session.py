@@ -1,4 +1,4 @@
-"""A classic Spark session whose workers run this same interpreter and whose noise goes to a file."""
+"""A classic Spark session whose workers run this same interpreter, and whose noise goes to a file."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def session(
     configs: Mapping[str, object] | None = None,
     log_file: str | os.PathLike[str] | None = None,
 ) -> SparkSession:
-    """A classic Spark session; where one is running already, that one as it is.
+    """A classic Spark session; if one is already running, that one as it is.
 
-    Spark's workers otherwise run the `python3` found on PATH, where a virtual environment's partwright is
-    not to be found.
+    Otherwise, Spark's workers run the `python3` on PATH, which does not see a virtual environment's partwright.
 
     Args:
         app_name: The application's name.
-        master: Spark's master.  A local one listens on the loopback interface alone.
+        master: Spark's master.  A local one listens only on the loopback interface.
         kafka: Whether to bring Spark's Kafka connector: four jars, fetched at the first use.
-        configs: Spark's own configuration, which goes before what is set here; the connector's jars are
-            added to those in `spark.jars`.  It reaches Java in a file that only this user can read, which is
-            removed once Java has started: no process has a password of it in its command line.
-        log_file: Where Spark's log and whatever else its Java process and workers print is appended, so that
-            the terminal stays clean.  The first session of a process starts Java, and so decides this.
+        configs: Spark's own configuration, which overrides what is set here; the connector's jars are added to those in
+            `spark.jars`.  It reaches Java in a file that only this user can read, which is removed once Java has
+            started: no process has a password in its command line.
+        log_file: The file to which Spark's log, and everything else that its Java process and workers print, is
+            appended, so that the terminal stays clean.  The first session of a process starts Java, and so decides
+            this.
 
     Returns:
-        The session, to be ended with `.stop()`.
+        The session; end it with `.stop()`.
 
     Raises:
         MissingExtraError: There is no Java 17 or later, or only pyspark-client.

@@ -1,4 +1,4 @@
-"""The Spark that PySpark starts: its version and Scala's, by its jars."""
+"""The Spark that PySpark starts: its version and Scala's, read from its jars."""
 
 from __future__ import annotations
 

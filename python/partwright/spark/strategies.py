@@ -1,7 +1,7 @@
-"""The strategies of a producer in Spark: each task is one producer, whose rows are in a known order.
+"""A producer's strategies in Spark: each task is one producer, whose rows are in a known order.
 
-A strategy goes by the records before, so that a task that runs again has to meet the same rows in the same order: that
-of the source, as long as nothing was shuffled, or that of columns that are unique, by which each task is sorted.
+A strategy depends on earlier records, so a task that runs again must meet the same rows in the same order: the
+source's order, if nothing was shuffled, or that of columns that are unique, by which each task is sorted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A table's records summed up on the cluster by key and partition, and what an audit needs of the sums on the driver.
+"""Sum up a table's records by key and partition on the cluster, and bring what an audit needs to the driver.
 
 Spark groups; nothing but sums crosses to Python, and no more keys come to the driver than `partwright.audit.key_sums`
 keeps of a file: of too many the same ones, those with the smallest hashes.
@@ -134,23 +134,21 @@ def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> O
     for name in ("offset", "size"):
         least = min((value for value in totals[name].to_pylist() if value is not None), default=0)
         if least < 0:
-            raise PartwrightError(f"a row has the {name} {least}, which is no whole number from 0 on")
+            raise PartwrightError(f"a row has the {name} {least}, which is not a whole number from 0 on")
     keyed = sums_.where(has_key)
-    whole = Level(
-        0, *(sum(value or 0 for value in totals[name].to_pylist()) for name in ("pairs", "key_bytes"))
+    pairs, key_bytes = (
+        sum(value or 0 for value in totals[name].to_pylist()) for name in ("pairs", "key_bytes")
     )
-    scale = scale_of([whole])
-    heavy = None
-    if scale > 1:
-        scale = scale_of(_levels(keyed))
-        by_key = keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
-        heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
-        # All partitions of each: nothing of the heaviest is left out.
-        of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
-        heavy = to_arrow(of_them.select("partition", "key", "rows"))
-        keyed = keyed.withColumn("level", _level()).where(sf.col("level") >= scale.bit_length() - 1)
-    pairs = to_arrow(keyed.select("partition", "key", *_SUMS))
-    return Observed.of_sums(totals, pairs, scale, heavy, order)
+    if scale_of([Level(0, pairs, key_bytes)]) == 1:
+        return Observed.of_sums(totals, _pairs(keyed), 1, None, order)
+    by_key = keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
+    heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
+    # All partitions of each: nothing of the heaviest is left out.
+    of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
+    heavy = to_arrow(of_them.select("partition", "key", "rows"))
+    # Of hashes that spread, each next level has half of the pairs.
+    spread = [Level(level, pairs >> (level + 1), key_bytes >> (level + 1)) for level in range(32)]
+    return Observed.of_sums(totals, *_sample(keyed, scale_of(spread).bit_length() - 1), heavy, order)
 
 
 def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
@@ -201,8 +199,26 @@ def refused() -> Iterator[None]:
         raise PartwrightError(sentence) from error
 
 
-def _levels(keyed: DataFrame) -> list[Level]:
-    by_level = keyed.select(_level().alias("level"), sf.octet_length("key").alias("bytes")).groupBy("level")
+def _pairs(keyed: DataFrame) -> pa.Table:
+    return to_arrow(keyed.select("partition", "key", *_SUMS))
+
+
+def _sample(keyed: DataFrame, likely: int) -> tuple[pa.Table, int]:
+    """The pairs of the keys that are kept where there are too many, and of how many keys one is kept.
+
+    Only pairs near the likely level are hashed once and looked at twice. Where their number shows that it is another
+    one, as with keys that somebody chose by their hashes, all are.
+    """
+    least = max(likely - 1, 0)
+    with kept(keyed.withColumn("level", _level()).where(sf.col("level") >= least)) as high:
+        level = scale_of(_levels(high)).bit_length() - 1
+        if level > least or not least:
+            return _pairs(high.where(sf.col("level") >= level)), 1 << level
+    return _sample(keyed, 0)
+
+
+def _levels(with_level: DataFrame) -> list[Level]:
+    by_level = with_level.select("level", sf.octet_length("key").alias("bytes")).groupBy("level")
     found = to_arrow(by_level.agg(sf.count("*").alias("pairs"), sf.sum("bytes").alias("bytes")))
     return [Level(row["level"], row["pairs"], row["bytes"]) for row in found.to_pylist()]
 

@@ -1,4 +1,4 @@
-"""A table with its column `partition`, as Spark's Kafka sink takes it."""
+"""A table with the column `partition` for Spark's Kafka sink."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def with_partition(
     cluster: Cluster | None = None,
     engine: str | None = None,
 ) -> DataFrame:
-    """The table and, as an int column `partition`, where a client's producer would put each row.
+    """Add, as an int column `partition`, where a client's producer would put each row.
 
     Args:
         df: The table.
@@ -59,17 +59,17 @@ def with_partition(
         value: For strategies that count bytes, the values: a string or binary.
         size: The same by their sizes in bytes, whole numbers; null for a null value.
         order_by: For strategies, columns that are unique together: each task is sorted by them. Without them the rows
-            are taken in the order of the source, as long as nothing was shuffled.
-        seed: What a strategy's draws begin with; task i begins with `seed + i`.
+            are taken in the source's order, if nothing was shuffled.
+        seed: The seed of a strategy's draws; task i begins with `seed + i`.
         configs: For strategies, Kafka's own keys and values, such as `batch.size`.
-        partition: The partitions that rows name themselves, whole numbers, which come before any strategy; null where
-            a row names none. A column of the name `partition` is replaced.
-        field: The column that the strategy `field` goes by.
+        partition: The column with the partitions that rows name themselves, whole numbers, which override any strategy;
+            null if a row names none. A column named `partition` is replaced.
+        field: The column for the strategy `field`.
         time: When each record is sent, a timestamp or milliseconds: a batch leaves when `linger.ms` has passed.
             Without it a batch leaves when it is full.
-        cluster: For strategies that go by leaders or racks, where the topic's partitions are; it has this topic alone,
+        cluster: For strategies that need leaders or racks, where the topic's partitions are; it has only this topic,
             with `n` partitions. Without it all of them have a leader.
-        engine: `arrow` or `jvm`; see `partition_for_key`. Strategies have `arrow` alone.
+        engine: `arrow` or `jvm`; see `partition_for_key`. Strategies only have `arrow`.
 
     Returns:
         `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
@@ -77,10 +77,10 @@ def with_partition(
 
     Raises:
         KeyTypeError: The key's type has no key bytes under this key type.
-        PartwrightError: There is no such column, or one called `partition` already; `n` out of range; an
-            unknown client, key type, strategy or engine; a rule that engine `jvm` has no expression for; for
-            strategies, a stream, rows that were shuffled and have no `order_by`, and sizes that are missing. As
-            Spark's `PythonException`, when a job runs: rows that are equal in `order_by`.
+        PartwrightError: The column does not exist, or one named `partition` already does; `n` is out of range; the
+            client, key type, strategy or engine is unknown; engine `jvm` has no expression for the rule; for
+            strategies, a stream, shuffled rows without `order_by`, or missing sizes. As Spark's `PythonException`, when
+            a job runs: rows with equal `order_by`.
 
     Examples:
         >>> with_partition(flights, key="tailnum", n=12)
@@ -117,7 +117,7 @@ def with_partition(
 
 
 def check_absent(df: DataFrame, column: str) -> None:
-    """Refuse a table that has a column of a name that is to be added, as `partition` in one read from Kafka.
+    """Refuse a table that already has a column of the new name, such as `partition` in one read from Kafka.
 
     Raises:
         PartwrightError: With the column's name; Spark takes names without regard to case.

@@ -1,4 +1,4 @@
-"""A topic as a table: a task reads one partition, and for the records of some keys only their partitions are read."""
+"""A topic as a table: each task reads one partition; for the records of some keys, only their partitions are read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_topic"]
 
-# It cuts the record's key for the hash alone.
+# It cuts the record's key only for the hash.
 _OF_THE_HASH = "confluent:strip-id"
 _NO_SOURCE = "Failed to find"
 
@@ -56,48 +56,48 @@ def read_topic(
     n: SupportsIndex | Iterable[SupportsIndex] | None = None,
     headers: bool = False,
 ) -> DataFrame:
-    """A topic's records as a table, as they lie in Kafka: each task reads one partition, in the order of its offsets.
+    """Read a topic's records as a table: each task reads one partition, in the order of its offsets.
 
-    Where each partition begins and ends is asked of Kafka now, by confluent-kafka from this process, also in Spark
-    Connect. So each action on the table reads the same records; those that come later are in no action. A partition
-    without records to read has no task, so that a task's number is not its partition's: the column `partition` is.
+    Kafka is asked now where each partition begins and ends, by confluent-kafka from this process, also in Spark
+    Connect. So each action on the table reads the same records, and never later ones. A partition without records to
+    read has no task, so a task's number may differ from its partition's: use the column `partition`.
 
-    Spark has no way for Python to say that a table lies by its partitions already, so that a join or a group by
-    `partition` shuffles the table once.
+    Python cannot tell Spark that a table is already laid out by partition, so a join or a group by `partition` shuffles
+    the table once.
 
     Args:
         spark: The session, with Spark's Kafka connector: `partwright.spark.session(kafka=True)`.
         topic: The topic.
-        bootstrap: Where the broker is, `host:port`, or several with commas between; None for the `bootstrap.servers`
-            of the configuration.
-        kafka_config: The client configuration, for Spark's executors too: a dict of settings by Kafka's or by
+        bootstrap: The broker, `host:port`, or several with commas; None for the `bootstrap.servers` of the
+            configuration.
+        kafka_config: The client configuration, also for Spark's executors: a dict of settings by Kafka's or by
             librdkafka's names, or the path of a properties file.
-        since: The first record of each partition is the first of this time or later: text in ISO 8601 (UTC where it
-            names no zone), a datetime with a zone, or milliseconds since 1970. Or offsets by partition, `{0: 17}`, to
-            begin with; other partitions are read from their beginning.
-        until: As `since`, for the first record of each partition that is left out.
-        last: The newest offsets of each partition alone, so many.
-        only_partitions: These partitions alone: one, several, or text such as `0,3-5`.
-        keys: The records of these keys alone, one key or a column of them; no other partition is read than those that
-            the keys give.
+        since: Read each partition from its first record at this time or later: text in ISO 8601 (UTC if it names no
+            zone), a datetime with a zone, or milliseconds since 1970. Or offsets by partition, `{0: 17}`, to begin
+            with; other partitions are read from their beginning.
+        until: Like `since`, for the first record of each partition that is left out.
+        last: Read only this many newest offsets of each partition.
+        only_partitions: Read only these partitions: one, several, or text such as `0,3-5`.
+        keys: Read only the records of these keys, one key or a column of them, and only the partitions that they are
+            in.
         client: With `keys`, the client profile that wrote the records; `java` by default.
         key_type: With `keys`, how a value becomes key bytes; see `partwright.encode`.
-        n: With `keys`, how many partitions the topic had as the records were written, or several such numbers, whose
-            partitions are all read; by default how many it has now. Of a topic that got more partitions, the old
-            records of a key are where the old number put them.
+        n: With `keys`, the topic's number of partitions when the records were written, or several such numbers, whose
+            partitions are all read; by default its present number. If the topic got more partitions, a key's old
+            records are where the old number put them.
         headers: Whether the table has the column `headers`, too.
 
     Returns:
         The columns of Spark's Kafka source: `key` and `value` (binary), `topic`, `partition` (int), `offset` (bigint),
         `timestamp`, `timestampType` (int) and perhaps `headers` (`array<struct<key: string, value: binary>>`). A job
-        fails where records are gone by the time that it reads them.
+        fails if records are gone by the time it reads them.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.
-        BrokerError: No Kafka answers, there is no such topic, or no right to see it.
-        PartwrightError: The session has no Kafka connector, or is stopped; an unknown client or key type; a key without
-            a partition of its own; a partition, an offset or an `n` that the topic does not have; bounds that are not
-            understood or contradict each other.
+        BrokerError: No Kafka answers, the topic does not exist, or it may not be seen.
+        PartwrightError: The session has no Kafka connector, or is stopped; the client or key type is unknown; a key has
+            no partition of its own; the topic does not have a partition, an offset or an `n`; bounds are not understood
+            or contradict each other.
 
     Examples:
         >>> one = read_topic(spark, "flights", "127.0.0.1:9092", keys="N14228")  # doctest: +SKIP

@@ -1,27 +1,28 @@
-//! Every way the core refuses, each a sentence with the offending value.
+//! All refusals of the core. Each is a sentence that contains the offending value.
 
 use crate::names::listed;
 
-/// What the core's functions return.
+/// The result of the core's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong with every malformed array.
+/// The sentence for every malformed array.
 const MALFORMED: &str = "the Arrow array is malformed, its offsets point outside of its data";
 
-/// What a refusal knows besides its sentence, for whoever has to act on it: no sentence is ever read back.
+/// The facts of a refusal, next to its sentence. A program that must act on a refusal reads these and never parses the
+/// sentence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The row of the column, counted from 0.
+    /// The row in the column, counted from 0.
     pub row: Option<usize>,
-    /// The setting or the kind of name that was refused.
+    /// The setting, or the kind of name, that was refused.
     pub field: Option<&'static str>,
-    /// What was given for it.
+    /// The value that was given for it.
     pub value: Option<Given>,
-    /// The sentence without the row, or the field, that it begins with.
+    /// The sentence without the row or the field at its beginning.
     pub reason: Option<String>,
 }
 
-/// A value that was refused.
+/// A refused value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// A whole number.
@@ -37,106 +38,106 @@ pub enum Error {
     /// A topic has 1 to 2^31-1 partitions.
     #[error("the number of partitions must be from 1 to 2147483647, not {given}")]
     Partitions {
-        /// What was given instead.
+        /// The value that was given.
         given: i64,
     },
     /// No client profile has this name.
     #[error("there is no client {name:?}{}", clients(nearest, known))]
     UnknownClient {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: Vec<&'static str>,
-        /// Those that were probably meant.
+        /// The names that were probably meant.
         nearest: Vec<&'static str>,
     },
     /// No key type has this name.
     #[error("there is no key type {name:?}; known: {}{}", known.join(", "), hint(nearest))]
     UnknownKeyType {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: Vec<&'static str>,
-        /// Those that were probably meant.
+        /// The names that were probably meant.
         nearest: Vec<&'static str>,
     },
     /// No assignor has this name.
     #[error("there is no assignor {name:?}; known: {}{}", known.join(", "), hint(nearest))]
     UnknownAssignor {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: Vec<&'static str>,
-        /// Those that were probably meant.
+        /// The names that were probably meant.
         nearest: Vec<&'static str>,
     },
     /// No client has an assignor of this name and version.
     #[error("there is no assignor {name:?}: {reason}{}", hint(nearest))]
     UnknownClientAssignor {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The known assignors with their versions.
         reason: String,
-        /// Those that were probably meant.
+        /// The names that were probably meant.
         nearest: Vec<&'static str>,
     },
     /// No strategy has this name.
     #[error("there is no strategy {name:?}; known: {}{}", known.join(", "), hint(nearest))]
     UnknownStrategy {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: Vec<&'static str>,
-        /// Those that were probably meant.
+        /// The names that were probably meant.
         nearest: Vec<&'static str>,
     },
-    /// A setting is below the least that it may be.
+    /// A setting is below its minimum.
     #[error("{field} {}", at_least(*least, *given))]
     Setting {
         /// Kafka's name of it.
         field: &'static str,
-        /// The least it may be.
+        /// The minimum.
         least: i64,
-        /// What was given instead.
+        /// The value that was given.
         given: i64,
     },
-    /// A producer has no partition for a record, or cannot be configured so.
+    /// A producer has no partition for a record, or its configuration is not valid.
     #[error("{0}")]
     Producer(String),
-    /// Replicas cannot be placed so.
+    /// Replicas cannot be placed with these brokers.
     #[error("{0}")]
     Placement(String),
     /// A recorded draw is missing, or not below its bound.
     #[error("a number from 0 to {} is needed as draw {place}", bound.saturating_sub(1))]
     Draw {
-        /// How many were drawn before it.
+        /// The number of draws before it.
         place: usize,
-        /// What it must be below.
+        /// The bound: the draw must be below it.
         bound: usize,
     },
-    /// A play of a group's life cannot go on.
+    /// The simulation of a group cannot continue.
     #[error("{0}")]
     Group(String),
-    /// A group has more partitions than are assigned at once.
+    /// A group has more partitions than one assignment may have.
     #[error("the members subscribe to more partitions than one group may have, {most}")]
     TooManyPartitions {
-        /// How many it may have.
+        /// The most that it may have.
         most: u32,
     },
-    /// A topic's id is 22 letters of base64, as Kafka writes it.
+    /// A topic's id is not 22 characters of base64, as Kafka writes it.
     #[error("{given:?} is no topic id: Kafka writes 22 letters of A-Z, a-z, 0-9, - and _")]
     TopicId {
-        /// What was given instead.
+        /// The value that was given.
         given: String,
     },
-    /// Kafka's own assignor has no answer for a group, and throws.
+    /// Kafka's own assignor throws an exception for a group.
     #[error("{assignor} has no assignment for {reason} (Kafka's own assignor throws {exception})")]
     Unassigned {
         /// The assignor.
         assignor: &'static str,
-        /// What Java throws.
+        /// The Java exception.
         exception: &'static str,
-        /// What is the matter with the group.
+        /// The property of the group that causes it.
         reason: &'static str,
     },
     /// Kafka's own assignor never ends on a group.
@@ -152,24 +153,24 @@ pub enum Error {
     ClientFails {
         /// The assignor.
         assignor: &'static str,
-        /// What the client does, and because of what in the group.
+        /// What the client does, and which property of the group causes it.
         reason: String,
     },
-    /// The type of a column has no key bytes, or not under this key type.
+    /// The type of a column has no key bytes, or none under this key type.
     #[error("{0}")]
     KeyType(String),
     /// One value has no key bytes under the key type.
     #[error("row {row}: {reason}")]
     Value {
-        /// The row, counted from 0 from the start of the column.
+        /// The row, counted from 0 at the start of the column.
         row: usize,
-        /// What is wrong with it, with the value.
+        /// What is wrong, with the value.
         reason: String,
     },
-    /// A client has no partition for a key, and fails itself.
+    /// A client has no partition for a key: the real client fails too.
     #[error("{reason}")]
     Key {
-        /// Why, with the key.
+        /// The reason, with the key.
         reason: String,
     },
     /// An Arrow array breaks Arrow's own format.
@@ -178,7 +179,7 @@ pub enum Error {
         /// The first row found broken.
         row: usize,
     },
-    /// There is no room for what would come out.
+    /// There is not enough memory for the result.
     #[error("there is not enough memory for the results of {rows} rows")]
     Memory {
         /// How many rows the array has.
@@ -195,7 +196,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same refusal, its row counted from `rows` further up: an array's row becomes its column's.
+    /// The same refusal with `rows` added to its row: the row of an array becomes the row of its column.
     #[must_use]
     pub fn below(self, rows: usize) -> Self {
         match self {
@@ -205,7 +206,7 @@ impl Error {
         }
     }
 
-    /// What this refusal knows besides its sentence.
+    /// The facts of this refusal, next to its sentence.
     #[must_use]
     pub fn known(&self) -> Known {
         let named = |field, name: &str| Known {
@@ -260,7 +261,7 @@ fn hint(nearest: &[&str]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", listed(nearest)) }
 }
 
-/// There are too many clients to list where it is clear which was meant.
+/// There are too many clients to list them all when it is clear which one was meant.
 fn clients(nearest: &[&str], known: &[&str]) -> String {
     if nearest.is_empty() { format!("; known: {}", known.join(", ")) } else { hint(nearest) }
 }

@@ -1,25 +1,25 @@
-//! Names that are kept in several places, and their numbers.
+//! Names that are stored in several places, and their numbers.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// A name that is kept in several places.
+/// A name that is stored in several places.
 pub type Name = Arc<str>;
 
-/// A name's number: what is asked of a name again and again is asked of its number, which needs no hashing.
+/// A name's number. Frequent look-ups use the number, which needs no hashing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id(u32);
 
 impl Id {
-    /// The number as a place in a list.
+    /// The number as an index into a list.
     #[inline]
     pub(crate) fn place(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The names that were ever numbered; a number is never given to another name.
+/// All names that ever got a number. A number never passes to another name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     ids: FxHashMap<Name, Id>,
@@ -27,7 +27,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The number of a name, a new one where it has none.
+    /// The number of a name; a name without a number gets a new one.
     pub(crate) fn number(&mut self, name: &Name) -> Id {
         if let Some(id) = self.find(name) {
             return id;
@@ -39,12 +39,12 @@ impl Names {
         id
     }
 
-    /// The number of a name that has one.
+    /// The number of a name, if it has one.
     pub(crate) fn find(&self, name: &str) -> Option<Id> {
         self.ids.get(name).copied()
     }
 
-    /// The name of a number.
+    /// The name that has this number.
     pub(crate) fn name(&self, id: Id) -> &Name {
         &self.names[id.place()]
     }

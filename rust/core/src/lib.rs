@@ -4,15 +4,15 @@
 //! | --- | --- |
 //! | [`assignors`] | who reads what: the assignors of a consumer group, the client's and the broker's |
 //! | [`batching`] | what a producer's batches look like before it runs |
-//! | [`group`] | how a consumer group lives: rebalances, generations, sessions, fencing |
+//! | [`group`] | the life of a consumer group: rebalances, generations, sessions, fencing |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
 //! | [`java`] | the orders of Java's strings, maps and sets, and its random numbers |
 //! | [`placement`] | which brokers get a new topic's replicas: Kafka's two placers |
-//! | [`producer`] | where a record goes that its key does not place: the strategies of Kafka's producers |
-//! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
+//! | [`producer`] | where a record goes if its key does not decide: the strategies of Kafka's producers |
+//! | `columnar` (feature `arrow`) | the same rules over Arrow columns, read without copying |
 //!
-//! Nothing here does I/O, reads a clock, starts a thread or draws a random number: what varies is an argument.
-//! Without the feature `arrow` the crate is the rules alone, over byte slices.
+//! Nothing here does I/O, reads a clock, starts a thread or draws a random number: times and random numbers are
+//! arguments. Without the feature `arrow` the crate has only the rules, over byte slices.
 
 mod error;
 
@@ -30,3 +30,7 @@ pub mod placement;
 pub mod producer;
 
 pub use error::{Error, Given, Known, Result};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,12 +1,12 @@
-//! Names that a user types: found as they are written, or refused beside those that there are.
+//! Names that a user types: found as they are written, or refused with a list of the known names.
 
 use strsim::osa_distance;
 
-/// More than this many names are no hint.
+/// A hint lists at most this many names.
 const HINTS: usize = 4;
 
-/// Those of `known` that were most likely meant: the same but for what stands before or behind the colon (`long` for
-/// `java:long`, `kafka-go` for four of them) or for its case, or a slip of a few letters away.
+/// The names in `known` that were most likely meant. They differ only in the part before or after the colon (`long` for
+/// `java:long`, `kafka-go` for four names), in upper and lower case, or by a few mistyped letters.
 pub(crate) fn nearest(given: &str, known: &[&'static str]) -> Vec<&'static str> {
     let given = given.to_lowercase();
     let slips = |name: &str| {
@@ -23,7 +23,7 @@ pub(crate) fn nearest(given: &str, known: &[&'static str]) -> Vec<&'static str> 
     if nearest.len() <= HINTS { nearest } else { Vec::new() }
 }
 
-/// Names as the end of a question: `a, b or c`.
+/// Names joined for the end of a question: `a, b or c`.
 pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         [names @ .., last] if !names.is_empty() => format!("{} or {last}", names.join(", ")),

@@ -1,4 +1,4 @@
-//! Arguments as Python gives them, checked once: a refusal is a `PartwrightError` with what was given.
+//! Checks arguments from Python, once. A refusal is a `PartwrightError` with the value that was given.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use crate::error::{BoundaryError, refused_argument};
 
-/// A number of partitions: a whole number (`__index__`), no bool and no float.
+/// A number of partitions: a whole number (`__index__`), neither a bool nor a float.
 #[derive(Clone, Copy)]
 pub(crate) struct Count(pub(crate) Partitions);
 
@@ -34,7 +34,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     }
 }
 
-/// How many threads may work: a whole number from 1 on.
+/// The most threads that may work: a whole number of at least 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads(pub(crate) usize);
 
@@ -96,7 +96,7 @@ fn article(what: &str) -> &'static str {
     if what.starts_with('a') { "an" } else { "a" }
 }
 
-/// An argument as the end of a sentence: its repr where that is short, else its type.
+/// An argument for the end of a sentence: its repr if that is short, otherwise its type.
 fn shown(given: Borrowed<'_, '_, PyAny>) -> String {
     const LONGEST: usize = 80;
     match given.repr().map(|text| text.to_string_lossy().into_owned()) {

@@ -1,4 +1,4 @@
-//! Arrow arrays in from Python and out to pyarrow; the only file that knows `pyo3_arrow`.
+//! Takes Arrow arrays from Python and returns them to pyarrow. Only this file uses `pyo3_arrow`.
 
 use std::slice;
 use std::sync::Arc;
@@ -21,20 +21,21 @@ use crate::error::{BoundaryError, caught, detached, unreadable};
 /// A column as Python gave it.
 pub(crate) struct Column {
     chunks: Chunks,
-    /// A column of UUIDs is binary to Arrow.
+    /// To Arrow a column of UUIDs is binary.
     of_uuids: bool,
 }
 
 enum Chunks {
     One(ArrayRef),
-    /// Those of a stream, all of one type.
+    /// The arrays of a stream, all of one type.
     Stream(Vec<ArrayRef>, DataType),
 }
 
 impl<'py> FromPyObject<'_, 'py> for Column {
     type Error = PyErr;
 
-    /// Takes over the buffers behind the capsules. Arrow's import panics at some arrays that keep to the interface.
+    /// Takes over the buffers behind the capsules. Arrow's import panics on some arrays that are valid under the
+    /// interface.
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let imported = caught(|| Self::import(given))
             .unwrap_or_else(|_| Err(PyTypeError::new_err("Arrow's import of arrays stopped at it")));
@@ -64,7 +65,8 @@ impl Column {
         Ok(Self { chunks: Chunks::Stream(chunks, field.data_type().clone()), of_uuids })
     }
 
-    /// `rule` of each chunk without the GIL, as a `pyarrow.Array` or a `pyarrow.ChunkedArray` of the same chunks.
+    /// Applies `rule` to each chunk without the GIL. The result is a `pyarrow.Array`, or a `pyarrow.ChunkedArray` with
+    /// the same chunks.
     pub(crate) fn map<A: Array + 'static>(
         self,
         py: Python<'_>,
@@ -90,7 +92,7 @@ impl Column {
             }
             let data_type = match results.first() {
                 Some(first) => first.data_type().clone(),
-                // No chunks have a type all the same, which may be refused.
+                // A column without chunks still has a type, which may be refused.
                 None => rule(&new_empty_array(data_type))?.data_type().clone(),
             };
             Ok((results, Arc::new(Field::new("", data_type, true))))
@@ -99,7 +101,7 @@ impl Column {
         Ok(column.into_pyarrow(py)?.unbind())
     }
 
-    /// `rule` of two columns of one chunk each, without the GIL, as a `pyarrow.Array`.
+    /// Applies `rule` to two columns of one chunk each, without the GIL. The result is a `pyarrow.Array`.
     pub(crate) fn with<A: Array + 'static>(
         self,
         py: Python<'_>,
@@ -110,7 +112,7 @@ impl Column {
         to_pyarrow(py, detached(py, || rule(&one, &other))?)
     }
 
-    /// Its one chunk.
+    /// The one chunk of a column.
     pub(crate) fn only(self) -> ArrayRef {
         match self.chunks {
             Chunks::One(array) => array,
@@ -127,7 +129,7 @@ impl Column {
         }
     }
 
-    /// The key bytes of the first row, the one there is where a single value came as a column.
+    /// The key bytes of the first row. A single value comes as a column with only this row.
     pub(crate) fn first(
         self,
         py: Python<'_>,
@@ -144,13 +146,13 @@ impl Column {
         })
     }
 
-    /// Where the key bytes of each chunk begin in memory, as the core sees them.
+    /// The address at which the core reads the key bytes of each chunk.
     pub(crate) fn addresses(self, py: Python<'_>) -> Result<Vec<Option<usize>>, BoundaryError> {
         let address = |chunk: &ArrayRef| Ok(columnar::key_column(chunk, None)?.address());
         detached(py, || self.chunks().iter().map(address).collect())
     }
 
-    /// UUIDs are binary, but no producer writes the 16 bytes unless it is said so.
+    /// Refuses UUIDs unless the key type is given: they are binary, but producers usually do not write the 16 bytes.
     fn refuse_uuids(&self, key_type: Option<KeyType>) -> CoreResult<()> {
         if key_type.is_none() && self.of_uuids {
             return Err(CoreError::KeyType(
@@ -167,8 +169,8 @@ fn is_of_uuids(field: &Field) -> bool {
     field.extension_type_name() == Some("arrow.uuid")
 }
 
-/// One array as a `pyarrow.Array`: what `pyarrow.array` makes of its capsules, without its questions on what else it may
-/// be given.
+/// Turns one array into a `pyarrow.Array`. The result is that of `pyarrow.array` on its capsules, without that
+/// function's checks for other kinds of input.
 pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Result<Py<PyAny>, BoundaryError> {
     static IMPORT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     if let Some(array) = array.as_any().downcast_ref::<Int32Array>() {

@@ -1,4 +1,4 @@
-//! Assignors: a group in, its assignment out.
+//! Assignors: they take a group and return its assignment.
 
 use partwright_core::assignors::{Assignor as Known, Options};
 use partwright_core::columnar::{self, Many};
@@ -10,11 +10,11 @@ use crate::arguments::Assignor;
 use crate::arrow::{Column, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
-/// Why an answer is one of several, and what all of them have in common.
+/// The reason why an answer is one of several, and what all of them have in common.
 type Chance = Option<(&'static str, Vec<&'static str>)>;
 
-/// Who reads what, a list of (topic, partition) for each row of `members`, and what was left to chance; the schema of
-/// both batches is that of the core.
+/// Who reads what, as a list of (topic, partition) pairs for each row of `members`, and what is left to chance. The
+/// schema of both batches is that of the core.
 #[pyfunction]
 pub(crate) fn assign(
     py: Python<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn assign(
     Ok((lists, chance.map(|chance| (chance.why, chance.same.to_vec()))))
 }
 
-/// The answer of many groups in five columns, or the first group that cannot be assigned.
+/// The answer for many groups in five columns, or the first group that cannot be assigned.
 #[derive(IntoPyObject)]
 pub(crate) enum Assigned {
     Columns(Vec<Py<PyAny>>),
@@ -66,7 +66,7 @@ pub(crate) fn assign_groups(
     }
 }
 
-/// The name of an assignor that there is.
+/// The name of an assignor, checked to exist.
 #[pyfunction]
 pub(crate) fn assignor_named(name: Assignor) -> &'static str {
     name.0.name()
@@ -84,7 +84,7 @@ pub(crate) fn assignors() -> Vec<&'static str> {
     Known::ALL.map(Known::name).to_vec()
 }
 
-/// The ids of topics as Kafka writes them: as given, or made of the name.
+/// The ids of topics as Kafka writes them: the given id, or one made from the name.
 #[pyfunction]
 pub(crate) fn topic_ids(
     names: Vec<String>,
@@ -97,14 +97,14 @@ pub(crate) fn topic_ids(
     names.into_iter().zip(given).map(id).collect()
 }
 
-/// The places of names in the order in which Java walks a map into which they were put, each once.
+/// The places of names in the order in which Java iterates over a map of them, each once.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn walk_names(names: Vec<String>) -> Vec<u32> {
     hash_map::walk_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// The partitions of topics, each once, in the order in which the metadata of a client has them.
+/// The partitions of topics, each once, in the order of a client's metadata.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn walk_partitions(topics: Vec<(String, Vec<i32>)>) -> Vec<Vec<i32>> {

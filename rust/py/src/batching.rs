@@ -1,4 +1,4 @@
-//! Simulations of a producer's batches, record batch by record batch.
+//! Simulations of a producer's batches, fed with one batch of records after another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use crate::arguments::Strategy;
 use crate::arrow::{Column, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
-/// A broker as Python gives it: its number, its rack, its latency, and the times in which it is away.
+/// A broker as Python gives it: its number, its rack, its latency, and the times when it is down.
 type GivenBroker = (i32, Option<String>, GivenLatency, Vec<(i64, i64)>);
 
-/// A latency as Python gives it: a number, or an object with the fields of one of the others.
+/// A latency as Python gives it: a number, or an object with the fields of one of the other kinds.
 #[derive(FromPyObject)]
 enum GivenLatency {
     #[pyo3(transparent)]
@@ -41,7 +41,7 @@ impl From<GivenLatency> for Latency {
     }
 }
 
-/// The settings as Python gives them, by the names of the core.
+/// The settings as Python gives them, under the core's names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenSettings {
@@ -57,7 +57,7 @@ pub(crate) struct GivenSettings {
     client_rack: String,
 }
 
-/// What varies beside the settings.
+/// The inputs other than the settings.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenScenario {
@@ -65,16 +65,16 @@ pub(crate) struct GivenScenario {
     flush_ms: Option<i64>,
     failed_requests: Vec<u64>,
     brokers: Vec<GivenBroker>,
-    /// By number and leader.
+    /// The partitions, each with its number and leader.
     partitions: Vec<(i32, Option<i32>)>,
     draws: Option<Vec<i32>>,
     seed: i64,
 }
 
-/// A simulation, and what it has told: all, where that is wanted, and what it comes to.
+/// A simulation and its result: the sums, and on request the fate of each record.
 type State = (Simulation, (Option<Rows>, Summary));
 
-/// What a simulation comes to, as Python gets it.
+/// The sums of a simulation, as Python gets them.
 #[derive(IntoPyObject)]
 pub(crate) struct Totals {
     records: u64,
@@ -83,12 +83,12 @@ pub(crate) struct Totals {
     unsent: u64,
     partitions: Vec<(i32, u64)>,
     brokers: Vec<(i32, u64)>,
-    /// The 50th and the 99th percentile.
+    /// The 50th and 99th percentiles.
     waited_ms: [Option<i64>; 2],
     delay_ms: [Option<i64>; 2],
 }
 
-/// A simulation and what has become of its records.
+/// A simulation and the fate of its records.
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Batching {
     state: Mutex<State>,
@@ -96,7 +96,7 @@ pub(crate) struct Batching {
 }
 
 impl Batching {
-    /// What is kept is whole after each call, a panic's too.
+    /// The state is consistent after each call, even after a panic.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,7 +104,7 @@ impl Batching {
 
 #[pymethods]
 impl Batching {
-    /// A producer that has sent nothing yet.
+    /// Makes a producer that has sent nothing yet.
     #[new]
     fn new(
         strategy: Strategy,
@@ -148,7 +148,7 @@ impl Batching {
         })
     }
 
-    /// Some records; the columns are those of the core.
+    /// Adds some records; the columns are those of the core.
     fn append(&self, py: Python<'_>, records: Column) -> Result<(), BoundaryError> {
         let records = records.only();
         detached(py, || {
@@ -157,7 +157,7 @@ impl Batching {
         })
     }
 
-    /// No more records: what they come to.
+    /// Ends the records and returns the sums.
     fn finish(&self, py: Python<'_>) -> Result<Totals, BoundaryError> {
         detached(py, || {
             let (simulation, report) = &mut *self.state();
@@ -178,7 +178,7 @@ impl Batching {
         })
     }
 
-    /// What has become of each, by the names of the tables; empty where that was not wanted.
+    /// The fate of each record, by the names of the tables; empty if it was not requested.
     fn tables(&self, py: Python<'_>) -> Result<HashMap<&'static str, Py<PyAny>>, BoundaryError> {
         let tables = detached(py, || {
             let rows = &self.state().1.0;

@@ -1,4 +1,4 @@
-//! The coordinators of groups: each a value, with one function that says what becomes of it.
+//! The coordinators of groups. Each is a value, with one function that computes the next one.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::{BoundaryError, detached};
 
-/// The coordinator's settings for groups of the classic protocol.
+/// The settings of the coordinator for groups of the classic protocol.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenClassicConfig {
@@ -29,7 +29,7 @@ impl From<GivenClassicConfig> for classic::Config {
     }
 }
 
-/// Who asks, as Python gives it.
+/// The member that sends a request, as Python gives it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenSender {
@@ -65,7 +65,7 @@ pub(crate) struct GivenSync {
     assignments: Vec<(String, String)>,
 }
 
-/// What a group of either protocol goes through without being asked anything.
+/// Events that are not requests, for groups of both protocols.
 #[derive(FromPyObject)]
 pub(crate) enum Idle {
     #[expect(dead_code, reason = "the field's name says it")]
@@ -80,7 +80,7 @@ pub(crate) enum Idle {
     },
 }
 
-/// A request as Python gives it: an object with one field, by which it is known.
+/// A request as Python gives it: an object with one field, whose name tells the kind.
 #[derive(FromPyObject)]
 pub(crate) enum GivenRequest {
     Join {
@@ -136,7 +136,7 @@ impl From<GivenRequest> for classic::Request<String, String> {
     }
 }
 
-/// What an answer has, of any request: what another one's has is null.
+/// The fields of the answers to all requests. A field that an answer does not have is null.
 #[derive(IntoPyObject, Default)]
 pub(crate) struct ClassicAnswer {
     at_ms: i64,
@@ -174,7 +174,7 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
             },
             classic::Answer::Synced { code, protocol, assignment } => {
                 let protocol = protocol.map(|name| name.to_string());
-                // Where nobody has said anything, and where it is refused, Kafka sends no bytes, which is not none.
+                // Kafka sends empty bytes, not a null, if nobody has given an assignment and if the request is refused.
                 let assignment = Some(assignment.unwrap_or_default());
                 Self { error: code.name(), protocol, assignment, ..answer }
             }
@@ -193,7 +193,7 @@ fn text(name: Arc<str>) -> String {
     (*name).to_owned()
 }
 
-/// What a group is, between two events.
+/// The state of a group between two events.
 #[derive(IntoPyObject)]
 pub(crate) struct ClassicState {
     state: Option<&'static str>,
@@ -210,20 +210,20 @@ pub(crate) struct ClassicGroup(classic::Group<String, String>);
 
 #[pymethods]
 impl ClassicGroup {
-    /// A group that nobody has joined yet.
+    /// Makes a group that nobody has joined yet.
     #[new]
     fn new(config: GivenClassicConfig) -> Self {
         Self(classic::Group::new(config.into()))
     }
 
-    /// The group after an event, and what was answered meanwhile.
+    /// The group after an event, and the answers sent since the last one.
     fn step(&self, at_ms: i64, tag: u32, request: GivenRequest) -> (Self, Vec<ClassicAnswer>) {
         let event = classic::Event { at: at_ms, tag, request: request.into() };
         let (group, effects) = self.0.clone().step(event);
         (Self(group), effects.into_iter().map(Into::into).collect())
     }
 
-    /// What the group is now.
+    /// The present state of the group.
     fn state(&self) -> ClassicState {
         ClassicState {
             state: self.0.exists().then(|| self.0.phase().name()),
@@ -236,7 +236,7 @@ impl ClassicGroup {
     }
 }
 
-/// The coordinator's settings for groups of KIP-848's protocol.
+/// The settings of the coordinator for groups of KIP-848's protocol.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenConsumerConfig {
@@ -273,7 +273,7 @@ pub(crate) struct GivenHeartbeat {
     owned: Option<Vec<consumer::Place>>,
 }
 
-/// A request as Python gives it: an object with one field, by which it is known.
+/// A request as Python gives it: an object with one field, whose name tells the kind.
 #[derive(FromPyObject)]
 pub(crate) enum GivenConsumerRequest {
     Heartbeat {
@@ -357,7 +357,7 @@ pub(crate) struct ConsumerGroup(consumer::Group);
 
 #[pymethods]
 impl ConsumerGroup {
-    /// A group that nobody has joined yet.
+    /// Makes a group that nobody has joined yet.
     #[new]
     fn new(config: GivenConsumerConfig) -> PyResult<Self> {
         for assignor in &config.assignors {
@@ -366,7 +366,7 @@ impl ConsumerGroup {
         Ok(Self(consumer::Group::new(config.into())))
     }
 
-    /// The group after an event, and what was answered meanwhile.
+    /// The group after an event, and the answers sent since the last one.
     fn step(
         &self,
         py: Python<'_>,
@@ -379,7 +379,7 @@ impl ConsumerGroup {
         Ok((Self(group), effects.into_iter().map(Into::into).collect()))
     }
 
-    /// What the group is now.
+    /// The present state of the group.
     fn state(&self) -> ConsumerState {
         let member = |(id, member): (&Arc<str>, &consumer::Member)| ConsumerMember {
             id: id.to_string(),

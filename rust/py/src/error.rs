@@ -1,4 +1,4 @@
-//! How refusals become Python exceptions, and how a panic is kept from ever becoming one.
+//! Turns refusals into Python exceptions. A panic becomes an ordinary exception too, which asks the user to report it.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-/// Either side's failure, so that `?` works on both.
+/// A failure of the core or of Python, so that `?` works on both.
 pub(crate) enum BoundaryError {
     Core(partwright_core::Error),
-    /// The core refused the value of a column that was made for it alone: its row says nothing.
+    /// The core refused a single value. It was passed as a column of one row, so the row says nothing.
     Single(String),
     Python(PyErr),
-    /// A defect of partwright itself, and what its panic said.
+    /// A defect of partwright itself, with the panic's message.
     Panic(String),
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn detached<T: Send>(
     py.detach(|| caught(work)).map_err(BoundaryError::Panic)?.map_err(Into::into)
 }
 
-/// What `work` gives, or what it panics with, in one line.
+/// The result of `work`, or its panic's message in one line.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(|| quiet(work))).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
@@ -71,7 +71,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Runs `work` in a thread whose panics are caught, and so printed by nobody; those of others are, as before.
+/// Runs `work` without printing its panic, which the caller catches. The panics of other threads are printed as before.
 pub(crate) fn quiet<T>(work: impl FnOnce() -> T) -> T {
     struct Before(bool);
     impl Drop for Before {
@@ -91,7 +91,7 @@ pub(crate) fn quiet<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Sets the hook of this library's panics, which are not those of other extension modules: each has its own.
+/// Sets the panic hook of this library. Other extension modules have their own.
 static HOOK: Once = Once::new();
 
 thread_local! {
@@ -99,8 +99,8 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What Arrow's import, or the Python object behind it, raised, as a refusal in one sentence. What asks the program to
-/// stop passes as it is.
+/// Turns an exception of Arrow's import, or of the Python object behind it, into a refusal in one sentence. An
+/// exception that asks the program to stop is passed on unchanged.
 pub(crate) fn unreadable(py: Python<'_>, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyMemoryError>(py) || !error.is_instance_of::<PyException>(py) {
         return error;
@@ -114,18 +114,18 @@ pub(crate) fn unreadable(py: Python<'_>, error: PyErr) -> PyErr {
     refusal
 }
 
-/// A `PartwrightError` with this sentence.
+/// Makes a `PartwrightError` with this sentence.
 pub(crate) fn refusal(sentence: String) -> PyErr {
     raise("PartwrightError", sentence, Known::default(), None)
 }
 
-/// A `PartwrightError` about an argument.
+/// Makes a `PartwrightError` about an argument.
 pub(crate) fn refused_argument(field: &'static str, given: &Bound<'_, PyAny>, sentence: String) -> PyErr {
     raise("PartwrightError", sentence, Known { field: Some(field), ..Known::default() }, Some(given))
 }
 
-/// An exception of `partwright.errors`, which are Python classes because one of them has two bases, with all that is
-/// known of it; `given` is the value where that is one of Python's.
+/// Makes an exception of `partwright.errors` with all its facts. These are Python classes, because one of them has two
+/// bases. `given` is the refused value if it is a Python object.
 fn raise(class: &str, sentence: String, known: Known, given: Option<&Bound<'_, PyAny>>) -> PyErr {
     Python::attach(|py| {
         let made =

@@ -2,8 +2,9 @@
 
 use partwright_core::hashing::{KeyType, Partitions};
 use partwright_core::{columnar, hashing};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::arguments::{Client, Count, Encoding, Threads};
 use crate::arrow::Column;
@@ -37,7 +38,7 @@ pub(crate) fn partition_for_key(
     keys.map(py, key_type, |keys| columnar::partition_for_key_by(&threads, keys, n.0, client.0, key_type))
 }
 
-/// A rule with its settings, which are checked once.
+/// A rule with its settings, which are checked only once.
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Placer {
     n: Partitions,
@@ -62,7 +63,7 @@ impl Placer {
         })
     }
 
-    /// What it is made of again, in another process.
+    /// The arguments from which another process builds it again (pickle).
     fn __getnewargs__(&self) -> (u32, &'static str, Option<&'static str>) {
         (self.n.get(), self.client.profile().name, self.key_type.map(KeyType::name))
     }
@@ -80,7 +81,7 @@ pub(crate) fn encode(
     values.map(py, key_type, |values| columnar::encode(values, key_type))
 }
 
-/// The key bytes of one value, which comes as a column of one row.
+/// The key bytes of one value, given as a column of one row.
 #[pyfunction]
 #[pyo3(signature = (value, key_type=None))]
 pub(crate) fn encode_one(
@@ -97,25 +98,87 @@ pub(crate) fn murmur2_of_bytes(key: &[u8]) -> i32 {
     hashing::murmur2(key)
 }
 
-/// The partition of one key of bytes or text, `None` where the client goes by something else; `NotImplemented` for
-/// whatever else there is, and for text that has no UTF-8.
-#[pyfunction]
-pub(crate) fn partition_for_one<'py>(
-    key: &Bound<'py, PyAny>,
-    n: Count,
-    client: Client,
-) -> Result<Bound<'py, PyAny>, BoundaryError> {
-    let py = key.py();
-    let bytes = match key.cast_exact::<PyBytes>() {
-        Ok(bytes) => Some(bytes.as_bytes()),
-        Err(_) => key.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok()).map(str::as_bytes),
-    };
-    let Some(bytes) = bytes else { return Ok(py.NotImplemented().into_bound(py)) };
-    let partition = client.0.partition_for_key(Some(bytes), n.0)?;
-    Ok(partition.into_pyobject(py).map_err(PyErr::from)?)
+/// `partition_for_key`. It answers for one key of bytes or text itself, since the mere call of a Python function takes
+/// as long as the answer. All other calls go to the Python function, whose name, signature and docstring it has.
+#[pyclass(frozen, dict, weakref, module = "partwright._core")]
+pub(crate) struct OneKeyFirst {
+    function: Py<PyAny>,
 }
 
-/// The partition of one key's bytes, `None` where the client goes by something else.
+#[pymethods]
+impl OneKeyFirst {
+    #[new]
+    fn new(function: Py<PyAny>) -> Self {
+        Self { function }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match one_key(args, kwargs)? {
+            Some(partition) => Ok(partition),
+            None => self.function.bind(py).call(args, kwargs),
+        }
+    }
+
+    /// As an attribute of a class it becomes a method, like every function; `inspect` and `help` recognize functions by
+    /// that.
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: &Bound<'py, PyAny>,
+        _owner: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if instance.is_none() {
+            return Ok(slf.as_any().clone());
+        }
+        slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance))
+    }
+
+    /// Pickled by its name, like every function.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(py).getattr("__qualname__")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.function.bind(py).repr()?.to_string())
+    }
+}
+
+/// The partition, if the arguments are a key of bytes or text, a number of partitions and at most a client.
+fn one_key<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let client = match (args.len(), kwargs) {
+        (2, None) => None,
+        (3, None) => Some(args.get_item(2)?),
+        (2, Some(kwargs)) if kwargs.len() == 1 => match kwargs.get_item(intern!(args.py(), "client"))? {
+            None => return Ok(None),
+            client => client,
+        },
+        _ => return Ok(None),
+    };
+    let key = args.get_borrowed_item(0)?;
+    let Some(key) = bytes_of(&key) else { return Ok(None) };
+    let n: Count = args.get_borrowed_item(1)?.extract()?;
+    let client: Client = client.map_or(Ok(Client(hashing::Client::JAVA)), |client| client.extract())?;
+    let partition = client.0.partition_for_key(Some(key), n.0).map_err(BoundaryError::from)?;
+    Ok(Some(partition.into_pyobject(args.py())?))
+}
+
+/// The bytes of one key of bytes or text; `None` for any other object, and for text without valid UTF-8.
+fn bytes_of<'key>(key: &'key Bound<'_, PyAny>) -> Option<&'key [u8]> {
+    match key.cast_exact::<PyBytes>() {
+        Ok(bytes) => Some(bytes.as_bytes()),
+        Err(_) => key.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok()).map(str::as_bytes),
+    }
+}
+
+/// The partition of one key's bytes; `None` if the client does not decide by the key bytes alone.
 #[pyfunction]
 pub(crate) fn partition_for_bytes(
     key: Option<&[u8]>,
@@ -125,8 +188,8 @@ pub(crate) fn partition_for_bytes(
     Ok(client.0.partition_for_key(key, n.0)?)
 }
 
-/// How many keys have a partition that the client determines, and for each number of partitions how many of them are
-/// where the client puts them, `None` where a key stops it; both are columns of one chunk.
+/// The number of keys whose partition the client determines, and for each number of partitions how many of them are on
+/// the partition that the client computes; `None` if the client fails on a key. Both are columns of one chunk.
 #[pyfunction]
 pub(crate) fn following(
     py: Python<'_>,
@@ -141,7 +204,7 @@ pub(crate) fn following(
     Ok((found.determined, found.follow))
 }
 
-/// The partition of its internal topic that a group or a transaction has by each id.
+/// For each id of a group or transaction, its partition of Kafka's internal topic.
 #[pyfunction]
 pub(crate) fn coordinator_partition(
     py: Python<'_>,
@@ -151,7 +214,7 @@ pub(crate) fn coordinator_partition(
     ids.map(py, None, |ids| columnar::partition_for_key(ids, n.0, hashing::Client::COORDINATOR, None))
 }
 
-/// That of one id.
+/// The same for one id.
 #[pyfunction]
 pub(crate) fn coordinator_partition_of_bytes(
     name: Option<&[u8]>,
@@ -160,8 +223,8 @@ pub(crate) fn coordinator_partition_of_bytes(
     Ok(hashing::Client::COORDINATOR.partition_for_key(name, n.0)?)
 }
 
-/// How a client comes to the partition of one key: its hash, what is divided, the remainder and the partition; `None`
-/// where it does not hash the key, or not keys of this type.
+/// How a client computes the partition of one key: the hash, the number that is divided, the remainder and the
+/// partition; `None` if the client does not hash the key, or not keys of this type.
 #[pyfunction]
 #[pyo3(signature = (key, n, client, key_type=None))]
 pub(crate) fn steps(
@@ -175,16 +238,16 @@ pub(crate) fn steps(
     Some((steps.hash, steps.dividend, steps.remainder, steps.partition))
 }
 
-/// Refuses settings that no column could have, before there is a column.
+/// Refuses settings that are wrong for every column, before there is a column.
 #[pyfunction]
 #[pyo3(signature = (n, client, key_type=None))]
 pub(crate) fn check(n: Count, client: Client, key_type: Option<Encoding>) -> Result<(), BoundaryError> {
-    // The count has been checked by becoming one.
+    // The conversion has checked the count.
     let _ = n;
     Ok(client.0.check_key_type(key_type.map(|key_type| key_type.0))?)
 }
 
-/// One row of the table of clients, a dict to Python.
+/// One row of the table of clients; in Python it is a dict.
 #[derive(IntoPyObject)]
 pub(crate) struct ClientRow {
     client: &'static str,
@@ -226,7 +289,7 @@ pub(crate) fn key_types() -> Vec<&'static str> {
     KeyType::ALL.iter().map(|key_type| key_type.name()).collect()
 }
 
-/// Where the key bytes of each chunk begin in memory, as the core sees them: the proof that nothing was copied.
+/// The address at which the core reads the key bytes of each chunk. It proves that nothing was copied.
 #[pyfunction]
 pub(crate) fn key_addresses(py: Python<'_>, keys: Column) -> Result<Vec<Option<usize>>, BoundaryError> {
     keys.addresses(py)

@@ -1,4 +1,4 @@
-//! The extension module `partwright._core`: the core's functions, reached with Arrow arrays in place.
+//! The extension module `partwright._core`: it calls the core's functions on Arrow arrays without copying them.
 
 mod arguments;
 mod arrow;
@@ -8,6 +8,8 @@ mod capsule;
 mod coordinators;
 mod error;
 mod hashing;
+mod key_sums;
+mod leaders_client;
 mod lists;
 mod placement;
 mod play;
@@ -15,7 +17,7 @@ mod producer;
 mod quotas;
 mod threads;
 
-/// The list of what Python can call; the prose is in the Python wrappers.
+/// Everything that Python can call. The Python wrappers have the documentation.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
@@ -29,10 +31,12 @@ mod _core {
     use crate::coordinators::{ClassicGroup, ConsumerGroup};
     #[pymodule_export]
     use crate::hashing::{
-        Placer, check, clients, coordinator_partition, coordinator_partition_of_bytes, encode, encode_one,
-        following, key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes,
-        partition_for_key, partition_for_one, steps,
+        OneKeyFirst, Placer, check, clients, coordinator_partition, coordinator_partition_of_bytes, encode,
+        encode_one, following, key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes,
+        partition_for_key, steps,
     };
+    #[pymodule_export]
+    use crate::key_sums::KeySums;
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};
     #[pymodule_export]

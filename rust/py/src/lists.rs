@@ -1,4 +1,4 @@
-//! Python's lists of topics, and of topics with partitions, as columns of places: each object is looked at once.
+//! Python's lists of topics, and of (topic, partition) pairs, as columns of numbers. Each object is read once.
 
 use partwright_core::assignors::Lists;
 use partwright_core::columnar;
@@ -8,14 +8,14 @@ use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use crate::arrow::to_pyarrow;
 use crate::error::BoundaryError;
 
-/// The columns, or the list and the place in it of the first object that is not what it should be.
+/// The columns; or, for the first object of a wrong type, the number of its list and its place in that list.
 #[derive(IntoPyObject)]
 pub(crate) enum Found {
     Columns(Vec<Py<PyAny>>),
     Odd((usize, usize)),
 }
 
-/// Lists of names as lists of places. A name that `numbers` lacks gets the next number there.
+/// Lists of names as lists of numbers. A name that `numbers` lacks gets the next number there.
 #[pyfunction]
 pub(crate) fn name_lists(
     lists: &Bound<'_, PyList>,
@@ -32,7 +32,7 @@ pub(crate) fn name_lists(
     Ok(Found::Columns(vec![to_pyarrow(lists.py(), columnar::list_column(places, None)?)?]))
 }
 
-/// Lists of pairs of a name and a partition, as lists of places and lists of partitions; no list is a null.
+/// Lists of (name, partition) pairs as lists of numbers and lists of partitions. A missing list becomes a null.
 #[pyfunction]
 pub(crate) fn pair_lists(
     lists: &Bound<'_, PyList>,
@@ -60,7 +60,7 @@ pub(crate) fn pair_lists(
     Ok(Found::Columns(vec![column(places)?, column(partitions)?]))
 }
 
-/// Both of a list or a tuple of two.
+/// Both items of a list or tuple of two.
 fn two<'py>(pair: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     match (pair.cast::<PyTuple>(), pair.cast::<PyList>()) {
         (Ok(pair), _) if pair.len() == 2 => Some((pair.get_item(0).ok()?, pair.get_item(1).ok()?)),
@@ -69,13 +69,13 @@ fn two<'py>(pair: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, P
     }
 }
 
-/// A partition's number; a bool is none.
+/// A partition's number; a bool is refused.
 fn partition_number(given: &Bound<'_, PyAny>) -> Option<i32> {
     let number = if given.is_exact_instance_of::<PyInt>() { given.extract::<i32>().ok() } else { None };
     number.filter(|&number| number >= 0)
 }
 
-/// The numbers of names, with a short memory of objects: a million pairs often share a few of them.
+/// The numbers of names, with a small cache of objects: a million pairs often share a few name objects.
 struct Names<'a, 'py> {
     numbers: &'a Bound<'py, PyDict>,
     recent: Vec<(Option<Bound<'py, PyAny>>, i32)>,
@@ -88,9 +88,9 @@ impl<'a, 'py> Names<'a, 'py> {
         Self { numbers, recent: vec![(None, 0); Self::RECENT] }
     }
 
-    /// A name's number; none where it is no text.
+    /// A name's number; `None` if the object is not text.
     fn number(&mut self, name: &Bound<'py, PyAny>) -> PyResult<Option<i32>> {
-        // Objects lie 16 bytes apart and more.
+        // Objects are at least 16 bytes apart in memory.
         let place = (name.as_ptr() as usize >> 4) % Self::RECENT;
         if let (Some(known), number) = &self.recent[place]
             && known.is(name)

@@ -1,4 +1,4 @@
-//! Kafka's placers: brokers in, the replicas of each partition out.
+//! Kafka's two placers: they take brokers and return the replicas of each partition.
 
 use partwright_core::placement::{Draws, kraft, zookeeper};
 use partwright_core::{Error, columnar};
@@ -7,14 +7,14 @@ use pyo3::prelude::*;
 use crate::arrow::to_pyarrow;
 use crate::error::{BoundaryError, detached};
 
-/// A placement and its draws, or the place and the bound of a recorded draw that is missing or not below it.
+/// A placement and its draws; or, if a recorded draw is missing or too large, its place and its bound.
 #[derive(IntoPyObject)]
 pub(crate) enum Striped {
     Placed((Py<PyAny>, Vec<i32>)),
     Odd((usize, usize)),
 }
 
-/// The replicas under `AdminUtils`, of brokers without racks or all with one; ids are ascending.
+/// The replicas that `AdminUtils` places. Either no broker has a rack or all have one; ids are ascending.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn admin_utils(
@@ -37,14 +37,14 @@ pub(crate) fn admin_utils(
     to_pyarrow(py, rows)
 }
 
-/// Ids, one of each rack in turn.
+/// The ids, one from each rack in turn.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn rack_alternated(ids: Vec<i32>, racks: Vec<String>) -> Vec<i32> {
     zookeeper::rack_alternated(&paired(&ids, &racks))
 }
 
-/// The replicas under `StripedReplicaPlacer`, of brokers as their ids, racks and whether they are fenced.
+/// The replicas that `StripedReplicaPlacer` places. A broker is its id, its rack and whether it is fenced.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn striped(

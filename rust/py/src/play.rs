@@ -1,19 +1,21 @@
-//! Plays of groups: a script in, a timeline out.
+//! Simulations of groups: each takes a script and returns a timeline.
 
 use std::sync::Arc;
 
 use partwright_core::assignors::Assignor;
 use partwright_core::columnar;
 use partwright_core::group::consumer::{self, Place};
-use partwright_core::group::play::{self, Action, Changes, Consumer, Protocol, Reader, Script, Unread};
+use partwright_core::group::play::{self, Action, Changes, Consumer, Protocol, Race, Reader, Script, Unread};
+use partwright_core::java::random::Random;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::arrow::to_pyarrow;
 use crate::coordinators::{GivenClassicConfig, GivenConsumerConfig};
 use crate::error::{BoundaryError, detached};
+use crate::leaders_client::{LeadersClient, Raised};
 
-/// The protocol with its coordinator's settings.
+/// The protocol, with the settings of its coordinator.
 #[derive(FromPyObject)]
 enum GivenProtocol {
     Classic {
@@ -26,7 +28,7 @@ enum GivenProtocol {
     },
 }
 
-/// How a consumer is configured, by the names of the core.
+/// The configuration of a consumer, under the core's names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct GivenConsumer {
@@ -37,8 +39,12 @@ struct GivenConsumer {
     max_poll_interval_ms: i64,
     auto_commit_interval_ms: Option<i64>,
     poll_ms: i64,
+    poll_timeout_ms: i64,
+    listener_ms: Option<i64>,
     metadata_max_age_ms: i64,
-    assignors: Vec<String>,
+    client: String,
+    /// By wire name, the core's name of it.
+    assignors: Vec<(String, String)>,
     remote_assignor: Option<String>,
 }
 
@@ -50,8 +56,8 @@ impl TryFrom<GivenConsumer> for Consumer {
             consumer::check_assignor(name)?;
         }
         let assignor =
-            |name: &String| name.parse().map(|assignor: Assignor| (assignor.name().into(), assignor));
-        let assignors: Result<Vec<_>, _> = given.assignors.iter().map(assignor).collect();
+            |(name, known): &(String, String)| Ok((name.as_str().into(), known.parse::<Assignor>()?));
+        let assignors: Result<Vec<_>, Self::Error> = given.assignors.iter().map(assignor).collect();
         Ok(Self {
             instance: given.instance_id,
             id: given.member_id.map(Into::into),
@@ -60,14 +66,17 @@ impl TryFrom<GivenConsumer> for Consumer {
             max_poll_interval_ms: given.max_poll_interval_ms,
             auto_commit_interval_ms: given.auto_commit_interval_ms,
             poll_ms: given.poll_ms,
+            poll_timeout_ms: given.poll_timeout_ms,
+            listener_ms: given.listener_ms,
             metadata_max_age_ms: given.metadata_max_age_ms,
+            client: given.client.into(),
             assignors: assignors?.into(),
             remote_assignor: given.remote_assignor,
         })
     }
 }
 
-/// What happens, as Python gives it: an object with one field, by which it is known.
+/// An event as Python gives it: an object with one field, whose name tells the kind.
 #[derive(FromPyObject)]
 enum GivenAction {
     Join {
@@ -130,7 +139,25 @@ impl TryFrom<GivenAction> for Action {
     }
 }
 
-/// A script as Python gives it; its wrapper has checked that clients and topics are there, and that times run on.
+/// Who wins when threads race: `slow` is false, `fast` is true, and a seed draws lots.
+#[derive(FromPyObject)]
+enum GivenRace {
+    Always(bool),
+    Drawn(i64),
+}
+
+impl From<GivenRace> for Race {
+    fn from(given: GivenRace) -> Self {
+        match given {
+            GivenRace::Always(true) => Self::Fast,
+            GivenRace::Always(false) => Self::Slow,
+            GivenRace::Drawn(seed) => Self::Drawn(Random::new(seed)),
+        }
+    }
+}
+
+/// A script as Python gives it. Its Python wrapper has checked that its clients and topics exist and that its times
+/// never go back.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenScript {
@@ -139,6 +166,8 @@ pub(crate) struct GivenScript {
     clients: Vec<String>,
     actions: Vec<(i64, GivenAction)>,
     latency_ms: i64,
+    idle_topics: Vec<u32>,
+    race: GivenRace,
     until_ms: Option<i64>,
     spans: bool,
     messages: bool,
@@ -158,6 +187,8 @@ impl TryFrom<GivenScript> for Script {
             clients: given.clients.into_iter().map(Into::into).collect(),
             actions: given.actions.into_iter().map(action).collect::<Result<_, Self::Error>>()?,
             latency_ms: given.latency_ms,
+            idle_topics: given.idle_topics,
+            race: given.race.into(),
             until: given.until_ms,
             keeps_spans: given.spans,
             keeps_messages: given.messages,
@@ -176,7 +207,7 @@ pub(crate) struct Generation {
     protocol: Option<String>,
 }
 
-/// An answer that a member got.
+/// An answer that a member received.
 #[derive(IntoPyObject)]
 pub(crate) struct Message {
     at_ms: i64,
@@ -189,10 +220,10 @@ pub(crate) struct Message {
     members: usize,
 }
 
-/// By topic and partition: idle, longest idle, moves, read again.
+/// By topic and partition: total idle time, longest idle time, moves, and the time read again.
 type Reading = (Place, i64, i64, u32, i64);
 
-/// What a play came to.
+/// The result of a simulation.
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Timeline(play::Timeline);
 
@@ -210,8 +241,8 @@ impl Timeline {
         self.0.generations.iter().map(generation).collect()
     }
 
-    /// Who is to read what in a generation, by its place in the list of them: pairs of a topic and a partition by member,
-    /// whose names are those of the lists.
+    /// The assignment of a generation, given by its place in the list of generations: (topic, partition) pairs by
+    /// member.
     fn assignment<'py>(
         &self,
         place: usize,
@@ -230,7 +261,7 @@ impl Timeline {
         Ok(found)
     }
 
-    /// What became of each partition.
+    /// Totals for each partition.
     fn readings(&self) -> Vec<Reading> {
         let reading = |(place, reading): (Place, &play::Reading)| {
             (place, reading.idle_ms, reading.longest_ms, reading.moves, reading.again_ms)
@@ -238,7 +269,7 @@ impl Timeline {
         self.0.ledger.readings().map(reading).collect()
     }
 
-    /// The partitions that nobody reads at the end, where others are read.
+    /// The partitions without a reader at the end, if others have one.
     fn unread(&self) -> Vec<Place> {
         let readings = || self.0.ledger.readings();
         if !readings().any(|(_, reading)| reading.reader.is_some()) {
@@ -247,48 +278,49 @@ impl Timeline {
         readings().filter(|(_, reading)| reading.is_unread()).map(|(place, _)| place).collect()
     }
 
-    /// How many rows `ownership` has in all.
+    /// The number of rows in `ownership`.
     fn spans(&self) -> usize {
         self.0.ledger.spans.len()
     }
 
-    /// Who read which partition from when to when, as one `pyarrow.StructArray` of so many rows from a first one on.
+    /// Who read which partition from when to when, as one `pyarrow.StructArray` with the given number of rows from a
+    /// first one on.
     fn ownership(&self, py: Python<'_>, first: usize, count: usize) -> Result<Py<PyAny>, BoundaryError> {
         to_pyarrow(py, detached(py, || columnar::ownership(&self.0, first, count))?)
     }
 
-    /// When how many partitions more, or fewer, each of these members read.
+    /// For each of these members, the times at which it read more or fewer partitions, with the change.
     #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
     fn changes(&self, py: Python<'_>, readers: Vec<Reader>) -> Result<Vec<Changes>, BoundaryError> {
         detached(py, || Ok(self.0.ledger.changes(&readers)))
     }
 
-    /// The spans in which partitions had no reader, up to an end: place, from, to.
+    /// The spans in which partitions had no reader, up to an end: the partition's place, from, to.
     fn gaps(&self, py: Python<'_>, end: i64) -> Result<Vec<Unread>, BoundaryError> {
         detached(py, || Ok(self.0.ledger.unread(end)))
     }
 
-    /// The same summed up by time, and the longest of them.
+    /// The same spans summed up by time, and the longest span.
     fn gap_changes(&self, py: Python<'_>, end: i64) -> Result<(Changes, Option<Unread>), BoundaryError> {
         detached(py, || Ok(self.0.ledger.unread_changes(end)))
     }
 
-    /// The partitions that members read at some time, sorted.
+    /// The partitions that any member ever read, sorted.
     fn read(&self) -> Vec<Place> {
         self.0.ledger.read()
     }
 
-    /// Members that ended with an error, and commits that the script asked for.
+    /// Members that ended with an error.
     fn failures(&self) -> Vec<(i64, Reader, &'static str)> {
         self.0.failures.iter().map(|(at, reader, code)| (*at, *reader, code.name())).collect()
     }
 
-    /// Commits that the script asked for, and what became of them.
+    /// The commits that the script asked for, with their outcome.
     fn commits(&self) -> Vec<(i64, Reader, &'static str)> {
         self.0.commits.iter().map(|(at, reader, code)| (*at, *reader, code.name())).collect()
     }
 
-    /// The requests and answers, where they were kept.
+    /// The requests and answers, if they were kept.
     fn messages(&self) -> Vec<Message> {
         let message = |message: &play::Message| Message {
             at_ms: message.at,
@@ -303,15 +335,29 @@ impl Timeline {
         self.0.messages.iter().map(message).collect()
     }
 
-    /// When it ended, and whether nothing moved any more.
+    /// When the simulation ended, and whether the group had come to rest.
     fn end(&self) -> (i64, bool) {
         (self.0.ended, self.0.settled)
     }
 }
 
-/// Plays a script to its end.
+/// Simulates a script to its end; with members of several clients, `leaders_client` says what each leader's client assigns.
 #[pyfunction]
-pub(crate) fn play_group(py: Python<'_>, script: GivenScript) -> Result<Timeline, BoundaryError> {
+pub(crate) fn play_group(
+    py: Python<'_>,
+    script: GivenScript,
+    leaders_client: Option<Py<PyAny>>,
+) -> Result<Timeline, BoundaryError> {
     let script: Script = script.try_into()?;
-    Ok(Timeline(detached(py, || play::play(script))?))
+    let Some(asked) = leaders_client else {
+        return Ok(Timeline(detached(py, || play::play(script))?));
+    };
+    let raised = Raised::default();
+    let client = Box::new(LeadersClient { asked, raised: raised.clone() });
+    let played = detached(py, || play::play_led(script, client));
+    // What the function has raised is said as it is.
+    if let Some(error) = raised.take() {
+        return Err(error.into());
+    }
+    Ok(Timeline(played?))
 }

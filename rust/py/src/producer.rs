@@ -1,4 +1,4 @@
-//! Producers: strategies with what they keep, for a record or a batch of records.
+//! Producers: strategies with their state, for one record or a batch of records.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,10 +12,10 @@ use crate::arguments::{Client, Count, Encoding, Strategy, named};
 use crate::arrow::{Column, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
-/// A partition as Python gives it: its number, whether it has a leader, and whether that is near.
+/// A partition as Python gives it: its number, whether it has a leader, and whether the leader is in the client's rack.
 type GivenPartition = (i32, bool, bool);
 
-/// The settings as Python gives them, by the names of the core.
+/// The settings as Python gives them, under the core's names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenSettings {
@@ -49,7 +49,7 @@ impl<'py> FromPyObject<'_, 'py> for GivenOtherwise {
     }
 }
 
-/// A producer's state; the methods are those of the core.
+/// The state of a producer; its methods are those of the core.
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Producer {
     state: Mutex<Core>,
@@ -57,12 +57,12 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    /// What is kept is whole after each call, a panic's too.
+    /// The state is consistent after each call, even after a panic.
     fn state(&self) -> MutexGuard<'_, Core> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The partition that a record's key has, where the strategy asks for it.
+    /// The partition of a record's key, if the strategy asks for it.
     fn keyed(&self, state: &Core, topic: usize, key: Option<&[u8]>) -> Result<Option<i32>, BoundaryError> {
         match state.asks_key(topic, key.is_some())? {
             Some(partitions) => Ok(self.client.partition_for_key(key, partitions)?),
@@ -73,7 +73,7 @@ impl Producer {
 
 #[pymethods]
 impl Producer {
-    /// A producer of topics, without any draws of its own where they are recorded.
+    /// Makes a producer of topics. With recorded draws it draws no random numbers of its own.
     #[new]
     #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
     fn new(
@@ -102,7 +102,7 @@ impl Producer {
         Ok(Self { state: Mutex::new(state), client })
     }
 
-    /// The partition of each key, by the rule that this producer's client has.
+    /// The partition of each key, by the rule of this producer's client.
     fn partition_for_key(
         &self,
         py: Python<'_>,
@@ -114,15 +114,15 @@ impl Producer {
         keys.map(py, key_type, |keys| columnar::partition_for_key(keys, n.0, self.client, key_type))
     }
 
-    /// What the strategy says of a record.
+    /// The strategy's answer for a record.
     fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Result<Option<i32>, BoundaryError> {
         let mut state = self.state();
         let keyed = self.keyed(&state, topic, key)?;
         Ok(state.partition(topic, keyed, at)?)
     }
 
-    /// Where a record goes, which is put into its batch; it names its own partition, or has a key, and -1 is the size of a
-    /// null value.
+    /// The partition of a record, which is added to its batch. The record names its own partition or has a key; the
+    /// size of a null value is -1.
     fn place_record(
         &self,
         topic: usize,
@@ -145,30 +145,30 @@ impl Producer {
         })?)
     }
 
-    /// A record would begin a batch.
+    /// Tells the strategy that a record would begin a batch.
     fn on_new_batch(&self, topic: usize, previous: i32) -> Result<(), BoundaryError> {
         Ok(self.state().on_new_batch(topic, previous)?)
     }
 
-    /// The next sticky partition.
+    /// Moves on to the next sticky partition.
     fn next_partition(&self, topic: usize, previous: i32) -> Result<i32, BoundaryError> {
         Ok(self.state().next_partition(topic, previous)?)
     }
 
-    /// Bytes are appended to the sticky partition.
+    /// Counts bytes that were appended to the sticky partition.
     fn append(&self, topic: usize, produced: i32, enable_switch: bool) -> Result<i32, BoundaryError> {
         Ok(self.state().append(topic, produced, enable_switch)?)
     }
 
-    /// A record, as its topic, the sizes of its key and value (-1 for a null) and its time, goes to its partition's batch, or
-    /// to a new one if that is allowed; whether it did.
+    /// Adds a record to its partition's batch, or to a new batch if that is allowed, and says whether it was added. The
+    /// record is given by its topic, the sizes of its key and value (-1 for a null) and its time.
     fn append_record(&self, record: (usize, i32, i32, i64), partition: i32, begins: bool) -> bool {
         let (topic, key_size, value_size, at) = record;
         let record = Record { topic, key_size, value_size, at, ..Record::default() };
         self.state().append_record(&record, partition, begins)
     }
 
-    /// What waits for each partition.
+    /// Sets how much waits for each partition.
     #[pyo3(signature = (topic, sizes, ids, near, length))]
     fn load_stats(
         &self,
@@ -182,7 +182,7 @@ impl Producer {
         Ok(self.state().load_stats(topic, queues.as_ref())?)
     }
 
-    /// New metadata of a topic.
+    /// Sets new metadata of a topic.
     #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
     fn set_topic(
         &self,
@@ -195,17 +195,17 @@ impl Producer {
         Ok(())
     }
 
-    /// Lets a topic's round robin begin elsewhere.
+    /// Sets where a topic's round robin begins.
     fn set_counter(&self, topic: usize, counter: i32) {
         self.state().set_counter(topic, counter);
     }
 
-    /// How many draws were taken.
+    /// The number of draws taken.
     fn drawn(&self) -> usize {
         self.state().drawn()
     }
 
-    /// The partitions of a batch of records; its columns are those of the core.
+    /// The partitions of a batch of records, whose columns are those of the core.
     fn place(&self, py: Python<'_>, records: Column) -> Result<Py<PyAny>, BoundaryError> {
         let records = records.only();
         to_pyarrow(py, detached(py, || columnar::place(&mut self.state(), &records))?)
@@ -221,7 +221,7 @@ pub(crate) fn strategies() -> Vec<(&'static str, &'static str, bool, bool)> {
     Known::ALL.map(row).to_vec()
 }
 
-/// A strategy's own name, for one of its other names or a version of Kafka.
+/// A strategy's own name, found by one of its other names or by a version of Kafka.
 #[pyfunction]
 pub(crate) fn strategy_name(given: Strategy) -> &'static str {
     given.0.name()

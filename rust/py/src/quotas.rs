@@ -1,4 +1,4 @@
-//! The assignors' arithmetic on columns of whole numbers.
+//! The arithmetic of the assignors on columns of whole numbers.
 
 use partwright_core::Error;
 use partwright_core::columnar::{Numbers, Odd, QuotaRule, Quotas};
@@ -8,16 +8,17 @@ use pyo3::prelude::*;
 use crate::arrow::{Column, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
-/// A column, or the first argument with a number out of its range, and the number's row.
+/// A column; or the first argument with a number out of range, and the row of that number.
 #[derive(IntoPyObject)]
 pub(crate) enum Found {
     Column(Py<PyAny>),
     Odd((usize, usize)),
 }
 
-/// What a rule says of columns, each of one chunk; the one row of those that are said to be one number stands for all.
-/// Yes and no come as a column. Numbers are written into `room`, piece by piece, for Arrow's own memory is faster to come
-/// by; what comes then is a column of booleans, which says what rows have an answer, or nothing, if all have.
+/// Applies a rule to columns of one chunk each. An argument that is marked as a single number has one row, which counts
+/// for all rows. Yes and no are returned as a column. Numbers are written into `room` piece by piece: that is Arrow's
+/// own memory, which is allocated faster. The result is then a column of booleans that says which rows have an answer,
+/// or nothing if all have one.
 #[pyfunction]
 pub(crate) fn quotas(
     py: Python<'_>,
@@ -47,7 +48,7 @@ pub(crate) fn quotas(
             Err(found) => odd(found),
         };
     };
-    // The numbers of a piece are in memory that the processor has near.
+    // The numbers of one piece fit into the processor's cache.
     let (mut numbers, mut from) = (Vec::new(), 0);
     for piece in room {
         numbers.resize(piece.item_count(), 0);

@@ -1,4 +1,4 @@
-//! Threads for long columns, where the caller asks for them.
+//! Threads for long columns, if the caller asks for them.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -8,9 +8,9 @@ use partwright_core::columnar::{Job, Workers};
 use crate::arguments::Threads;
 use crate::error::quiet;
 
-/// A column of more rows than this is worth a second thread.
+/// A second thread pays off for a column of more rows than this.
 const LONG: usize = 1_000_000;
-/// The fewest rows that are a piece of work.
+/// The fewest rows in a piece of work.
 const PIECE: usize = 250_000;
 
 impl Workers for Threads {
@@ -18,7 +18,7 @@ impl Workers for Threads {
         if rows <= LONG { 1 } else { self.0.min(rows / PIECE) }
     }
 
-    /// This thread works along; one that the system does not give is done without.
+    /// This thread does its share too. If the system refuses a thread, the others do its share.
     fn work(&self, jobs: Vec<Job<'_>>) {
         let others = jobs.len().saturating_sub(1);
         let queue = Mutex::new(jobs.into_iter());

@@ -19,7 +19,7 @@ var franzGoAssignors = map[string]assignor{
 }
 
 func franzGoAssignor(create func() kgo.GroupBalancer) assignor {
-	return func(question *groupQuestion) (plan, error) {
+	return func(question *groupQuestion) (*balancing, error) {
 		balancer := create()
 		members, err := franzGoMembers(question, balancer)
 		if err != nil {
@@ -36,11 +36,12 @@ func franzGoAssignor(create func() kgo.GroupBalancer) assignor {
 			}
 		}
 		franzGoRacks(question, group, counts)
-		planned, err := group.(kgo.GroupMemberBalancerOrError).BalanceOrError(counts)
-		if err != nil {
-			return nil, err
+		var planned kgo.IntoSyncAssignment
+		balance := func() (err error) {
+			planned, err = group.(kgo.GroupMemberBalancerOrError).BalanceOrError(counts)
+			return err
 		}
-		return franzGoPlan(planned)
+		return &balancing{balance, func() (plan, error) { return franzGoPlan(planned) }}, nil
 	}
 }
 

@@ -2,7 +2,7 @@
 //
 // The first line out is the client's provenance; then comes a line for each line in: `assignment`, or `error` with the
 // client's reason. A question with `runs` is asked so often, and `assignments` are the different answers, sorted: what
-// Go's order of maps decides. Lists are in the client's order, and topics, which have none, in the order of their names.
+// Go's order of maps decides. One with `timed` is balanced so often, and `seconds` says how long each time took. Lists are in the client's order, and topics, which have none, in the order of their names.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // A topic of a group, in the order in which the brokers' metadata lists them.
@@ -43,6 +44,7 @@ type groupQuestion struct {
 	BalanceRacks bool                   `json:"balance_racks"`
 	Members      []groupMember          `json:"members"`
 	Runs         int                    `json:"runs"`
+	Timed        int                    `json:"timed"`
 }
 
 // ownedOnWire is a pair of a topic's name and a partition.
@@ -54,8 +56,14 @@ type ownedOnWire struct {
 // A plan says by member and topic which partitions a member reads.
 type plan map[string]map[string][]int32
 
-// An assignor answers a group, or says why not.
-type assignor func(*groupQuestion) (plan, error)
+// An assignor takes a group, or says why not.
+type assignor func(*groupQuestion) (*balancing, error)
+
+// A balancing is a group that a client has taken: it balances, and then tells its plan.
+type balancing struct {
+	balance func() error
+	plan    func() (plan, error)
+}
 
 type groupClient struct {
 	module    string
@@ -207,6 +215,9 @@ func answerGroup(client groupClient, line []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if question.Timed > 0 {
+		return timed(assign, &question)
+	}
 	seen := map[string]map[string][][2]any{}
 	for range max(1, question.Runs) {
 		planned, err := assigned(assign, &question)
@@ -242,7 +253,31 @@ func assigned(assign assignor, question *groupQuestion) (answer plan, err error)
 			err = fmt.Errorf("panic: %v", panicked)
 		}
 	}()
-	return assign(question)
+	taken, err := assign(question)
+	if err != nil {
+		return nil, err
+	}
+	if err := taken.balance(); err != nil {
+		return nil, err
+	}
+	return taken.plan()
+}
+
+// timed says how long the client balances the group, as often as it is asked; the group is taken anew each time.
+func timed(assign assignor, question *groupQuestion) (map[string]any, error) {
+	seconds := make([]float64, question.Timed)
+	for at := range seconds {
+		taken, err := assign(question)
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		if err := taken.balance(); err != nil {
+			return nil, err
+		}
+		seconds[at] = time.Since(began).Seconds()
+	}
+	return map[string]any{"seconds": seconds}, nil
 }
 
 // lists are a plan's partitions by member, with a list for each member.

@@ -10,7 +10,7 @@ var kafkaGoAssignors = map[string]assignor{
 }
 
 func kafkaGoAssignor(balancer kafka.GroupBalancer) assignor {
-	return func(question *groupQuestion) (plan, error) {
+	return func(question *groupQuestion) (*balancing, error) {
 		members := make([]kafka.GroupMember, len(question.Members))
 		for at, member := range question.Members {
 			members[at] = kafka.GroupMember{ID: member.ID, Topics: member.Topics}
@@ -33,15 +33,24 @@ func kafkaGoAssignor(balancer kafka.GroupBalancer) assignor {
 				partitions = append(partitions, kafka.Partition{Topic: topic.name, ID: int(at), Leader: leader})
 			}
 		}
-		planned := plan{}
-		for member, topics := range balancer.AssignGroups(members, partitions) {
-			planned[member] = map[string][]int32{}
-			for topic, numbers := range topics {
-				for _, number := range numbers {
-					planned[member][topic] = append(planned[member][topic], int32(number))
-				}
+		var assigned kafka.GroupMemberAssignments
+		balance := func() error {
+			assigned = balancer.AssignGroups(members, partitions)
+			return nil
+		}
+		return &balancing{balance, func() (plan, error) { return kafkaGoPlan(assigned), nil }}, nil
+	}
+}
+
+func kafkaGoPlan(assigned kafka.GroupMemberAssignments) plan {
+	planned := plan{}
+	for member, topics := range assigned {
+		planned[member] = map[string][]int32{}
+		for topic, numbers := range topics {
+			for _, number := range numbers {
+				planned[member][topic] = append(planned[member][topic], int32(number))
 			}
 		}
-		return planned, nil
 	}
+	return planned
 }

@@ -16,7 +16,7 @@ var saramaAssignors = map[string]assignor{
 }
 
 func saramaAssignor(create func() sarama.BalanceStrategy) assignor {
-	return func(question *groupQuestion) (plan, error) {
+	return func(question *groupQuestion) (*balancing, error) {
 		strategy := create()
 		members, err := saramaMembers(question, strategy)
 		if err != nil {
@@ -26,8 +26,12 @@ func saramaAssignor(create func() sarama.BalanceStrategy) assignor {
 		if err != nil {
 			return nil, err
 		}
-		planned, err := strategy.Plan(members, topics)
-		return plan(planned), err
+		var planned sarama.BalanceStrategyPlan
+		balance := func() (err error) {
+			planned, err = strategy.Plan(members, topics)
+			return err
+		}
+		return &balancing{balance, func() (plan, error) { return plan(planned), nil }}, nil
 	}
 }
 
@@ -105,7 +109,7 @@ var oldSaramaAssignors = map[string]assignor{
 }
 
 func oldSaramaAssignor(strategy old.BalanceStrategy) assignor {
-	return func(question *groupQuestion) (plan, error) {
+	return func(question *groupQuestion) (*balancing, error) {
 		members := map[string]sarama.ConsumerGroupMemberMetadata{}
 		asked := map[string]old.ConsumerGroupMemberMetadata{}
 		for _, member := range question.Members {
@@ -116,7 +120,11 @@ func oldSaramaAssignor(strategy old.BalanceStrategy) assignor {
 		if err != nil {
 			return nil, err
 		}
-		planned, err := strategy.Plan(asked, topics)
-		return plan(planned), err
+		var planned old.BalanceStrategyPlan
+		balance := func() (err error) {
+			planned, err = strategy.Plan(asked, topics)
+			return err
+		}
+		return &balancing{balance, func() (plan, error) { return plan(planned), nil }}, nil
 	}
 }

@@ -4,15 +4,29 @@
  * parser of a member's metadata are static there; nothing of either is changed. Each member's subscription is written
  * by the client's own function and read back by its own parser. A group is answered in a process of its own: where that
  * dies (the address sanitizer sees to it that freed memory is never read in silence) or goes on for ever, the answer
- * says so. */
+ * says so.
+ *
+ * A group with `timed` is assigned so often, and `seconds` says how long each time took.
+ *
+ * A member may come with the bytes that another client sends (`metadata`, in hexadecimal). Before 2.2 there were neither
+ * racks nor generations. */
 #include "rdkafka_cgrp.c"
 
 #include "cJSON.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_S 60
+/* Of a processor's time, and one more for so many partitions: small groups take milliseconds, a few with thousands of
+ * partitions half a minute under the address sanitizer. */
+#define MOST_S 3
+#define PARTITIONS_A_SECOND 40
+/* One that has not ended by then may stand still, for another thread may have had a lock when the process was forked, or
+ * the machine is busy. It is asked again, with twice the time. */
+#define STILL_S 2
+#define MOST_STILL_S 128
+#define HAS_RACKS (RD_KAFKA_VERSION >= 0x02020000)
 
 static const char *text_of(const cJSON *object, const char *field) {
         return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, field));
@@ -21,7 +35,6 @@ static const char *text_of(const cJSON *object, const char *field) {
 /* The topics that some member subscribes to, in the order given, with the sorted racks of each partition. */
 static rd_kafka_metadata_t *metadata_of(const cJSON *group) {
         const cJSON *topics = cJSON_GetObjectItemCaseSensitive(group, "topics");
-        const cJSON *racks  = cJSON_GetObjectItemCaseSensitive(group, "racks");
         size_t count        = (size_t)cJSON_GetArraySize(topics), at = 0;
         rd_kafka_metadata_topic_t *asked = rd_calloc(count + 1, sizeof(*asked));
         const cJSON *topic;
@@ -30,6 +43,10 @@ static rd_kafka_metadata_t *metadata_of(const cJSON *group) {
                 asked[at].topic           = topic->string;
                 asked[at++].partition_cnt = topic->valueint;
         }
+#if !HAS_RACKS
+        return rd_kafka_metadata_new_topic_mock(asked, count);
+#else
+        const cJSON *racks                = cJSON_GetObjectItemCaseSensitive(group, "racks");
         rd_kafka_metadata_t *metadata     = rd_kafka_metadata_new_topic_mock(asked, count, -1, 0);
         rd_kafka_metadata_internal_t *mdi = rd_kafka_metadata_get_internal(metadata);
 
@@ -50,16 +67,27 @@ static rd_kafka_metadata_t *metadata_of(const cJSON *group) {
                 }
         }
         return metadata;
+#endif
 }
 
-/* What the leader reads of a member; false where it leaves it out. */
-static rd_bool_t read_member(rd_kafka_t *rk, const rd_kafka_assignor_t *rkas, const cJSON *given,
-                             rd_kafka_group_member_t *rkgm) {
+/* Bytes that are given in hexadecimal. */
+static rd_kafkap_bytes_t *bytes_of(const char *digits) {
+        size_t length = strlen(digits) / 2, at;
+        char *bytes   = rd_malloc(length + 1);
+        for (at = 0; at < length; at++) {
+                unsigned int byte;
+                if (sscanf(digits + 2 * at, "%2x", &byte) != 1)
+                        abort();
+                bytes[at] = (char)byte;
+        }
+        return rd_kafkap_bytes_new(bytes, (int32_t)length);
+}
+
+/* What a member of this very client sends. */
+static rd_kafkap_bytes_t *metadata_sent(rd_kafka_t *rk, const rd_kafka_assignor_t *rkas, const cJSON *given) {
         rd_list_t topics;
         rd_kafka_topic_partition_list_t *owned = NULL;
         const cJSON *each, *claims = cJSON_GetObjectItemCaseSensitive(given, "owned");
-        const cJSON *generation = cJSON_GetObjectItemCaseSensitive(given, "generation");
-        const char *rack        = text_of(given, "rack");
 
         rd_list_init(&topics, 0, NULL);
         cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(given, "topics"))
@@ -70,37 +98,88 @@ static rd_bool_t read_member(rd_kafka_t *rk, const rd_kafka_assignor_t *rkas, co
                         rd_kafka_topic_partition_list_add(owned, cJSON_GetArrayItem(each, 0)->valuestring,
                                                           cJSON_GetArrayItem(each, 1)->valueint);
         }
-        rd_kafkap_bytes_t *metadata = rd_kafka_consumer_protocol_member_metadata_new(
+#if !HAS_RACKS
+        return rd_kafka_consumer_protocol_member_metadata_new(&topics, NULL, 0, owned);
+#else
+        const cJSON *generation = cJSON_GetObjectItemCaseSensitive(given, "generation");
+        const char *rack        = text_of(given, "rack");
+        return rd_kafka_consumer_protocol_member_metadata_new(
             &topics, NULL, 0, owned,
             rkas->rkas_protocol == RD_KAFKA_REBALANCE_PROTOCOL_COOPERATIVE && generation ? generation->valueint : -1,
             /* A client whose client.rack is not set sends its default, which is empty. */
             rack ? rd_kafkap_str_new(rack, -1) : rk->rk_conf.client_rack);
+#endif
+}
+
+/* What the leader reads of a member; false where it leaves it out. */
+static rd_bool_t read_member(rd_kafka_t *rk, const rd_kafka_assignor_t *rkas, const cJSON *given,
+                             rd_kafka_group_member_t *rkgm) {
+        const char *told            = text_of(given, "metadata");
+        rd_kafkap_bytes_t *metadata = told ? bytes_of(told) : metadata_sent(rk, rkas, given);
 
         memset(rkgm, 0, sizeof(*rkgm));
         rkgm->rkgm_member_id         = rd_kafkap_str_new(text_of(given, "id"), -1);
         rkgm->rkgm_group_instance_id = rd_kafkap_str_new(text_of(given, "instance_id"), -1);
         rd_list_init(&rkgm->rkgm_eligible, 0, NULL);
         rkgm->rkgm_generation = -1;
-        if (rd_kafka_group_MemberMetadata_consumer_read(NULL, rkgm, metadata))
+        /* Older ones have to have a broker to complain of. */
+        if (rd_kafka_group_MemberMetadata_consumer_read(rk->rk_cgrp->rkcg_coord, rkgm, metadata))
                 return rd_false;
         rkgm->rkgm_assignment = rd_kafka_topic_partition_list_new(rkgm->rkgm_subscription->cnt);
         return rd_true;
+}
+
+/* The members that the leader reads, made anew. */
+static rd_kafka_group_member_t *read_members(rd_kafka_t *rk, const rd_kafka_assignor_t *rkas, const cJSON *members,
+                                             int *count) {
+        rd_kafka_group_member_t *read = rd_calloc((size_t)cJSON_GetArraySize(members) + 1, sizeof(*read));
+        const cJSON *given;
+
+        *count = 0;
+        cJSON_ArrayForEach(given, members) *count += read_member(rk, rkas, given, &read[*count]) ? 1 : 0;
+        return read;
+}
+
+static void assign(rd_kafka_t *rk, rd_kafka_assignor_t *rkas, rd_kafka_metadata_t *metadata,
+                   rd_kafka_group_member_t *read, int count) {
+        char errstr[512];
+
+        if (rd_kafka_assignor_run(rk->rk_cgrp, rkas, metadata, read, count, errstr, sizeof(errstr)))
+                abort();
+        if (rkas->rkas_protocol == RD_KAFKA_REBALANCE_PROTOCOL_COOPERATIVE)
+                rd_kafka_cooperative_protocol_adjust_assignment(rk->rk_cgrp, read, count);
+}
+
+/* How long the client takes for a group; what it made is left to the end of the process. */
+static void times(rd_kafka_t *rk, rd_kafka_assignor_t *rkas, const cJSON *group, int often, FILE *to) {
+        int count;
+
+        fprintf(to, "{\"seconds\": [");
+        while (often--) {
+                rd_kafka_group_member_t *read =
+                    read_members(rk, rkas, cJSON_GetObjectItemCaseSensitive(group, "members"), &count);
+                rd_kafka_metadata_t *metadata = metadata_of(group);
+                rd_ts_t began                 = rd_clock();
+                assign(rk, rkas, metadata, read, count);
+                fprintf(to, "%.6f%s", (double)(rd_clock() - began) / 1e6, often ? ", " : "]}\n");
+        }
+        fflush(to);
 }
 
 static void answer(rd_kafka_t *rk, const cJSON *group, FILE *to) {
         const char *wire          = strchr(text_of(group, "assignor"), ':') + 1;
         char *name                = rd_strndup(wire, strcspn(wire, "@"));
         rd_kafka_assignor_t *rkas = rd_kafka_assignor_find(rk, name);
-        const cJSON *given, *members = cJSON_GetObjectItemCaseSensitive(group, "members");
-        rd_kafka_group_member_t *read = rd_calloc((size_t)cJSON_GetArraySize(members) + 1, sizeof(*read));
-        int count = 0, i, j;
-        char errstr[512];
+        const cJSON *given, *timed = cJSON_GetObjectItemCaseSensitive(group, "timed");
+        const cJSON *members = cJSON_GetObjectItemCaseSensitive(group, "members");
+        int count, i, j;
 
-        cJSON_ArrayForEach(given, members) count += read_member(rk, rkas, given, &read[count]) ? 1 : 0;
-        if (rd_kafka_assignor_run(rk->rk_cgrp, rkas, metadata_of(group), read, count, errstr, sizeof(errstr)))
-                abort();
-        if (rkas->rkas_protocol == RD_KAFKA_REBALANCE_PROTOCOL_COOPERATIVE)
-                rd_kafka_cooperative_protocol_adjust_assignment(rk->rk_cgrp, read, count);
+        if (timed) {
+                times(rk, rkas, group, timed->valueint, to);
+                return;
+        }
+        rd_kafka_group_member_t *read = read_members(rk, rkas, members, &count);
+        assign(rk, rkas, metadata_of(group), read, count);
 
         cJSON *lists = cJSON_CreateObject();
         cJSON_ArrayForEach(given, members) {
@@ -137,6 +216,52 @@ static rd_kafka_t *consumer(const char *strategy) {
         return rk;
 }
 
+/* For how long a group's process may work. */
+static rlim_t most_s(const cJSON *group) {
+        rlim_t partitions = 0;
+        const cJSON *topic;
+
+        cJSON_ArrayForEach(topic, cJSON_GetObjectItemCaseSensitive(group, "topics"))
+                partitions += (rlim_t)topic->valueint;
+        return MOST_S + partitions / PARTITIONS_A_SECOND;
+}
+
+/* Lets a process of its own answer; false where that stood still for so long. */
+static rd_bool_t say(rd_kafka_t *rk, const cJSON *group, unsigned still_s) {
+        int ends[2], status = 0;
+        char part[65536];
+        ssize_t got;
+        size_t all = 0;
+        if (pipe(ends))
+                abort();
+        pid_t child = fork();
+        if (child == 0) {
+                FILE *to = fdopen(ends[1], "w");
+                if (!freopen("/dev/null", "w", stderr))
+                        abort();
+                if (!cJSON_HasObjectItem(group, "timed")) {
+                        setrlimit(RLIMIT_CPU, &(struct rlimit) {most_s(group), most_s(group) + 1});
+                        alarm(still_s);
+                }
+                answer(rk, group, to);
+                _exit(0);
+        }
+        close(ends[1]);
+        while ((got = read(ends[0], part, sizeof(part))) > 0) {
+                fwrite(part, 1, (size_t)got, stdout);
+                all += (size_t)got;
+        }
+        close(ends[0]);
+        waitpid(child, &status, 0);
+        if (all)
+                return rd_true;
+        int killer = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        if (killer == SIGALRM && still_s < MOST_STILL_S)
+                return rd_false;
+        printf("{\"error\": \"%s\"}\n", killer == SIGXCPU || killer == SIGALRM ? "for ever" : "dies");
+        return rd_true;
+}
+
 int main(void) {
         char *line  = NULL;
         size_t size = 0;
@@ -147,33 +272,11 @@ int main(void) {
         printf("{\"library\": \"librdkafka\", \"version\": \"%d.%d.%d\"}\n", version >> 24 & 0xff,
                version >> 16 & 0xff, version >> 8 & 0xff);
         while (getline(&line, &size, stdin) > 0) {
-                int ends[2], status = 0;
-                char part[65536];
-                ssize_t got;
-                size_t all = 0;
                 cJSON *group = cJSON_Parse(line);
-                if (pipe(ends))
-                        abort();
                 fflush(stdout);
-                pid_t child = fork();
-                if (child == 0) {
-                        FILE *to = fdopen(ends[1], "w");
-                        if (!freopen("/dev/null", "w", stderr))
-                                abort();
-                        alarm(MOST_S);
-                        answer(strstr(text_of(group, "assignor"), "cooperative") ? cooperative : eager, group, to);
-                        _exit(0);
-                }
-                close(ends[1]);
-                while ((got = read(ends[0], part, sizeof(part))) > 0) {
-                        fwrite(part, 1, (size_t)got, stdout);
-                        all += (size_t)got;
-                }
-                close(ends[0]);
-                waitpid(child, &status, 0);
-                if (!all)
-                        printf("{\"error\": \"%s\"}\n",
-                               WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "for ever" : "dies");
+                rd_kafka_t *rk = strstr(text_of(group, "assignor"), "cooperative") ? cooperative : eager;
+                for (unsigned still_s = STILL_S; !say(rk, group, still_s); still_s *= 2)
+                        ;
                 cJSON_Delete(group);
         }
         fflush(stdout);

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 MOST_S = 20
-"""An assignor that has not ended by then never does: such groups take milliseconds, on a busy machine seconds."""
+"""Of a processor's time: an assignor that has not ended by then never does, for such groups take milliseconds."""
 
 
 class Cluster:
@@ -89,10 +89,12 @@ class Aiokafka:
         from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
         from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
         from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
+        from aiokafka.structs import TopicPartition
 
         classes = [RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor]
         self.classes = {each.name: each for each in classes}
         self.metadata = ConsumerProtocolMemberMetadata
+        self.partition = TopicPartition
         self.provenance = {"library": "aiokafka", "version": aiokafka.__version__}
 
     def subscription(self, assignor: str, member: dict[str, Any]) -> Any:
@@ -100,9 +102,7 @@ class Aiokafka:
             return self.metadata.decode(bytes.fromhex(member["metadata"]))
         base = self.classes[assignor]
         if assignor == "sticky":
-            from aiokafka.structs import TopicPartition
-
-            pairs = [TopicPartition(*pair) for pair in member["owned"]] if "owned" in member else None
+            pairs = [self.partition(*pair) for pair in member["owned"]] if "owned" in member else None
             base.member_assignment = None
             if pairs is not None:
                 base.on_assignment(SimpleNamespace(partitions=lambda: pairs))
@@ -116,25 +116,22 @@ class Aiokafka:
         return {name: _pairs(answer.assignment) for name, answer in said.items()}
 
 
-class KafkaPython2:
-    """kafka-python 2, of which the assignors without a memory are asked."""
+class KafkaPython2(Aiokafka):
+    """kafka-python 2, of whose code aiokafka's is a copy."""
 
     def __init__(self) -> None:
         import kafka
         from kafka.coordinator.assignors.range import RangePartitionAssignor
         from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+        from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
         from kafka.coordinator.protocol import ConsumerProtocolMemberMetadata
+        from kafka.structs import TopicPartition
 
-        self.classes = {each.name: each for each in [RangePartitionAssignor, RoundRobinPartitionAssignor]}
+        classes = [RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor]
+        self.classes = {each.name: each for each in classes}
         self.metadata = ConsumerProtocolMemberMetadata
+        self.partition = TopicPartition
         self.provenance = {"library": "kafka-python", "version": kafka.__version__}
-
-    def assign(self, assignor: str, group: dict[str, Any]) -> dict[str, Any]:
-        asked = self.classes[assignor]
-        # What is encoded must live on meanwhile.
-        sent = {member["id"]: asked.metadata(member["topics"]) for member in group["members"]}
-        members = {name: self.metadata.decode(each.encode()) for name, each in sent.items()}
-        return {name: _pairs(said.assignment) for name, said in asked.assign(Cluster(group), members).items()}
 
 
 class TooLongError(Exception):
@@ -164,11 +161,11 @@ def main() -> None:
     sys.path[:0] = sys.argv[1:-1]
     client = CLIENTS[sys.argv[-1]]()
     sys.stdout.write(f"{json.dumps(client.provenance)}\n")
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGVTALRM, _stop)
     for line in sys.stdin:
         group = json.loads(line)
         assignor = group["assignor"].partition(":")[2].partition("@")[0]
-        signal.alarm(MOST_S)
+        signal.setitimer(signal.ITIMER_VIRTUAL, MOST_S)
         try:
             answer = {"assignment": client.assign(assignor, group)}
         except TooLongError:
@@ -176,7 +173,7 @@ def main() -> None:
         except Exception as error:  # noqa: BLE001 - whatever the client throws is its answer
             answer = {"error": type(error).__name__}
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         sys.stdout.write(f"{json.dumps(answer)}\n")
 
 

@@ -1,1 +1,1 @@
-"""Groups whose members are of several clients: what they tell each other, and what each leader makes of it."""
+"""Groups with members of several clients: what members tell each other, and what each leader makes of it."""

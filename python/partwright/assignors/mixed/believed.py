@@ -1,4 +1,4 @@
-"""What the leader of each client makes of what members tell it.
+"""How each client's leader reads what members tell it.
 
 Java: `ConsumerProtocol.deserializeSubscription` and `memberData` of the sticky assignors. librdkafka:
 `rd_kafka_group_MemberMetadata_consumer_read`. sarama: `JoinGroupResponse.GetMembers` and `memberData`. franz-go:
@@ -29,10 +29,12 @@ __all__ = ["Believed", "Claim", "believed"]
 _STICKY, _COOPERATIVE = "sticky", "cooperative-sticky"
 _MOST_TOPICS = 10_000
 """librdkafka leaves out a member that names more."""
+_RACK = 3
+"""The version of a subscription that brought the rack."""
 
 
 class Claim(NamedTuple):
-    """What a member owns in its leader's eyes.
+    """What a member owns, as its leader believes.
 
     Attributes:
         owned: Partitions by topic.
@@ -50,16 +52,18 @@ class Believed(NamedTuple):
         topics: What it subscribes to.
         claim: What it owns; None if the leader takes it that it owns nothing and says nothing.
         rack: Its rack, or None.
+        no_rack: How it says that it has none, as the core numbers it: 0 by an empty one, 1 by null, 2 not at all.
         user_data: The assignor's own bytes, which `rack-affinity` reads.
     """
 
     topics: tuple[str, ...]
     claim: Claim | None
     rack: str | None
+    no_rack: int
     user_data: bytes
 
 
-def believed(client: str, assignor: str, member: str, metadata: bytes) -> Believed | None:
+def believed(client: str, assignor: str, member: str, metadata: bytes, version: str = "") -> Believed | None:
     """Reads a member's metadata as a leader of a client does.
 
     Args:
@@ -67,12 +71,13 @@ def believed(client: str, assignor: str, member: str, metadata: bytes) -> Believ
         assignor: The assignor's wire name.
         member: The member's id, for the error.
         metadata: What the member sent.
+        version: `@VERSION` of the leader's client, or nothing.
 
     Returns:
         The member, or None if the leader leaves it out: it stays in the group and reads nothing.
 
     Raises:
-        PartwrightError: The leader fails on it, so that nobody reads anything.
+        PartwrightError: The leader fails on it, so nobody reads anything.
     """
     try:
         read = read_subscription(metadata)
@@ -80,7 +85,7 @@ def believed(client: str, assignor: str, member: str, metadata: bytes) -> Believ
         if client == "librdkafka":
             return None
         raise _fails(client, member, "these bytes are no subscription") from None
-    refused = _REFUSES.get(client)
+    refused = _REFUSES.get(client + version, _REFUSES.get(client))
     if refused is not None and (why := refused(read)) is not None:
         raise _fails(client, member, why)
     if client == "librdkafka" and (read.is_short or not 0 < len(read.subscription.topics) <= _MOST_TOPICS):
@@ -88,10 +93,12 @@ def believed(client: str, assignor: str, member: str, metadata: bytes) -> Believ
     told = read.subscription
     claim = None
     if assignor == _STICKY:
-        claim = _STICKY_CLAIMS[client](member, told.user_data)
+        claims = _STICKY_CLAIMS.get(client + version) or _STICKY_CLAIMS[client]
+        claim = claims(member, told.user_data)
     elif assignor == _COOPERATIVE:
         claim = _COOPERATIVE_CLAIMS[client](told)
-    return Believed(told.topics, claim, told.rack, told.user_data or b"")
+    no_rack = (1 if told.rack is None else 0) if told.version >= _RACK else 2
+    return Believed(told.topics, claim, told.rack, no_rack, told.user_data or b"")
 
 
 def _fails(client: str, member: str, why: str) -> PartwrightError:
@@ -104,6 +111,16 @@ def _fails(client: str, member: str, why: str) -> PartwrightError:
 def _java_refuses(read: Read) -> str | None:
     if read.is_short:
         return f"version {read.subscription.version} without that version's fields (SchemaException)"
+    return None
+
+
+def _old_librdkafka_refuses(read: Read) -> str | None:
+    if read.is_short:
+        version = read.subscription.version
+        return (
+            f"version {version} without that version's fields, upon which its process fails an assertion and dies "
+            "(1.6.0 to 1.8.2)"
+        )
     return None
 
 
@@ -135,13 +152,17 @@ def _kafka_python_refuses(read: Read) -> str | None:
     return None
 
 
-_REFUSES: dict[str, Callable[[Read], str | None]] = {
+_REFUSES: dict[str, Callable[[Read], str | None] | None] = {
     "java": _java_refuses,
+    "librdkafka@1.6": _old_librdkafka_refuses,
     "sarama": _sarama_refuses,
     "kafka-go": _kafka_go_refuses,
     "franz-go": _franz_go_refuses,
     "kafka-python": _kafka_python_refuses,
+    # It looks at nothing behind the user data.
+    "kafka-python@2.2": None,
 }
+"""By client, and where an older version reads otherwise by client and version."""
 
 
 def _java_sticky(_: str, data: bytes | None) -> Claim | None:
@@ -163,7 +184,7 @@ def _sarama_sticky(member: str, data: bytes | None) -> Claim:
         found = None
     if found is None or found.to_bytes() != data:
         raise _fails(
-            "sarama", member, f"user data that is no assignment of sticky, {data.hex() or 'no bytes'}"
+            "sarama", member, f"user data that is not an assignment of sticky, {data.hex() or 'no bytes'}"
         )
     return Claim(found.owned, -1 if found.generation is None else found.generation)
 
@@ -198,6 +219,7 @@ _STICKY_CLAIMS: dict[str, Callable[[str, bytes | None], Claim | None]] = {
     "sarama": _sarama_sticky,
     "franz-go": _franz_go_sticky,
     "kafka-python": _kafka_python_sticky,
+    "kafka-python@2.2": _aiokafka_sticky,
     "aiokafka": _aiokafka_sticky,
 }
 

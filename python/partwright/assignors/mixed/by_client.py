@@ -1,4 +1,4 @@
-"""One group under a leader of each client, next to what Java's assignor of the same name gives."""
+"""One group under a leader of each client, compared with Java's assignor of the same name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _JAVA = "java"
 
 @dataclass(frozen=True)
 class ClientAnswer:
-    """What a leader of one client makes of a group.
+    """One client's answer for a group as its leader.
 
     Attributes:
         client: The client.
@@ -35,7 +35,7 @@ class ClientAnswer:
         spread: The fewest and the most partitions that a member has; None without an answer.
         moved: How many partitions have another reader than Java gives them.
         chance: Whether the client leaves a part of it to chance.
-        agrees: The assignors, by wire name, with which the client gives this group what Java gives it.
+        agrees: The assignors, by wire name, with which the client gives this group the same as Java.
         setting: The setting that names the client's assignors.
     """
 
@@ -49,7 +49,7 @@ class ClientAnswer:
     setting: str
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """As in the JSON."""
         spread = None if self.spread is None else {"min": self.spread[0], "max": self.spread[1]}
         return self.__dict__ | {"spread": spread}
 
@@ -75,7 +75,7 @@ def by_client(
     seed: int = 0,
     balance_racks: bool = False,
 ) -> list[ClientAnswer]:
-    """What a leader of each client makes of a group.
+    """The answer of a leader of each client for a group.
 
     Args:
         topics: By name, how many partitions a topic has.
@@ -83,11 +83,11 @@ def by_client(
             names its `client`, all are of the leader's.
         assignor: The wire name of the assignor.
         racks: By topic, for each of its partitions the racks of the replicas.
-        seed: What stands for chance where a client leaves something to it.
+        seed: The seed of a client's random choices.
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Raises:
-        PartwrightError: The group is not as it should be, no client has such an assignor, or a member's lacks it.
+        PartwrightError: The group is invalid, no client has such an assignor, or a member's client lacks it.
 
     Examples:
         >>> found = by_client({"t": 12}, [{"id": f"c{i}", "topics": ["t"]} for i in range(5)], "roundrobin")

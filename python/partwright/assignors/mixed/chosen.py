@@ -1,4 +1,4 @@
-"""Which assignor the coordinator chooses among those that all members have (`ClassicGroup.selectProtocol`)."""
+"""The assignor that the coordinator chooses among those that all members have (`ClassicGroup.selectProtocol`)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The clients whose members may share a group, and which assignors they take unless told otherwise."""
+"""The clients whose members may share a group, and their default assignors."""
 
 from __future__ import annotations
 
 from partwright._check import unknown
 from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
 
-__all__ = ["DEFAULT_ASSIGNORS", "assignors_of", "client_of"]
+__all__ = ["DEFAULT_ASSIGNORS", "answering_version", "assignors_of", "client_of", "versions_of"]
 
 DEFAULT_ASSIGNORS = {
     "java": ("range", "cooperative-sticky"),
@@ -21,14 +21,61 @@ DEFAULT_ASSIGNORS = {
 `Consumer.Group.Rebalance.GroupStrategies`, `Balancers`, `GroupBalancers`, `partitionAssigners`)."""
 
 
-def client_of(given: object, member: str) -> tuple[str, str]:
-    """A member's client, and the `@VERSION` behind it, if there is one.
+_ANSWERS_LIKE = {
+    "librdkafka": {
+        "range": {"@1.6": "@2.1", "@2.6.0": ""},
+        "roundrobin": {"@1.6": "", "@2.1": "", "@2.6.0": ""},
+    },
+    "kafka-python": {
+        "range": {"@3.0.11": ""},
+        "roundrobin": {"@3.0.11": ""},
+        "sticky": {"@2.2": "@3.0.11"},
+    },
+}
+"""By client and assignor, an older version that the table of assignors lacks and the one that answers as it does."""
 
-    Raises:
-        PartwrightError: There is no such client.
+
+def answering_version(client: str, assignor: str, version: str) -> str | None:
+    """The version of a client's assignor that answers as a member's version of the client does.
+
+    Args:
+        client: The client.
+        assignor: The assignor's wire name.
+        version: `@VERSION` of the client, or nothing for today's.
+
+    Returns:
+        `@VERSION`, nothing for today's, or None if nothing is known of that version.
 
     Examples:
-        >>> client_of("sarama@1.27.0", "c1"), client_of(None, "c1")
+        >>> answering_version("kafka-python", "sticky", "@2.2"), answering_version("sarama", "range", "@9")
+        ('@3.0.11', None)
+    """
+    like = _ANSWERS_LIKE.get(client, {}).get(assignor, {})
+    if version in like:
+        return like[version]
+    return version if version in ("", *versions_of(client, assignor)) else None
+
+
+def versions_of(client: str, assignor: str) -> list[str]:
+    """The older versions that a member of a client may have in a group of an assignor, each as `@VERSION`.
+
+    Examples:
+        >>> versions_of("kafka-python", "sticky")
+        ['@3.0.11', '@2.2']
+    """
+    begin = f"{client}:{assignor}@"
+    own = [name.removeprefix(begin[:-1]) for name in client_assignors() if name.startswith(begin)]
+    return [*own, *_ANSWERS_LIKE.get(client, {}).get(assignor, {})]
+
+
+def client_of(given: object, where: str) -> tuple[str, str]:
+    """A member's client, and the `@VERSION` behind it, if there is one; `where` is for the error.
+
+    Raises:
+        PartwrightError: The client is unknown.
+
+    Examples:
+        >>> client_of("sarama@1.27.0", "member 'c1'"), client_of(None, "the roll")
         (('sarama', '@1.27.0'), ('java', ''))
     """
     if given is None:
@@ -37,7 +84,7 @@ def client_of(given: object, member: str) -> tuple[str, str]:
         name, at, version = given.partition("@")
         if name in DEFAULT_ASSIGNORS:
             return name, at + version
-    raise unknown(given, "client", DEFAULT_ASSIGNORS, f"member {member!r}")
+    raise unknown(given, "client", DEFAULT_ASSIGNORS, where)
 
 
 def assignors_of(client: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A group of several clients as a caller writes it down, checked before anybody leads it."""
+"""Check a group of several clients as a caller writes it down, before anybody leads it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 from partwright._check import shown, unknown
 from partwright.assignors.members import Group
-from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
+from partwright.assignors.mixed.clients import (
+    DEFAULT_ASSIGNORS,
+    answering_version,
+    assignors_of,
+    versions_of,
+)
 from partwright.assignors.mixed.group import MixedMember
-from partwright.assignors.names import client_assignors, short_name
+from partwright.assignors.names import short_name
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 
     from partwright.assignors.members import Member
 
-__all__ = ["listed", "mixed_members", "wire_name"]
+__all__ = ["check_client", "listed", "mixed_members", "wire_name"]
 
 _LONGEST = 2**15 - 1
 """Kafka writes the length of a text in two bytes."""
@@ -27,7 +32,7 @@ def listed(members: object) -> list[Member]:
     """The members, to go through them more than once.
 
     Raises:
-        PartwrightError: It is no list.
+        PartwrightError: It is not a list.
     """
     if not isinstance(members, Iterable) or isinstance(members, (str, bytes, Mapping)):
         raise PartwrightError(f"members is a list of objects, not {shown(members)}")
@@ -71,28 +76,34 @@ def wire_name(assignor: object, members: Iterable[MixedMember]) -> str:
     if not isinstance(name, str) or name not in known:
         raise unknown(assignor, "assignor", known, "any client")
     for member in members:
-        _check_client(member, name)
+        check_client(f"member {member.id!r}", member.client, member.version, name)
     return name
 
 
-def _check_client(member: MixedMember, assignor: str) -> None:
-    own = assignors_of(member.client)
+def check_client(who: str, client: str, version: str, assignor: str) -> None:
+    """Checks that a member's client has an assignor, and that its version's answers are known.
+
+    Args:
+        who: The member, for the error.
+        client: Its client.
+        version: `@VERSION` of it, or nothing.
+        assignor: The assignor's wire name.
+
+    Raises:
+        PartwrightError: It has none.
+    """
+    own = assignors_of(client)
     if assignor not in own:
         raise PartwrightError(
-            f"member {member.id!r} is of {member.client}, which has no assignor {assignor!r}, so it cannot be in this "
-            f"group: it has {', '.join(own)}",
-            value=member.id,
+            f"{who} is of {client}, which has no assignor {assignor!r}, so it cannot be in this group: it has "
+            f"{', '.join(own)}",
+            value=assignor,
         )
-    if not member.version:
-        return
-    begin = f"{member.client}:{assignor}@"
-    versions = [name.removeprefix(begin) for name in client_assignors() if name.startswith(begin)]
-    if member.version.removeprefix("@") not in versions:
-        forms = [member.client, *(f"{member.client}@{version}" for version in versions)]
+    if answering_version(client, assignor, version) is None:
+        forms = [client, *(client + each for each in versions_of(client, assignor))]
         raise PartwrightError(
-            f"member {member.id!r}: {assignor} has no answers for {member.client}{member.version}: "
-            f"write {' or '.join(forms)}",
-            value=member.client + member.version,
+            f"{who}: {assignor} has no answers for {client}{version}: write {' or '.join(forms)}",
+            value=client + version,
         )
 
 

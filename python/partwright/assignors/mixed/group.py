@@ -1,4 +1,4 @@
-"""A group whose members are of several clients: one rebalance after the other, until it rests.
+"""A group with members of several clients: one rebalance after the other, until it settles.
 
 The leader's client decides. Each member sends what its client sends (`sent.py`), the leader reads of it what its client
 reads (`believed.py`), and its assignor answers.
@@ -7,12 +7,12 @@ reads (`believed.py`), and its assignor answers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.assignors.assign import assign_group
 from partwright.assignors.members import INT32, Group
 from partwright.assignors.mixed.believed import believed
-from partwright.assignors.mixed.clients import client_of
+from partwright.assignors.mixed.clients import answering_version, client_of
 from partwright.assignors.mixed.sent import Held, in_order, sent
 from partwright.assignors.mixed.subscription import Pairs, StickyUserData
 from partwright.assignors.options import Options
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.believed import Claim
 
-__all__ = ["Mixed", "MixedMember", "Rebalanced"]
+__all__ = ["Mixed", "MixedMember", "Rebalanced", "Settled", "echoing"]
 
 _COOPERATIVE = "cooperative-sticky"
 _STATEFUL = ("sticky", _COOPERATIVE)
 _NO_OPTIONS = Options()
+_MOST_ROUNDS = 100
 # These put empty user data into what they assign, others none at all.
 _EMPTY_USER_DATA = {"kafka-python", "aiokafka", "kafkajs", "librdkafka"}
 
@@ -56,10 +57,10 @@ class MixedMember:
         """Reads a member as `partwright.assign` takes one, with a `client`; `Group.of` has checked the rest.
 
         Raises:
-            PartwrightError: There is no such client.
+            PartwrightError: The client is unknown.
         """
         fields = dict(member)
-        client, version = client_of(fields.get("client"), str(fields["id"]))
+        client, version = client_of(fields.get("client"), f"member {fields['id']!r}")
         claimed = fields.get("owned")
         pairs = None if claimed is None else _by_topic(claimed)
         generation = fields.get("generation")
@@ -79,13 +80,13 @@ class MixedMember:
 
 @dataclass(frozen=True)
 class Rebalanced:
-    """What one rebalance gave.
+    """The result of one rebalance.
 
     Attributes:
         assignment: By member, its list of (topic, partition) in the order of the assignor's own list.
         left_out: The members that the leader could not read.
-        forgotten: The members that own partitions, of which the leader does not learn.
-        chance: Why this is one of several answers, where the leader's client leaves something to chance.
+        forgotten: The members that own partitions without the leader knowing it.
+        chance: Why this is one of several answers, if the leader's client chooses at random.
         answer: The assignment in columns, of the members that the leader could read.
     """
 
@@ -99,6 +100,22 @@ class Rebalanced:
     def readers(self) -> dict[tuple[str, int], str]:
         """By partition the member that reads it."""
         return {pair: member for member, pairs in self.assignment.items() for pair in pairs}
+
+
+class Settled(NamedTuple):
+    """A group's rebalances under one leader, until nobody has to give up a partition.
+
+    Attributes:
+        first: The first rebalance.
+        last: The last one.
+        group: The group as it was before the last one.
+        rounds: The number of rebalances; None if they never end.
+    """
+
+    first: Rebalanced
+    last: Rebalanced
+    group: Mixed
+    rounds: int | None
 
 
 @dataclass(frozen=True)
@@ -124,27 +141,29 @@ class Mixed:
         return replace(
             self,
             members=tuple(
-                replace(member, held=_echoing(member.held, leader))
+                replace(member, held=echoing(member.held, leader))
                 if member.held.owned is not None
                 else member
                 for member in self.members
             ),
         )
 
-    def rebalance(self, leader: str, version: str = "") -> Rebalanced:
+    def rebalance(self, leader: str, version: str = "", leading: str | None = None) -> Rebalanced:
         """What a leader of a client gives to whom.
 
         Args:
             leader: The leader's client.
             version: `@VERSION` of it, or nothing.
+            leading: The leader's id; by default the first member's.
 
         Raises:
             PartwrightError: The leader fails.
         """
-        seen, left_out, forgotten = [], [], []
-        for member in self.members:
-            metadata = sent(member.client, self.assignor, member.held)
-            found = believed(leader, self.assignor, member.id, metadata)
+        seen, no_racks, left_out, forgotten = [], [], [], []
+        # A leader of kafkajs deals out its own topics, and its assignor takes the first member for the leader.
+        for member in sorted(self.members, key=lambda each: leader == "kafkajs" and each.id != leading):
+            metadata = sent(member.client, self.assignor, member.held, member.version)
+            found = believed(leader, self.assignor, member.id, metadata, version)
             if found is None:
                 left_out.append(member.id)
                 continue
@@ -153,29 +172,53 @@ class Mixed:
                 told["rack"] = found.user_data.decode(errors="replace") or None
             if member.instance_id is not None:
                 told["instance_id"] = member.instance_id
-            if member.held.owned and not self._believes(leader, found.claim):
+            if member.held.owned and not self._believes(leader + version, found.claim):
                 forgotten.append(member.id)
             if found.claim is not None:
                 told["owned"] = [(topic, each) for topic, numbers in found.claim.owned for each in numbers]
                 told["generation"] = found.claim.generation
             seen.append(told)
-        name = self.assignor if leader == "java" else f"{leader}:{self.assignor}{version}"
+            no_racks.append(found.no_rack)
+        answering = answering_version(leader, self.assignor, version) or ""
+        name = self.assignor if leader == "java" else f"{leader}:{self.assignor}{answering}"
         options = self.options._replace(as_read=True)
         if leader != "franz-go":
             options = options._replace(balance_racks=False)
-        answer = assign_group(Group.of(self.topics, seen, self.racks), name, None, options)
+        group = Group.of(self.topics, seen, self.racks, no_racks=no_racks)
+        answer = assign_group(group, name, None, options)
         assignment: dict[str, list[tuple[str, int]]] = {
             member.id: [] for member in self.members
         } | answer.to_dict()
         return Rebalanced(assignment, left_out, forgotten, answer.chance, answer)
 
+    def settle(self, leader: str, version: str = "", leading: str | None = None) -> Settled:
+        """The rebalances under a leader of a client, until the group rests.
+
+        Args:
+            leader: See `rebalance`.
+            version: See `rebalance`.
+            leading: See `rebalance`.
+
+        Raises:
+            PartwrightError: The leader fails.
+        """
+        now, rounds = self, 1
+        first = last = self.rebalance(leader, version, leading)
+        while now.must_revoke(last):
+            if rounds == _MOST_ROUNDS:
+                return Settled(first, last, now, None)
+            now = now.after(last, leader)
+            last = now.rebalance(leader, version, leading)
+            rounds += 1
+        return Settled(first, last, now, rounds)
+
     def _believes(self, leader: str, claim: Claim | None) -> bool:
         """Whether a leader knows what a member owns, if it asks for it at all."""
         if self.assignor not in _STATEFUL:
             return True
-        if claim is None or not claim.owned:
+        if claim is None or not claim.owned or leader == "librdkafka@1.6":
             return False
-        return not (leader == "franz-go" and claim.generation < 0)
+        return not (leader.startswith("franz-go") and claim.generation < 0)
 
     def after(self, rebalanced: Rebalanced, leader: str) -> Mixed:
         """The group as it is when each member has what it was given, and joins again."""
@@ -189,7 +232,7 @@ class Mixed:
                 members.append(replace(member, held=member.held._replace(owned=())))
                 continue
             held = member.held._replace(owned=_by_topic(given), generation=max(generation, 1))
-            members.append(replace(member, held=_echoing(held, leader)))
+            members.append(replace(member, held=echoing(held, leader)))
         return replace(self, members=tuple(members))
 
     def must_revoke(self, rebalanced: Rebalanced) -> bool:
@@ -204,8 +247,8 @@ class Mixed:
         return {pair: member.id for member in self.members for pair in member.held.pairs}
 
 
-def _echoing(held: Held, leader: str) -> Held:
-    """What sarama's members send back: the user data that this leader puts into an assignment."""
+def echoing(held: Held, leader: str) -> Held:
+    """What a member knows, with the user data that this leader puts into an assignment: sarama's members echo it."""
     if leader == "sarama":
         return held._replace(echo=StickyUserData(in_order(held.owned), held.generation).to_bytes())
     return held._replace(echo=b"" if leader in _EMPTY_USER_DATA else None)

@@ -1,15 +1,19 @@
-"""Which client a member of a live group is: guessed, for no broker tells."""
+"""Guess which client a real group's member uses, because no broker tells."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import counted
 from partwright.assignors.mixed.subscription import read_subscription
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from partwright.assignors.mixed.subscription import Subscription
 
-__all__ = ["Guess", "guessed_client"]
+__all__ = ["Guess", "by_client_id", "guessed_client", "guesses_said"]
 
 # What clients call themselves unless the application sets `client.id`.
 _CLIENT_IDS = {
@@ -35,6 +39,34 @@ class Guess(NamedTuple):
     why: str
 
 
+def guesses_said(guesses: Iterable[Guess]) -> list[str]:
+    """A sentence for each client and what speaks for it, with how many members it is about.
+
+    Examples:
+        >>> guesses_said([Guess("sarama", "the client id 'sarama'")] * 2)
+        ["2 members taken for sarama, by the client id 'sarama'"]
+    """
+    return [
+        f"{counted(count, 'member')} taken for {guess.client}, by {guess.why}"
+        for guess, count in Counter(guesses).items()
+    ]
+
+
+def by_client_id(client_id: str) -> Guess | None:
+    """The client whose default a `client.id` is; None if it is an application's own.
+
+    Examples:
+        >>> by_client_id("consumer-billing-1"), by_client_id("billing")
+        (Guess(client='java', why="the client id 'consumer-billing-1'"), None)
+    """
+    named = _CLIENT_IDS.get(client_id)
+    if named is None:
+        named = next((name for begin, name in _BEGINNINGS.items() if client_id.startswith(begin)), None)
+    if named is None and client_id.endswith(_KAFKA_GO):
+        named = "kafka-go"
+    return None if named is None else Guess(named, f"the client id {client_id!r}")
+
+
 def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:
     """The client of a member.
 
@@ -45,17 +77,13 @@ def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:
 
     Examples:
         >>> guessed_client("rdkafka", "range", b"")
-        Guess(client='librdkafka', why="its client id 'rdkafka'")
+        Guess(client='librdkafka', why="the client id 'rdkafka'")
         >>> guessed_client("billing", "range", bytes.fromhex("00010000000100017400000000"))
         Guess(client='kafka-go', why='a subscription of version 1 without owned partitions')
     """
-    named = _CLIENT_IDS.get(client_id)
-    if named is None:
-        named = next((name for begin, name in _BEGINNINGS.items() if client_id.startswith(begin)), None)
-    if named is None and client_id.endswith(_KAFKA_GO):
-        named = "kafka-go"
+    named = by_client_id(client_id)
     if named is not None:
-        return Guess(named, f"its client id {client_id!r}")
+        return named
     try:
         read = read_subscription(metadata)
     except ValueError:

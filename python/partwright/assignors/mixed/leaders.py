@@ -1,4 +1,4 @@
-"""What each member of a group would make of it as the leader."""
+"""What each member of a group would assign as the leader."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Led", "leaders"]
 
-_MOST_ROUNDS = 100
-
 
 @dataclass(frozen=True)
 class Led:
@@ -32,7 +30,7 @@ class Led:
     Attributes:
         leader: The leader's member id.
         assignor: Whose assignor answers, such as `sarama:sticky`.
-        error: Why nobody gets an assignment; None where there is one. All that follows is empty or 0 then.
+        error: Why nobody gets an assignment; None if there is one. Otherwise all that follows is empty or 0.
         assignment: By member its list of (topic, partition), as the leader's client gives it in the first rebalance.
         unchanged: Whether each member gets what it owns.
         rounds: How many rebalances it takes until the group rests; None if it does not rest.
@@ -41,8 +39,8 @@ class Led:
         spread: The fewest and the most partitions that a member has then.
         idle: The members that have no partition then.
         left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
-        forgotten: The members that own partitions now, and whose leader does not learn of it.
-        chance: Why this is one of several answers, where the leader's client leaves something to chance; else None.
+        forgotten: The members that own partitions now without the leader knowing it.
+        chance: Why this is one of several answers, if the leader's client chooses at random; otherwise None.
         answer: The first rebalance's assignment in columns, for its page; None where there is none.
     """
 
@@ -62,7 +60,7 @@ class Led:
     answer: Assignment | None = None
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """As in the JSON."""
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
         found = {
@@ -82,18 +80,18 @@ def leaders(
     seed: int = 0,
     balance_racks: bool = False,
 ) -> list[Led]:
-    """What a group whose members are of several clients becomes under each leader.
+    """What happens to a group with members of several clients under each leader.
 
     Args:
         topics: By name, how many partitions a topic has.
-        members: The members as `partwright.assign` takes them, in the order of the JoinGroup response. `client` says
-            which client a member is (`java` if it does not say), with `@VERSION` where an answer depends on it. The
-            first is the present leader: what members own, its client gave to them.
+        members: The members as for `partwright.assign`, in the order of the JoinGroup response. `client` names a
+            member's client (default `java`), with `@VERSION` if an answer depends on it. The first is the present
+            leader, so its client assigned what members own.
         assignor: The wire name of the assignor that the coordinator chose, or None: it is chosen among the lists
             that the members' clients have by default.
         leader: The member that leads; None asks each member.
         racks: By topic, for each of its partitions the racks of the replicas.
-        seed: What stands for chance where a client leaves something to it.
+        seed: The seed of a client's random choices.
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Returns:
@@ -120,21 +118,21 @@ def leaders(
     options = Options.checked(seed, balance_racks=balance_racks)
     group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
     asked = [member for member in found if leader in (None, member.id)]
-    # Leaders of one client give one answer.
-    answers = {(member.client, member.version): member for member in asked}
-    led = {client: _led(group, member) for client, member in answers.items()}
-    return [replace(led[member.client, member.version], leader=member.id) for member in asked]
+    # Leaders of one client give one answer, unless they read different topics and deal out their own.
+    answers = {_alike(member): member for member in asked}
+    led = {alike: _led(group, member) for alike, member in answers.items()}
+    return [replace(led[_alike(member)], leader=member.id) for member in asked]
+
+
+def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:
+    """What leaders have in common who give one answer."""
+    return leader.client, leader.version, leader.held.topics if leader.client == "kafkajs" else ()
 
 
 def _led(group: Mixed, leader: MixedMember) -> Led:
     name = f"{leader.client}:{group.assignor}{leader.version}"
-    now, rounds = group, 1
     try:
-        first = last = group.rebalance(leader.client, leader.version)
-        while now.must_revoke(last) and rounds < _MOST_ROUNDS:
-            now = now.after(last, leader.client)
-            last = now.rebalance(leader.client, leader.version)
-            rounds += 1
+        first, last, _, rounds = group.settle(leader.client, leader.version, leader.id)
     except PartwrightError as error:
         return Led(leader.id, name, str(error))
     readers = last.readers
@@ -146,7 +144,7 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         None,
         first.assignment,
         all(member.held.pairs == set(first.assignment[member.id]) for member in group.members),
-        None if now.must_revoke(last) else rounds,
+        rounds,
         sum(readers.get(pair) != owner for pair, owner in group.owners.items()),
         max(0, sum(group.topics.get(topic, 0) for topic in subscribed) - len(readers)),
         (min(sizes), max(sizes)),

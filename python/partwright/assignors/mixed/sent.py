@@ -1,4 +1,4 @@
-"""What a member of each client tells the leader when it joins.
+"""What each client's member tells the leader when it joins.
 
 Java: `ConsumerCoordinator.metadata` and its assignors' `subscriptionUserData`. librdkafka: the `get_metadata` of its
 assignors. sarama: `subscriptionMetadata`. franz-go: `JoinGroupMetadata`. kafka-go: `makeJoinGroupRequest`. kafkajs:
@@ -45,19 +45,20 @@ class Held(NamedTuple):
         return {(topic, number) for topic, numbers in self.owned or () for number in numbers}
 
 
-def sent(client: str, assignor: str, held: Held) -> bytes:
+def sent(client: str, assignor: str, held: Held, version: str = "") -> bytes:
     """What a member sends for one of its assignors, as bytes.
 
     Args:
         client: The member's client, such as `sarama`.
         assignor: The assignor's wire name.
         held: What the member knows.
+        version: `@VERSION` of the client, or nothing.
 
     Examples:
         >>> sent("kafka-go", "range", Held(("t",), None, -1, None, None)).hex()
         '000100000001000174ffffffff'
     """
-    subscription = _SENDERS[client](assignor, held)
+    subscription = _OLDER.get(client + version, _SENDERS[client])(assignor, held)
     if client == "kafka-go":
         # It says version 1 and leaves out the field that came with it (kafka-go#762).
         return _VERSION_1 + subscription.to_bytes()[len(_VERSION_1) :]
@@ -82,6 +83,11 @@ def _librdkafka(assignor: str, held: Held) -> Subscription:
         return Subscription(3, held.topics, b"", (), -1, rack)
     user_data = StickyUserData(held.owned, held.generation).to_bytes()
     return Subscription(3, held.topics, user_data, held.owned, held.generation, rack)
+
+
+def _librdkafka_before_2_2(assignor: str, held: Held) -> Subscription:
+    # It knew of no generation and of no rack.
+    return replace(_librdkafka(assignor, held), version=1, generation=-1, rack=None)
 
 
 def _sarama(assignor: str, held: Held) -> Subscription:
@@ -135,6 +141,15 @@ _SENDERS: dict[str, Callable[[str, Held], Subscription]] = {
     "kafka-python": _kafka_python,
     "aiokafka": _aiokafka,
 }
+
+
+_OLDER: dict[str, Callable[[str, Held], Subscription]] = {
+    "librdkafka@2.1": _librdkafka_before_2_2,
+    "librdkafka@1.6": _librdkafka_before_2_2,
+    # The version in front of its user data came with 3.0.
+    "kafka-python@2.2": _aiokafka,
+}
+"""By client and version, what older members send otherwise."""
 
 
 def _number(value: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What a member tells a group's leader, as bytes there and back (`ConsumerProtocolSubscription`).
+"""Encode and decode what a member tells a group's leader (`ConsumerProtocolSubscription`).
 
 >>> told = Subscription(3, ("t",), None, (("t", (0, 2)),), generation=7, rack="a")
 >>> told.to_bytes().hex()

@@ -1,1 +1,1 @@
-"""One module a command; `partwright NAME` imports `partwright.cli.commands.NAME` when it is called."""
+"""One module per command; `partwright NAME` imports `partwright.cli.commands.NAME` when it is called."""

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from partwright._check import refused
-from partwright.cli.input.options import json_option
+from partwright.cli.input.completion import assignor_names
+from partwright.cli.input.options import json_option, report_option, save_report
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 __all__ = ["command"]
 
 # Numbers of Python's own notation alone: no underscores, and no more digits than any measurement has.
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
 _F = TypeVar("_F", bound="Callable[..., object]")
+_COUNTS = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 _RANGE = re.compile(rf"({_NUMBER})(?:\.\.({_NUMBER}))?")
 
 
@@ -40,7 +43,7 @@ def _read_range(
     found = _RANGE.fullmatch(given)
     if found is None:
         raise PartwrightError(
-            f"{option.opts[0]} takes a number above 0 or a range, 10 or 8..12 say, not {given!r}"
+            f"{option.opts[0]} takes a number above 0 or a range, such as 10 or 8..12, not {given!r}"
         )
     return _one(found[1]) if found[2] is None else (_one(found[1]), _one(found[2]))
 
@@ -49,8 +52,19 @@ def _read_number(_ctx: click.Context, option: click.Parameter, given: str | None
     if given is None:
         return None
     if not re.fullmatch(_NUMBER, given):
-        raise PartwrightError(f"{_typed(option)} takes a number above 0, 100 or 2.5 say, not {given!r}")
+        raise PartwrightError(f"{_typed(option)} takes a number above 0, such as 100 or 2.5, not {given!r}")
     return _one(given)
+
+
+def _read_counts(_ctx: click.Context, option: click.Parameter, given: str | None) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    found = _COUNTS.fullmatch(given)
+    if found is None:
+        raise PartwrightError(
+            f"{option.opts[0]} takes numbers of replicas, such as 1..50 or 7, not {given!r}"
+        )
+    return int(found[1]), int(found[2] or found[1])
 
 
 def _read_powers(_ctx: click.Context, option: click.Parameter, given: str | None) -> list[float] | None:
@@ -58,7 +72,9 @@ def _read_powers(_ctx: click.Context, option: click.Parameter, given: str | None
         return None
     parts = [each.strip() for each in given.split(",")]
     if not all(re.fullmatch(_NUMBER, each) for each in parts):
-        raise PartwrightError(f"{option.opts[0]} takes a number for each broker, 1,1,2 say, not {given!r}")
+        raise PartwrightError(
+            f"{option.opts[0]} takes a number for each broker, such as 1,1,2, not {given!r}"
+        )
     return [_one(each) for each in parts]
 
 
@@ -71,29 +87,29 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 
 
 @click.command("advise")
-@click.argument("target_mb_s", metavar="TARGET", callback=_read_number)
+@click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_read_number)
 @_ranged(
     "--produce",
     "produce_mb_s",
     "P",
     "MB/s that one partition takes from producers (default: 10..50).",
 )
-@_ranged("--consume", "consume_mb_s", "C", "MB/s that one consumer reads and works off (default: 10..50).")
-@_whole("--consumers", "consumers", "Members of a group that are to be busy (default: 1).")
+@_ranged("--consume", "consume_mb_s", "C", "MB/s that one consumer reads and processes (default: 10..50).")
+@_whole("--consumers", "consumers", "Members of a group that should be busy (default: 1).")
 @_whole("--groups", "groups", "Groups that read the topic (default: 1).")
 @_whole("--producers", "producers", "Producers that write to it (default: 1).")
 @_whole("--brokers", "brokers", "Brokers of the cluster (default: 3, or as many as --power has).")
 @_whole(
-    "--replication-factor", "replication_factor", "Replicas of a partition (default: 3, or one a broker)."
+    "--replication-factor", "replication_factor", "Replicas of a partition (default: 3, or one per broker)."
 )
 @click.option(
     "--power",
     metavar="W,W,...",
     callback=_read_powers,
-    help="What brokers can do beside each other, 1,1,2 say (default: all the same).",
+    help="The brokers' relative power, such as 1,1,2 (default: all the same).",
 )
 @click.option(
-    "--growth", metavar="G", callback=_read_number, help="TARGET will grow so many times (default: 1)."
+    "--growth", metavar="G", callback=_read_number, help="The factor by which TARGET will grow (default: 1)."
 )
 @_whole("--held", "held", "Replicas that each broker has already (default: 0).")
 @_ranged("--segments", "segments", "S", "Segments of a replica, a number or a range (default: 1..10).")
@@ -104,13 +120,54 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 @_ranged(
     "--clean-s", "clean_s", "S", "Seconds in which one compacted log is cleaned (default: 0.1..10, a guess)."
 )
+@click.option(
+    "--platform",
+    metavar="P",
+    help="The provider of the brokers, for its published limits: msk:SIZE (such as msk:m7g.large) or redpanda.",
+)
+@click.option(
+    "--replicas",
+    metavar="N..M",
+    callback=_read_counts,
+    help="Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each one more?",
+)
+@click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="NAME=N",
+    help="With --replicas: a topic that they read; may be repeated.",
+)
+@click.option(
+    "--threads", type=int, metavar="T", help="With --replicas: consumers in each replica (default: 1)."
+)
+@click.option(
+    "--assignor",
+    metavar="A",
+    shell_complete=assignor_names,
+    help="With --replicas: the assignor (default: range); see partwright assign.",
+)
 @json_option
-def command(target_mb_s: float, as_json: bool, **given: Any) -> None:
-    """How many partitions does a topic need that takes TARGET MB/s at its peak?  And what would more of them cost?
+@report_option
+def command(
+    target_mb_s: float | None,
+    replicas: tuple[int, int] | None,
+    topics: tuple[str, ...],
+    threads: int | None,
+    assignor: str | None,
+    as_json: bool,
+    report: Path | None,
+    **given: Any,
+) -> None:
+    """How many partitions does a topic with a peak of TARGET MB/s need?  And what would more of them cost?
 
     The largest of TARGET / P, TARGET / C, the number of consumers and the number of brokers, up to what the brokers
-    share evenly. P, C and S may be ranges, 8..12 say: measure P with kafka-producer-perf-test.sh, and C on your own
+    share evenly. P, C and S may be ranges such as 8..12: measure P with kafka-producer-perf-test.sh, and C on your own
     consumer.
+
+    With --replicas, how many replicas should read existing topics? For each number: how many partitions the busiest
+    and the least busy replica have, how many are idle, what moves when the last one joins, and what an autoscaler that
+    takes only divisors of the partitions gets wrong.
 
     \b
     Exit code: 0 answered, 2 wrong use.
@@ -121,19 +178,80 @@ def command(target_mb_s: float, as_json: bool, **given: Any) -> None:
       partwright advise 100 --produce 8..12 --consume 20 --consumers 6
       partwright advise 40 --produce 10 --consume 5..8 --brokers 5 --growth 2
       partwright advise 100 --power 1,1,2 --replication-factor 2 --json
+      partwright advise --replicas 1..50 --topic orders=126 --assignor cooperative-sticky
     """
+    of_replicas = {"--topic": topics, "--threads": threads, "--assignor": assignor}
+    if replicas is not None:
+        if target_mb_s is not None:
+            raise PartwrightError(
+                "TARGET asks for partitions, and --replicas for replicas: leave one of them out"
+            )
+        _refuse("--replicas", {option: given[name] for option, name in _options(given)})
+        _print_counts(replicas, topics, threads, assignor, report, as_json=as_json)
+        return
+    _refuse("TARGET", of_replicas)
+    if target_mb_s is None:
+        raise PartwrightError(
+            "name TARGET, the topic's MB/s at its peak, or ask about numbers of replicas with --replicas"
+        )
     from partwright.cluster import advise
 
     try:
         advice = advise(target_mb_s, **{name: value for name, value in given.items() if value is not None})
     except PartwrightError as error:
         raise _as_typed(error) from None
+    save_report(report, advice, None, target=target_mb_s)
     if as_json:
-        click.echo(json.dumps(advice.to_dict()))
+        from partwright.report.sentences import of_advice, summed
+
+        click.echo(json.dumps(summed(of_advice(advice, target_mb_s), advice.to_dict())))
     else:
         from partwright.cli.tables.advise import print_advice
 
         print_advice(advice, target_mb_s)
+
+
+def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
+    """The options of TARGET, as they are typed, with their names."""
+    return [(each.opts[0], each.name) for each in command.params if each.name in given]
+
+
+def _refuse(asked: str, others: Mapping[str, object]) -> None:
+    """What belongs to the other question is not given with this one."""
+    strange = next((option for option, value in others.items() if value not in (None, ())), None)
+    if strange is not None:
+        raise PartwrightError(f"{strange} is not for {asked}: leave one of them out")
+
+
+def _print_counts(
+    replicas: tuple[int, int],
+    topics: tuple[str, ...],
+    threads: int | None,
+    assignor: str | None,
+    report: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    if not topics:
+        raise PartwrightError("--replicas needs the topics that they read: name each with --topic NAME=N")
+    from partwright.assignors.replica_counts import replica_counts
+    from partwright.assignors.tool_output import read_topics
+
+    least, most = replicas
+    counts = replica_counts(
+        read_topics(",".join(topics)),
+        most,
+        least,
+        threads=1 if threads is None else threads,
+        assignor=assignor or "range",
+    )
+    save_report(report, counts, None)
+    if as_json:
+        click.echo(json.dumps(counts.to_dict()))
+    else:
+        from partwright.cli.tables.replicas import print_counts
+
+        print_counts(counts)
 
 
 def _as_typed(error: PartwrightError) -> PartwrightError:

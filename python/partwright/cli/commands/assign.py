@@ -1,4 +1,4 @@
-"""`partwright assign`: who of a consumer group reads what."""
+"""`partwright assign`: who in a consumer group reads what."""
 
 from __future__ import annotations
 
@@ -10,30 +10,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright._check import Json, refuse_many
-from partwright.cli.commands.assign_led import is_of_leader, led, names_clients, refuse_clients
+from partwright.cli.commands.assign_answer import print_answer, print_each
+from partwright.cli.commands.assign_led import print_roll, refuse_clients, refuse_roll
+from partwright.cli.commands.assign_now import explain, refuse_explained
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.input.connection import connection_options, refuse_for_file
+from partwright.cli.input.group_json import is_own, read_group, refuse_order, within
 from partwright.cli.input.group_sources import is_real, real_group
-from partwright.cli.input.json import lines, named, read_json
-from partwright.cli.input.options import is_topic, report_option, save_report
+from partwright.cli.input.json import lines, named
+from partwright.cli.input.options import is_shown, is_topic, report_option, save_report
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
-
-_FIELDS = (
-    "assignor",
-    "topics",
-    "topic_ids",
-    "racks",
-    "partition_order",
-    "seed",
-    "balance_racks",
-    "members",
-)
 
 
 @click.command("assign")
@@ -42,29 +33,44 @@ _FIELDS = (
     "--assignor",
     metavar="A",
     shell_complete=assignor_names,
-    help="The assignor, in place of the one that the group names; mine.MyAssignor is a class of yours.",
+    help="The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
 )
-@click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
-@click.option("--compare", "is_compared", is_flag=True, help="Today's assignors side by side, in figures.")
+@click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
+@click.option("--compare", "is_compared", is_flag=True, help="Compare today's assignors in figures.")
 @click.option(
     "--leader",
     metavar="ID",
-    help="The member that leads: its client's assignor answers. all: each member in turn, as JSON.",
+    help="The leader, whose client's assignor answers; all asks each member in turn and prints JSON.",
 )
 @click.option(
-    "--clients", "by_client", is_flag=True, help="What a leader of each client gives, next to Java's answer."
+    "--clients",
+    "by_client",
+    is_flag=True,
+    help="What a leader of each client would assign, next to Java's answer.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="With --compare or --clients: print the figures as JSON."
+    "--roll-to",
+    metavar="CLIENT",
+    help="What replacing the members with CLIENT's costs, one by one, and which order is safe.",
+)
+@click.option(
+    "--explain",
+    "is_explained",
+    is_flag=True,
+    help="Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help='Begin the JSON with its verdict, "summary"; with --compare, --clients, --roll-to or --explain: print JSON.',
 )
 @click.option(
     "--topics",
     metavar="T=N,...",
-    help="FILE is what kafka-consumer-groups.sh prints of members, and these are the topics' partitions.",
+    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
 )
-@click.option(
-    "--group", "group_id", metavar="G", help="FILE is kafka://host:port, and this is a group there."
-)
+@click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
 @connection_options
 @report_option
 def command(
@@ -74,13 +80,15 @@ def command(
     is_compared: bool,
     leader: str | None,
     by_client: bool,
+    roll_to: str | None,
+    is_explained: bool,
     as_json: bool,
     topics: str | None,
     group_id: str | None,
     report: Path | None,
     connection: Connection,
 ) -> None:
-    """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
+    """Show which member of a consumer group reads what, exactly as Kafka's own assignor decides.
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
     A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
@@ -95,11 +103,13 @@ def command(
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
     Kafka's own list; those of the broker's are sorted, and "topic_ids" are said. Where a client leaves something to
-    chance, "chance" says why, and what all of its answers have in common.
+    chance, "chance" says why, and what all of its answers have in common. --json adds the verdict as "summary"; a
+    terminal shows it below the JSON.
 
-    A real group comes from a live Kafka, kafka://host:port with --group, or from the text that
-    kafka-consumer-groups.sh --describe --group G --members --verbose prints, with --topics. What its members read is
-    what they own.
+    A real group comes from a live Kafka, kafka://host:port with --group, or from what was pasted: the text of
+    kafka-consumer-groups.sh --describe --group G, best with --members --verbose, or of rpk group describe G, whatever
+    became of its blanks. What its members read is what they own; --topics says how many partitions topics have, if more
+    than the text shows.
 
     --compare prints what the assignors of today's groups, the client's four and the broker's two, would make of the
     group instead: how many partitions members have, how uneven one topic is among them, what moves of that which they
@@ -111,7 +121,12 @@ def command(
     first member. The assignor is the group's, or the one that the coordinator chooses among what these clients have by
     default; CLIENT:ASSIGNOR, and one of the broker's, answers whoever leads. --leader all prints
     {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader
-    of each client gives, and with which assignors it gives what Java gives.
+    of each client gives, and with which assignors it gives what Java gives. --roll-to prints what happens step by step
+    when members are replaced by those of another client.
+
+    --explain tells of the group as it is: how many partitions each member reads, what a rebalance would move now, what
+    one more member or one less would move, and why members read unequally many. It needs the group's assignor, which a
+    live group and rpk tell.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -123,37 +138,50 @@ def command(
       partwright assign group.json --compare
       cat groups.jsonl | partwright assign - --jsonl
       partwright assign kafka://127.0.0.1:9092 --group billing --compare
+      partwright assign kafka://127.0.0.1:9092 --group billing --explain
       partwright assign members.txt --topics orders=12,users=7 --compare
+      kafka-consumer-groups.sh --describe --group billing ... | partwright assign - --compare
       partwright assign group.json --assignor sarama:roundrobin
       partwright assign mixed.json --leader all
       partwright assign group.json --assignor roundrobin --clients
+      partwright assign group.json --roll-to franz-go
     """
-    is_own = assignor is not None and _is_own(assignor)
-    if is_own:
+    is_mine = assignor is not None and is_own(assignor)
+    if is_mine:
         # A module lies beside what is worked on, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
     is_one = is_real(file, topics, group_id)
     if not is_topic(file):
         refuse_for_file(file, connection, None)
-    if report is not None and jsonl:
-        raise PartwrightError("--report is of one group: leave out --jsonl")
-    _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared)
-    refuse_clients(leader, report, jsonl, is_own, is_compared, by_client)
-
-    if not jsonl:
-        text = "" if is_topic(file) else "".join(lines(file))
-        if is_one:
-            text = real_group(file, text, topics, group_id, connection, says_clients=not is_compared)
-        if is_compared:
-            _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
-        elif by_client:
-            _by_client(text, assignor, named(file), as_json=as_json)
-        else:
-            click.echo(_answer(text, assignor, named(file), report, leader))
+    _refuse_misuse(assignor if is_mine else None, assignor, jsonl, is_one, is_compared)
+    refuse_clients(leader, is_shown(report), jsonl, is_mine, is_compared, by_client)
+    refuse_roll(roll_to, leader, is_shown(report), jsonl, is_mine, is_compared or by_client)
+    if is_explained:
+        others = {
+            "jsonl": jsonl,
+            "compare": is_compared,
+            "clients": by_client,
+            "leader": leader,
+            "report": is_shown(report),
+        }
+        refuse_explained(**others, **{"roll-to": roll_to})
+    if jsonl:
+        print_each(file, assignor, leader, as_json=as_json)
+        return
+    text = "" if is_topic(file) else "".join(lines(file))
+    if is_one or _is_pasted(text):
+        text = real_group(file, text, topics, group_id, connection, says_clients=not is_compared)
+    if is_explained:
+        with within(named(file)):
+            explain(read_group(text, assignor, is_named=True), as_json=as_json)
+    elif is_compared:
+        _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
+    elif roll_to is not None:
+        _roll(text, assignor, named(file), roll_to, as_json=as_json)
+    elif by_client:
+        _by_client(text, assignor, named(file), as_json=as_json)
     else:
-        for number, line in enumerate(lines(file), 1):
-            if line.strip():
-                click.echo(_answer(line, assignor, f"{named(file)}, line {number}", leader=leader))
+        print_answer(text, assignor, named(file), report, leader, as_json=as_json)
 
 
 def _refuse_misuse(
@@ -166,39 +194,12 @@ def _refuse_misuse(
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
-def _answer(
-    text: str, assignor: str | None, where: str, report: Path | None = None, leader: str | None = None
-) -> str:
-    from partwright.assignors.assign import assign
-
-    try:
-        group = _group(text, assignor, needs_assignor=leader is None)
-        if leader is not None or (names_clients(group) and is_of_leader(group.get("assignor"))):
-            return json.dumps(led(group, leader, report, where))
-        found = assign(
-            group["topics"],
-            group["members"],
-            group["assignor"],
-            racks=group.get("racks"),
-            topic_ids=group.get("topic_ids"),
-            partition_order=group.get("partition_order"),
-            seed=group.get("seed", 0),
-            balance_racks=group.get("balance_racks", False),
-        )
-    except PartwrightError as error:
-        raise error.within(where) from None
-    save_report(report, found, where, assignor=group["assignor"])
-    ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
-    chance = {} if found.chance is None else {"chance": found.chance._asdict()}
-    return json.dumps({"assignment": found.to_dict(), **ids, **chance})
-
-
 def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) -> None:
     from partwright.assignors.mixed.by_client import by_client
 
-    try:
-        group = _group(text, assignor, is_by_client=True)
-        _refuse_order(group, "--clients")
+    with within(where):
+        group = read_group(text, assignor, is_named=True)
+        refuse_order(group, "--clients")
         found = by_client(
             group["topics"],
             group["members"],
@@ -207,8 +208,6 @@ def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) ->
             seed=group.get("seed", 0),
             balance_racks=group.get("balance_racks", False),
         )
-    except PartwrightError as error:
-        raise error.within(where) from None
     if as_json:
         click.echo(json.dumps({"clients": [each.to_dict() for each in found]}))
         return
@@ -217,19 +216,26 @@ def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) ->
     print_clients(found, group["assignor"])
 
 
-def _is_own(assignor: str) -> bool:
-    from partwright.assignors.names import is_own
+def _roll(text: str, assignor: str | None, where: str, to: str, *, as_json: bool) -> None:
+    with within(where):
+        group = read_group(text, assignor, needs_assignor=False)
+        refuse_order(group, "--roll-to")
+        print_roll(group, to, as_json=as_json)
 
-    return is_own(assignor)
+
+def _is_pasted(text: str) -> bool:
+    from partwright.assignors.pasted_group import is_pasted
+
+    return not text.lstrip().startswith("{") and is_pasted(text)
 
 
 def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_json: bool) -> None:
     from partwright.assignors.compare import compare
 
-    try:
+    with within(where):
         # Whichever the group names.
-        group = _group(text, "range")
-        _refuse_order(group, "--compare")
+        group = read_group(text, "range")
+        refuse_order(group, "--compare")
         found = compare(
             group["topics"],
             group["members"],
@@ -238,63 +244,14 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
             clock=time.perf_counter,
             own=own,
         )
-    except PartwrightError as error:
-        raise error.within(where) from None
     save_report(report, found, where, topics=group["topics"], members=group["members"])
     if as_json:
-        click.echo(json.dumps([each.to_dict() for each in found]))
+        from partwright.report.sentences import of_comparison, summed
+
+        click.echo(
+            json.dumps(summed(of_comparison(found), {"assignors": [each.to_dict() for each in found]}))
+        )
         return
     from partwright.cli.tables.assign import print_comparison
 
     print_comparison(found, group["topics"], group["members"])
-
-
-def _refuse_order(group: Json, option: str) -> None:
-    if group.get("partition_order") is not None:
-        raise PartwrightError(f"partition_order is for old-roundrobin alone: leave it out with {option}")
-
-
-def _group(
-    text: str, assignor: str | None, *, needs_assignor: bool = True, is_by_client: bool = False
-) -> Json:
-    group = read_json(text)
-    if not isinstance(group, dict):
-        raise PartwrightError("a group is an object with assignor, topics and members")
-    for field in group:
-        if field not in _FIELDS:
-            known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
-            raise PartwrightError(f"a group has no field {field!r}: there are {known}")
-    _choose(group, assignor)
-    for field in ("assignor", "topics", "members"):
-        is_chosen = not is_by_client and (not needs_assignor or names_clients(group))
-        if field == "assignor" and is_chosen:
-            continue
-        if field not in group:
-            also = " (or give --assignor)" if field == "assignor" else ""
-            raise PartwrightError(f"the group has no {field}: name it{also}")
-    if isinstance(group["members"], dict):
-        raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
-    _refuse_many(group)
-    return group
-
-
-def _refuse_many(group: Json) -> None:
-    """Each partition that somebody subscribes to is printed; what is no group is left for the group's own checks."""
-    members = group["members"] if isinstance(group["members"], list) else []
-    lists = [member.get("topics") for member in members if isinstance(member, dict)]
-    read = {
-        topic for topics in lists if isinstance(topics, list) for topic in topics if isinstance(topic, str)
-    }
-    topics = group["topics"] if isinstance(group["topics"], dict) else {}
-    refuse_many(
-        sum(count for topic, count in topics.items() if topic in read and isinstance(count, int)), "assign"
-    )
-
-
-def _choose(group: Json, assignor: str | None) -> None:
-    if assignor is not None:
-        group["assignor"] = assignor
-    elif isinstance(group.get("assignor"), str) and _is_own(group["assignor"]):
-        raise PartwrightError(
-            f"the group names {group['assignor']!r}, and no file may say which code is run: give it as --assignor"
-        )

@@ -1,9 +1,13 @@
-"""What `partwright assign` says of a group under the leader that decides, or under each."""
+"""`partwright assign` under the leader that decides, or under each member as the leader."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+import click
+
+from partwright.cli.input.group_json import names_clients
 from partwright.cli.input.options import save_report
 from partwright.errors import PartwrightError
 
@@ -11,8 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright._check import Json
+    from partwright.assignors.assignment import Assignment
 
-__all__ = ["is_of_leader", "led", "names_clients", "refuse_clients"]
+__all__ = ["is_of_leader", "led", "print_roll", "refuse_clients", "refuse_roll"]
 
 _ALL = "all"
 _MOST_ANSWERS = 10_000_000
@@ -20,29 +25,71 @@ _MOST_ANSWERS = 10_000_000
 
 
 def refuse_clients(
-    leader: str | None, report: Path | None, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
+    leader: str | None, is_shown: bool, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
 ) -> None:
     """Refuses options that do not fit together.
 
     Raises:
         PartwrightError: They do not.
     """
+    if is_shown and jsonl:
+        raise PartwrightError("--report is of one group: leave out --jsonl")
     if by_client and (jsonl or is_compared or leader is not None):
         other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
         raise PartwrightError(f"--clients asks each client about one group: leave out {other}")
     if leader is not None and (is_compared or is_own):
         other = "--compare" if is_compared else "--assignor with a class of yours"
         raise PartwrightError(f"--leader asks a member's client: leave out {other}")
-    if report is not None and (by_client or leader == _ALL):
+    if is_shown and (by_client or leader == _ALL):
         other = "--clients" if by_client else "--leader all"
         raise PartwrightError(f"--report shows one assignment: leave out {other}")
 
 
-def names_clients(group: Json) -> bool:
-    """Whether a member says of which client it is."""
-    members = group.get("members")
-    listed = members if isinstance(members, list) else []
-    return any(isinstance(member, dict) and member.get("client") is not None for member in listed)
+def refuse_roll(
+    to: str | None, leader: str | None, is_shown: bool, jsonl: bool, is_own: bool, has_other: bool
+) -> None:
+    """Refuses options that do not fit to `--roll-to`.
+
+    Raises:
+        PartwrightError: They do not.
+    """
+    others = {
+        "--leader": leader is not None,
+        "--report": is_shown,
+        "--jsonl": jsonl,
+        "--assignor with a class of yours": is_own,
+        "--compare and --clients": has_other,
+    }
+    other = next((name for name, is_given in others.items() if is_given), None)
+    if to is not None and other is not None:
+        raise PartwrightError(f"--roll-to plays the steps of one group: leave out {other}")
+
+
+def print_roll(group: Json, to: str, *, as_json: bool) -> None:
+    """Prints what it costs to roll a group to another client.
+
+    Raises:
+        PartwrightError: The group is not as it should be, or cannot be rolled.
+    """
+    from partwright.assignors.mixed.rolling import roll
+
+    rolls = roll(
+        group["topics"],
+        group["members"],
+        to,
+        group.get("assignor"),
+        racks=group.get("racks"),
+        seed=group.get("seed", 0),
+        balance_racks=group.get("balance_racks", False),
+    )
+    if not names_clients(group):
+        click.echo("taken for each member's client: java; the field client says otherwise", err=True)
+    if as_json:
+        click.echo(json.dumps({"to": to, "orders": [each.to_dict() for each in rolls]}))
+        return
+    from partwright.cli.tables.roll import print_rolls
+
+    print_rolls(rolls, to)
 
 
 def is_of_leader(assignor: object) -> bool:
@@ -58,8 +105,10 @@ def is_of_leader(assignor: object) -> bool:
     return name in offered or not (name in others or is_own(assignor))
 
 
-def led(group: Json, leader: str | None, report: Path | None, where: str) -> Json:
-    """The group under one leader, or, of all, under each."""
+def led(
+    group: Json, leader: str | None, report: Path | None, where: str
+) -> tuple[Json, Assignment | None, str | None]:
+    """The group under one leader, with its assignment and assignor, or under each leader, without them."""
     from partwright.assignors.mixed.leaders import leaders
 
     if group.get("partition_order") is not None:
@@ -79,16 +128,16 @@ def led(group: Json, leader: str | None, report: Path | None, where: str) -> Jso
         balance_racks=group.get("balance_racks", False),
     )
     if leader == _ALL:
-        return {"leaders": {each.leader: each.to_dict() for each in found}}
+        return {"leaders": {each.leader: each.to_dict() for each in found}}, None, None
     (only,) = found
     if only.error is not None:
         raise PartwrightError(only.error)
     save_report(report, only.answer, where, assignor=only.assignor)
-    return {"leader": only.leader, **only.to_dict()}
+    return {"leader": only.leader, **only.to_dict()}, only.answer, only.assignor
 
 
 def _refuse_all(topics: object, members: list[object]) -> None:
-    """An answer for each leader names each partition; what is no group is left for the group's own checks."""
+    """An answer for each leader names each partition; what is not a group is left for the group's own checks."""
     counts = (
         [count for count in topics.values() if isinstance(count, int)] if isinstance(topics, dict) else []
     )

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from partwright.cli.input.completion import strategy_names
+from partwright.cli.input.files import Source, delimiter_option, format_option
 from partwright.cli.input.json import named, print_answers
 from partwright.cli.input.latency import LATENCY, read_latency
 from partwright.cli.input.options import (
     client_option,
     column_option,
+    is_shown,
     json_option,
     key_type_option,
     key_values,
@@ -43,14 +45,16 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
 @click.command("batch")
 @click.argument("file")
-@click.option("--jsonl", is_flag=True, help="FILE has a scenario a line; the answers are a line each.")
-@partitions_option("FILE has records, which go to a topic of so many partitions.")
-@column_option("--time", "The column of the records' times.")
-@column_option("--value", "That of their values.")
-@column_option("--size", "That of the values' sizes in bytes, in their place.")
-@column_option("--key", "That of their keys (default: they have none).")
+@format_option(of="FILE, whatever its name")
+@delimiter_option()
+@click.option("--jsonl", is_flag=True, help="FILE has one scenario per line, and each answer is one line.")
+@partitions_option("The topic's number of partitions, when FILE has records.")
+@column_option("--time", "The column with the records' times.")
+@column_option("--value", "The column with their values.")
+@column_option("--size", "The column with the values' sizes in bytes, instead of --value.")
+@column_option("--key", "The column with their keys (default: no keys).")
 @key_type_option
-@column_option("--partition", "That of the partitions that records name themselves.")
+@column_option("--partition", "The column with the partitions that records name themselves.")
 @click.option(
     "--strategy",
     "strategies",
@@ -67,12 +71,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     "--at-most-ms",
     type=click.IntRange(min=0),
     metavar="MS",
-    help="For --tune: what the p99 delay may be (default: twice that of the settings as they are).",
-)
-@click.option(
-    "--plot",
-    metavar="FILE",
-    help="For --tune: draw requests and delays of all settings into a .svg, .png or .pdf file.",
+    help="For --tune: the longest p99 delay allowed (default: twice that of the present settings).",
 )
 @client_option("The client whose rule places keys.")
 @click.option(
@@ -80,7 +79,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     "properties",
     multiple=True,
     metavar="K=V",
-    help="A setting of the producer, batch.size=32768 say; may be repeated.",
+    help="A setting of the producer, such as batch.size=32768; may be repeated.",
 )
 @click.option(
     "--brokers",
@@ -96,19 +95,21 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     default=1,
     show_default=True,
     metavar="MS",
-    help="How long a broker takes for a request: 5, or as drawn from 1..9 (even) or p50=2,p99=40 (log-normal).",
+    help="How long a broker takes for a request: 5, or drawn from 1..9 (uniform) or p50=2,p99=40 (log-normal).",
 )
 @click.option(
     "--slow",
     multiple=True,
     metavar="ID=MS",
-    help="A broker that takes another time, 0=20 or 0=p50=2,p99=40 say; may be repeated.",
+    help="A broker with another time, such as 0=20 or 0=p50=2,p99=40; may be repeated.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="What the strategies' draws begin with.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategies' draws.")
 @json_option
 @report_option
 def command(
     file: str,
+    format_: str | None,
+    delimiter: str | None,
     jsonl: bool,
     partitions: int | None,
     time: str | None,
@@ -121,7 +122,6 @@ def command(
     compare: bool,
     tune: bool,
     at_most_ms: int | None,
-    plot: str | None,
     client: str,
     properties: tuple[str, ...],
     brokers: int,
@@ -133,9 +133,9 @@ def command(
 ) -> None:
     """Simulate a producer's batches: records with their times in, batches and requests out.
 
-    With -n, FILE is a csv, JSON lines, Parquet or Arrow file of records, or - for JSON lines on stdin, and what is
-    printed is a summary for each strategy: batches, requests, how full batches are, how long records take to be
-    acknowledged, and where their bytes go.
+    With -n, FILE is a csv, JSON, Parquet, Arrow or Avro file of records, or - for stdin, and what is printed is a
+    summary for each strategy: batches, requests, how full batches are, how long records take to be acknowledged, and
+    where their bytes go.
 
     Without -n, FILE is a scenario in JSON, or - for stdin: {"strategy", "config": {Kafka's keys}, "sender", "brokers":
     [{"id", "rack", "latency_ms", "away": [[from, to]]}], "partitions": [{"id", "leader"}], "flush_ms",
@@ -160,10 +160,11 @@ def command(
     """
     names = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
     if partitions is None:
-        _refuse_options(names, strategies, properties, slow, plot, compare=compare, tune=tune)
+        written = {"format": format_, "delimiter": delimiter}
+        _refuse_options(names | written, strategies, properties, slow, compare=compare, tune=tune)
         from partwright.batching import replay
 
-        if report is not None and jsonl:
+        if is_shown(report) and jsonl:
             raise PartwrightError("--report is of one scenario: leave out --jsonl")
 
         def answered(scenario: Json) -> Json:
@@ -174,19 +175,18 @@ def command(
         print_answers(file, answered, jsonl=jsonl)
         return
     for refused, sentence in [
-        (jsonl, "--jsonl is for scenarios, and -n for a file of records: say one of them"),
+        (jsonl, "--jsonl is for scenarios, and -n for a file of records: give only one of them"),
         (strategies and compare, "--compare names its strategies itself: leave --strategy out"),
-        (at_most_ms is not None and not tune, "--at-most-ms is for --tune: say both"),
-        (plot is not None and not tune, "--plot is for --tune: say both"),
-        (time is None, "a simulation goes by the times of the records: name their column with --time"),
+        (at_most_ms is not None and not tune, "--at-most-ms is for --tune: give both"),
+        (time is None, "a simulation needs the records' times: name their column with --time"),
         (
             (value is None) == (size is None),
-            "a simulation counts bytes: name the column of values with --value, or that of their sizes with --size",
+            "a simulation counts bytes: name the column of values with --value, or of their sizes with --size",
         ),
     ]:
         if refused:
             raise PartwrightError(sentence)
-    given = _Records(file, names, key_type, partitions)
+    given = _Records(Source((file,), format_, delimiter), names, key_type, partitions)
     options = {
         "brokers": _latencies(slow),
         "configs": key_values("--producer-property", properties),
@@ -196,7 +196,7 @@ def command(
     }
     chosen = list(_COMPARED if compare else strategies or ("sticky",))
     if tune:
-        _tune(given, brokers, chosen, at_most_ms, plot, report, options, as_json=as_json)
+        _tune(given, brokers, chosen, at_most_ms, report, options, as_json=as_json)
     else:
         _compare(given, brokers, chosen, report, options, as_json=as_json)
 
@@ -204,10 +204,14 @@ def command(
 class _Records(NamedTuple):
     """A file of records, and the topic that they are for."""
 
-    file: str
+    source: Source
     names: dict[str, str | None]
     key_type: str | None
     partitions: int
+
+    @property
+    def file(self) -> str:
+        return self.source.names[0]
 
     @contextmanager
     def read(self) -> Iterator[pa.RecordBatchReader]:
@@ -216,7 +220,7 @@ class _Records(NamedTuple):
         from partwright.cli.reading_progress import reading
 
         with reading(self.file) as read:
-            yield reader(self.file, self.names, self.key_type, read)
+            yield reader(self.source.open, self.names, self.key_type, read)
 
 
 def _compare(
@@ -231,6 +235,7 @@ def _compare(
     from partwright import batching
     from partwright.batching.files import led_in_turn
     from partwright.cli.tables.batch import print_report
+    from partwright.report.sentences import of_batches, summed
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
@@ -239,7 +244,7 @@ def _compare(
         report, found, named(given.file), simulation=_simulated(given, report, cluster, found, options)
     )
     if as_json:
-        click.echo(json.dumps({"strategies": found}))
+        click.echo(json.dumps(summed(of_batches(found), {"strategies": found})))
     else:
         print_report(found, named(given.file), given.partitions)
 
@@ -257,7 +262,7 @@ def _simulated(
 ) -> Simulation | None:
     """The first strategy once more, with each of its batches; None where nobody asked, or it cannot be had."""
     # What stdin had is gone.
-    if report is None or given.file == "-" or found[0]["records"] > _MOST_RECORDS:
+    if not is_shown(report) or given.file == "-" or found[0]["records"] > _MOST_RECORDS:
         return None
     from partwright import batching
 
@@ -270,7 +275,6 @@ def _tune(
     brokers: int,
     strategies: list[str],
     at_most_ms: int | None,
-    plot: str | None,
     report: Path | None,
     options: dict[str, Any],
     *,
@@ -279,20 +283,16 @@ def _tune(
     from partwright import batching
     from partwright.batching.files import led_in_turn
     from partwright.cli.tables.batch import print_tuning
-    from partwright.report.picture import check
+    from partwright.report.sentences import of_tuning, summed
 
     cluster = led_in_turn(given.partitions, brokers)
-    if plot is not None:
-        # Before all settings are tried.
-        check(plot)
     with given.read() as records:
         found = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
-    if plot is not None:
-        found.plot(plot)
     save_report(report, found, named(given.file))
     if as_json:
         answer = {"recommended": found.recommended, "reason": found.reason, "default": found.default}
-        click.echo(json.dumps({**answer, "settings": found.settings.to_pylist()}))
+        told = summed(of_tuning(found), {**answer, "settings": found.settings.to_pylist()})
+        click.echo(json.dumps(told))
     else:
         print_tuning(found, named(given.file), given.partitions)
 
@@ -303,7 +303,7 @@ def _latencies(slow: tuple[str, ...]) -> dict[int, Json]:
         latency = read_latency(text)
         if latency is None or not (broker.isdecimal() and len(broker) <= _MOST_DIGITS):
             raise PartwrightError(
-                "--slow takes the id of a broker and its milliseconds, 0=20, 0=1..9 or 0=p50=2,p99=40 say, not "
+                "--slow takes the id of a broker and its milliseconds, such as 0=20, 0=1..9 or 0=p50=2,p99=40, not "
                 f"{f'{broker}={text}'!r}"
             )
         found[int(broker)] = {"latency_ms": latency}
@@ -315,7 +315,6 @@ def _refuse_options(
     strategies: tuple[str, ...],
     properties: tuple[str, ...],
     slow: tuple[str, ...],
-    plot: str | None,
     *,
     compare: bool,
     tune: bool,
@@ -326,12 +325,9 @@ def _refuse_options(
         "--strategy": strategies,
         "--producer-property": properties,
         "--slow": slow,
-        "--plot": plot,
         "--compare": compare,
         "--tune": tune,
     }
     for option, value in given.items():
         if value:
-            raise PartwrightError(
-                f"{option} is for a file of records: say how many partitions their topic has, with -n"
-            )
+            raise PartwrightError(f"{option} is for a file of records: give its number of partitions with -n")

@@ -1,4 +1,4 @@
-"""`partwright broker`: the embedded single-node Kafka, kept running between commands."""
+"""`partwright broker`: the embedded Kafka, of one broker or several, kept running between commands."""
 
 from __future__ import annotations
 
@@ -11,27 +11,42 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.completion import security_names
+from partwright.cli.input.options import key_values, new_topic_options, partitions_option
+from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from partwright._check import Json
-    from partwright.kafka.embedded_detached import DetachedBroker
+    from partwright.kafka.embedded_detached import DetachedBroker, DetachedKafka
 
 __all__ = ["command"]
 
 _LOG_LINES = 5
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and no words.")
+_some = click.argument("ids", metavar="[BROKER]...", nargs=-1, type=int)
 
 
 @click.group(name="broker", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """The embedded single-node Kafka: on 127.0.0.1 only, for trying things, not for production."""
+    """The embedded Kafka: on 127.0.0.1 only, for trying things, not for production."""
 
 
 @command.command()
+@_some
+@click.option("--brokers", type=click.IntRange(1, 100), help="How many brokers; one by default.")
+@click.option(
+    "--rack", "racks", metavar="A,B,...", help="The rack (broker.rack) of each broker; none by default."
+)
 @click.option("--port", type=click.IntRange(1, 65535), help="Where clients reach it; a free port by default.")
+@click.option(
+    "--config",
+    "configs",
+    metavar="K=V",
+    multiple=True,
+    help="A property of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; repeatable.",
+)
 @click.option(
     "--security",
     metavar="NAME",
@@ -40,95 +55,235 @@ def command() -> None:
     "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; with passwords and certificates of its own.",
 )
 @_json
-def start(port: int | None, security: str | None, *, as_json: bool) -> None:
-    """Start a broker in the background, and print its bootstrap servers."""
+def start(
+    ids: tuple[int, ...],
+    brokers: int | None,
+    racks: str | None,
+    port: int | None,
+    configs: tuple[str, ...],
+    security: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Start a broker in the background, or several, and print the bootstrap servers.
+
+    With BROKER, the id of a broker that was stopped or killed, start that one again, at its port with all it had.
+    """
     from partwright.kafka import embedded_detached
 
+    options = {
+        "--brokers": brokers,
+        "--rack": racks,
+        "--port": port,
+        "--config": configs,
+        "--security": security,
+    }
+    for option, given in options.items():
+        if ids and given:
+            raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {option}")
     with _spinner() as progress:
-        started = embedded_detached.start(port, security=security, progress=progress)
-    broker = started.broker
+        if ids:
+            progress("starting Kafka")
+            _print_kafka(embedded_detached.start_again(ids), "runs again", ids, as_json=as_json)
+            return
+        started = embedded_detached.start(
+            port,
+            brokers=brokers,
+            racks=None if racks is None else [rack.strip() for rack in racks.split(",")],
+            overrides=key_values("--config", configs),
+            security=security,
+            progress=progress,
+        )
+    kafka = started.kafka
     if as_json:
         cleaned = _object(started.cleaned) if started.cleaned else None
-        _print({**_object(broker), "already": started.already, "cleaned": cleaned})
+        _print({**_object(kafka), "already": started.already, "cleaned": cleaned})
         return
     if started.cleaned:
         _say(f"Cleaned up after {_gone(started.cleaned)}.")
     if started.already:
-        _say(f"Kafka {broker.version} is running already, since {broker.started} (process {broker.pid}).")
+        _say_running(kafka, f"already running, since {kafka.started}")
     else:
-        _say(f"Kafka {broker.version} is running (process {broker.pid}); `partwright broker stop` ends it.")
-        _say(f"Its log is {broker.log}.")
-    _say_security(broker)
-    click.echo(broker.bootstrap_servers)
+        _say_running(kafka, "running", "; `partwright broker stop` ends it")
+        if len(kafka.brokers) == 1:
+            _say(f"Its log is {kafka.brokers[0].log}.")
+    _say_security(kafka)
+    click.echo(kafka.bootstrap_servers)
+
+
+@command.command()
+@click.option("--rack", metavar="RACK", help="Its rack (broker.rack), where the other brokers have one.")
+@_json
+def add(rack: str | None, *, as_json: bool) -> None:
+    """Start one more broker beside those that run; nothing lies there before it is moved there."""
+    from partwright.kafka import embedded_detached
+
+    with _spinner() as progress:
+        progress("starting one more broker")
+        kafka = embedded_detached.add(rack)
+    _print_kafka(kafka, "is added", [kafka.brokers[-1].id], as_json=as_json)
+
+
+@command.command()
+@click.argument("ids", metavar="BROKER...", nargs=-1, type=int, required=True)
+@_json
+def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
+    """End brokers at once, as a crash would; their records stay, and `start BROKER` brings them back."""
+    from partwright.kafka import embedded_detached
+
+    _print_kafka(embedded_detached.kill(ids), "is killed", ids, as_json=as_json)
 
 
 @command.command()
 @_json
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
-    """Say whether a broker runs and where; exit 1 if none does."""
+    """Show whether a broker runs, and where; exit with 1 if none does."""
     from partwright.kafka import embedded_detached
 
-    broker = embedded_detached.status()
+    kafka = embedded_detached.status()
     if as_json:
-        _print({"running": False} if broker is None else _object(broker))
-    elif broker is None:
+        _print({"running": False} if kafka is None else _object(kafka))
+    elif kafka is None:
         _say("No broker is running: `partwright broker start` starts one.")
-    elif broker.running:
-        _say(f"Kafka {broker.version} is running since {broker.started} (process {broker.pid}).")
-        _say_security(broker)
-        click.echo(broker.bootstrap_servers)
+    elif kafka.running:
+        _say_running(kafka, f"running since {kafka.started}")
+        _say_security(kafka)
+        click.echo(kafka.bootstrap_servers)
     else:
         _say(
-            f"No broker is running, but there was {_gone(broker)}: the next start or stop cleans up after it."
+            f"No broker is running, but there was {_gone(kafka)}: the next start or stop cleans up after it."
         )
-        for line in broker.log_tail(_LOG_LINES):
+        for line in kafka.brokers[0].log_tail(_LOG_LINES):
             _say(f"  {line}")
-    if broker is None or not broker.running:
+    if kafka is None or not kafka.running:
         context.exit(1)
 
 
 @command.command()
+@_some
 @_json
-def stop(*, as_json: bool) -> None:
-    """Stop the broker, and remove its records and its log."""
+def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
+    """Stop all brokers, and remove their records and logs.
+
+    With BROKER, stop that one alone, in order: its records stay, and `start BROKER` brings it back.
+    """
     from partwright.kafka import embedded_detached
 
     with _spinner() as progress:
         progress("stopping Kafka")
-        broker = embedded_detached.stop()
+        if ids:
+            _print_kafka(embedded_detached.kill(ids, in_order=True), "is stopped", ids, as_json=as_json)
+            return
+        kafka = embedded_detached.stop()
     if as_json:
-        running = broker is not None and broker.running
-        found = _object(broker) if broker else None
+        running = kafka is not None and kafka.running
+        found = _object(kafka) if kafka else None
         _print({"stopped": found if running else None, "cleaned": None if running else found})
-    elif broker is None:
+    elif kafka is None:
         _say("No broker is running: there is nothing to stop.")
-    elif broker.running:
-        _say(f"Kafka {broker.version} at {broker.bootstrap_servers} is stopped, and its records are removed.")
+    elif kafka.running:
+        _say(f"Kafka {kafka.version} at {kafka.bootstrap_servers} is stopped, and its records are removed.")
     else:
-        _say(f"Cleaned up after {_gone(broker)}.")
+        _say(f"Cleaned up after {_gone(kafka)}.")
 
 
-def _gone(broker: DetachedBroker) -> str:
+@command.command()
+@click.argument("name", metavar="NAME")
+@partitions_option("How many partitions it gets.")
+@new_topic_options
+@_json
+def topic(
+    name: str,
+    partitions: int | None,
+    replication_factor: int | None,
+    replica_assignment: str | None,
+    topic_configs: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Make a topic on the brokers that run, and print where its replicas lie, as 1:2,2:3,3:1."""
+    from partwright.cluster import Cluster
+    from partwright.cluster.placement import Placement
+    from partwright.kafka import embedded_detached, topics
+    from partwright.kafka.new_topic import NewTopic
+
+    wanted = NewTopic.read(
+        partitions, replication_factor, replica_assignment, key_values("--topic-config", topic_configs)
+    )
+    count = wanted.partitions or partitions
+    if count is None:
+        raise PartwrightError(f"the topic {name!r} gets no partitions: say -n, or --replica-assignment")
+    servers = embedded_detached.internal_servers()
+    topics.create_topic(
+        servers,
+        name,
+        count,
+        wanted.configs,
+        replication_factor=wanted.replication_factor,
+        replica_assignment=wanted.replica_assignment,
+        kafka_config={},
+    )
+    placed = Placement.of(Cluster.from_kafka(servers, [name], kafka_config={}), name)
+    if as_json:
+        _print({"topic": name, "partitions": count, "replicas": [list(each) for each in placed.replicas]})
+    else:
+        click.echo(placed.to_text())
+
+
+def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json: bool) -> None:
+    """What is there after a change of some brokers."""
+    if as_json:
+        _print(_object(kafka))
+        return
+    for broker in kafka.brokers:
+        if broker.id in ids:
+            _say(f"Broker {broker.id} {what}.")
+    for broker in kafka.brokers:
+        _say(f"  {_line(broker)}")
+    click.echo(kafka.bootstrap_servers)
+
+
+def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
+    """That Kafka runs: its process, or its brokers, a line each."""
+    if len(kafka.brokers) == 1:
+        _say(f"Kafka {kafka.version} is {how} (process {kafka.brokers[0].pid}){then}.")
+        return
+    _say(f"Kafka {kafka.version} is {how}, with {len(kafka.brokers)} brokers{then}.")
+    for broker in kafka.brokers:
+        _say(f"  {_line(broker)}")
+
+
+def _line(broker: DetachedBroker) -> str:
+    """A broker in one line."""
+    rack = "" if broker.rack is None else f", rack {broker.rack}"
+    state = f"process {broker.pid}" if broker.running else "not running"
+    return f"broker {broker.id}{rack}: {broker.bootstrap_servers}, {state}, log {broker.log}"
+
+
+def _gone(kafka: DetachedKafka) -> str:
+    processes = ", ".join(str(broker.pid) for broker in kafka.brokers)
+    which, had = ("process", "broker") if len(kafka.brokers) == 1 else ("processes", "brokers")
     return (
-        f"the broker at {broker.bootstrap_servers} (process {broker.pid}, started {broker.started}), which "
+        f"the {had} at {kafka.bootstrap_servers} ({which} {processes}, started {kafka.started}), which "
         "had ended without being stopped"
     )
 
 
-def _say_security(broker: DetachedBroker) -> None:
+def _say_security(kafka: DetachedKafka) -> None:
     """How clients reach a secured broker; nothing where an address is enough."""
-    if broker.command_config is None:
+    if kafka.command_config is None:
         return
     _say(
-        f"Its security is {broker.security}; what a client needs, passwords included, is in the properties file:"
+        f"Its security is {kafka.security}; what a client needs, passwords included, is in the properties file:"
     )
-    topic = f"kafka://{broker.bootstrap_servers}/TOPIC"
-    _say(f"  partwright which KEY --topic {topic} --command-config {broker.command_config}")
+    topic = f"kafka://{kafka.bootstrap_servers}/TOPIC"
+    _say(f"  partwright which KEY --topic {topic} --command-config {kafka.command_config}")
 
 
-def _object(broker: DetachedBroker) -> Json:
-    return {**asdict(broker), "log": str(broker.log)}
+def _object(kafka: DetachedKafka) -> Json:
+    brokers: list[Json] = [{**asdict(each), "log": str(each.log)} for each in kafka.brokers]
+    return {**asdict(kafka), "brokers": brokers, "running": kafka.running}
 
 
 def _print(value: Json) -> None:

@@ -40,24 +40,22 @@ __all__ = ["command"]
 
 @click.command("check")
 @files_argument
-@column_option("--key", "The column whose value is the record's key; a topic's records have their own.")
-@partitions_option("How many partitions the topic has (default: as many as kafka://host:port/topic has).")
-@column_option(
-    "--partition", "The column that says where each record is; a topic's records are where they are."
-)
-@client_option("The client whose partitions are right; `partwright which x -n 1` names all.")
+@column_option("--key", "The column with the record's key; a topic's records bring their own.")
+@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")
+@column_option("--partition", "The column with each record's partition; a topic's records bring their own.")
+@client_option("The client whose partitions are right; `partwright which x -n 1` lists all.")
 @key_type_option
 @click.option(
     "--max-share",
     callback=share,
     metavar="P",
-    help="The share of the rows that a partition may have at most: 5% or 0.05.",
+    help="The largest share of the rows that a partition may have: 5% or 0.05.",
 )
 @click.option(
     "--min-used",
     callback=share,
     metavar="P",
-    help="The share of the partitions that must have rows at least: 90% or 0.9.",
+    help="The least share of the partitions that must have rows: 90% or 0.9.",
 )
 @click.option(
     "--show",
@@ -65,7 +63,7 @@ __all__ = ["command"]
     default=10,
     show_default=True,
     metavar="N",
-    help="How many of the records that are not where they belong are shown.",
+    help="How many misplaced records to show.",
 )
 @connection_options
 @reading_options
@@ -93,15 +91,15 @@ def command(
     also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
     on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
-    A record whose partition is null or no whole number from 0 to n-1 is misplaced. Where the client does not
-    determine the partition, as java does not for a null key, any of them is right and null is too: such a record is
-    counted as undetermined. Rows are counted from 0, a header not at all. Without --partition no place is checked: the
-    partitions' shares are shown as the client would make them.
+    A record is also misplaced if its partition is null or not a whole number from 0 to n-1. If the client does not
+    determine the partition, as java does not for a null key, any partition is right, and so is null: such a record
+    counts as undetermined. Rows are counted from 0, without the header. Without --partition no place is checked, and
+    the shares are those that the client would produce.
 
-    --max-share and --min-used are a contract on the shares: where it does not hold, the exit code is 1, too.
+    --max-share and --min-used are a contract on the shares: if it is broken, the exit code is also 1.
 
     \b
-    Exit code: 0 all is where it belongs and the contract holds, 1 it is not,
+    Exit code: 0 all is in its place and the contract holds, 1 otherwise,
     2 wrong use or bad input, 130 interrupted.
 
     \b
@@ -126,7 +124,11 @@ def command(
         is_checked = partition is not None
     save_report(report, found, file, read, is_checked=is_checked)
     if as_json:
-        click.echo(json.dumps(found.to_dict() | ({"read": read} if read else {})))
+        from partwright.report.sentences import of_check, summed
+
+        answer = found.to_dict()
+        told = summed(of_check(found, answer, is_checked=is_checked), answer)
+        click.echo(json.dumps(told | ({"read": read} if read else {})))
     else:
         from partwright.cli.tables.check import print_report
         from partwright.cli.tables.console import print_reading
@@ -151,9 +153,9 @@ def _check_file(
     from partwright.files import Wanted, text_type
 
     if key is None:
-        raise PartwrightError(f"say which column of {file!r} is the key, with --key", path=file)
+        raise PartwrightError(f"name the key's column of {file!r} with --key", path=file)
     if partitions is None:
-        raise PartwrightError(f"say how many partitions the topic of {file!r} has, with -n", path=file)
+        raise PartwrightError(f"give the number of partitions of the topic of {file!r} with -n", path=file)
     found = Check(partitions, client, key_type, **options)
     wanted = [Wanted(key, text_type(key_type))]
     if partition == key:

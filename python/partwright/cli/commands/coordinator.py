@@ -1,4 +1,4 @@
-"""`partwright coordinator`: where a consumer group's offsets live, and which broker coordinates it."""
+"""`partwright coordinator`: where a consumer group's offsets are stored, and which broker coordinates it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FORMATTERS = {
 @click.option(
     "--transactional",
     is_flag=True,
-    help="GROUP is a producer's transactional.id, whose state __transaction_state has.",
+    help="GROUP is a producer's transactional.id, which is kept in __transaction_state.",
 )
 @click.option(
     "--broker",
@@ -56,8 +56,8 @@ def command(
 ) -> None:
     """Which partition of __consumer_offsets has the offsets of GROUP?  Its leader coordinates the group.
 
-    That is abs(hashCode) % N of the group's id, as Java's String has it, and 0 instead of the absolute value of the
-    least int. The coordinator is the broker that leads this partition, however busy it is.
+    That is abs(hashCode) % N of the group's ID, with Java's String.hashCode, and 0 as the absolute value of the lowest
+    int. The coordinator is the broker that leads this partition, however busy it is.
 
     \b
     Exit code: 0 answered, 2 wrong use or no such topic, 130 interrupted.
@@ -82,9 +82,11 @@ def command(
         raise PartwrightError("--command-config and -X are for reaching a Kafka: name it with --broker")
     if broker is not None:
         if n is not None:
-            raise PartwrightError("--broker says itself how many partitions the topic has: leave out -n")
+            raise PartwrightError("--broker already tells how many partitions the topic has: leave out -n")
+        from partwright.kafka.address import plain_servers
         from partwright.kafka.coordinators import coordinator
 
+        broker = plain_servers(broker)
         found = coordinator(None, group, topic, kafka_config=connection.config(broker))
     # A producer's rule that begins with the same hash, and goes on otherwise.
     (hashed,) = placements(group, found["n"], "java:string-hash")
@@ -113,16 +115,18 @@ def _reading(topic: str, partition: int, servers: str) -> str:
 
 
 def _print(page: Page, answer: Json, broker: str | None) -> None:
-    least = ", for Kafka's absolute value of the least int is 0" if answer["hash"] == -(2**31) else ""
+    least = ", because Kafka's absolute value of the lowest int is 0" if answer["hash"] == -(2**31) else ""
     where = f": partition {answer['partition']} of the {answer['n']:,} of {answer['topic']}"
     page.line(Cell(visible(answer["id"]), bold=True), where)
     page.line(f"abs(hashCode) % n: abs({answer['hash']}) % {answer['n']} = {answer['partition']}{least}")
     if broker is None:
-        page.line("The broker that leads this partition is the coordinator; --broker asks who that is.")
+        page.line(
+            "The broker that leads this partition is the coordinator; --broker shows which one that is."
+        )
     elif answer["leader"] is None:
         page.line(
             Cell("No broker leads this partition", colour="yellow"),
-            ": there is no coordinator as long as that is so.",
+            ", so there is no coordinator until one does.",
         )
     else:
         leader = answer["leader"]

@@ -12,6 +12,7 @@ import click
 
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.files import Source, delimiter_option, format_option
 from partwright.cli.input.options import (
     column_option,
     is_topic,
@@ -19,6 +20,8 @@ from partwright.cli.input.options import (
     key_type_option,
     named_topic,
     partitions_option,
+    report_option,
+    save_report,
     topic_key_type,
 )
 from partwright.cli.input.topic_reading import TopicReading
@@ -28,6 +31,7 @@ from partwright.signals import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from partwright.audit.copartition import Side
     from partwright.cli.input.connection import Connection
@@ -45,6 +49,8 @@ class _Options:
     n: int | None
     client: str | None
     key_type: str | None
+    format: str | None
+    delimiter: str | None
     suffix: str = ""
 
     @property
@@ -55,15 +61,13 @@ class _Options:
 @click.command("copartition")
 @click.argument("a")
 @click.argument("b")
-@column_option("--key", "The column of the records' keys.")
+@column_option("--key", "The column with the records' keys.")
 @column_option("--key-b", "The same of B (default: as A's).")
 @column_option(
-    "--partition", "The column that says where each record is (default: where the client would put it)."
+    "--partition", "The column with each record's partition (default: where the client would put it)."
 )
 @column_option("--partition-b", "The same of B (default: as A's).")
-@partitions_option(
-    "How many partitions there are (default with --partition: found; of a topic, as many as it has).", "n"
-)
+@partitions_option("The number of partitions (default: a topic's own; with --partition, it is found).", "n")
 @click.option("--n-b", type=int, metavar="N", help="The same of B (default: as A's).")
 @click.option(
     "--client",
@@ -77,9 +81,14 @@ class _Options:
 @click.option(
     "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same of B (default: as A's)."
 )
+@format_option(of="A, whatever its name")
+@format_option("-b", "B, whatever its name")
+@delimiter_option(of="A's csv")
+@delimiter_option("-b", "B's csv")
 @connection_options
 @reading_options
 @json_option
+@report_option
 def command(
     a: str,
     b: str,
@@ -93,21 +102,27 @@ def command(
     client_b: str | None,
     key_type: str | None,
     key_type_b: str | None,
+    format_: str | None,
+    format_b_: str | None,
+    delimiter: str | None,
+    delimiter_b: str | None,
     as_json: bool,
+    report: Path | None,
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
-    """Say whether records of the same key are in the same partition of two topics or tables, and if not, why.
+    """Check whether records of one key are in the same partition of two topics or tables, and if not, show why.
 
-    A and B are each csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), -
-    for JSON lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+    A and B are each csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc) or Avro,
+    - for stdin, JSON unless --format says otherwise, or kafka://host:port/topic, which is read from its beginning to
+    its present end.
 
-    A join of Kafka Streams, or of two DataFrames laid out as their topics are, finds of each partition of A only what
-    is in the partition of the same number of B: what does not meet is lost without an error. They meet when keys are
-    the same bytes, both have as many partitions, and the same client put them there.
+    A join in Kafka Streams, or of two DataFrames laid out like their topics, matches each partition of A only with the
+    same number of B: records that do not meet are lost without an error. Keys meet if they have the same bytes, both
+    have the same number of partitions, and the same client put them there.
 
     A file's records are where --partition says, or else where --client would put them. A topic has its own keys,
-    partitions and n: where A or B is one, these options are the other's.
+    partitions and n: if A or B is a topic, these options are for the other one.
 
     \b
     Exit code: 0 they meet, 1 they do not, 2 wrong use or bad input, 130 interrupted.
@@ -122,8 +137,9 @@ def command(
 
     if a == b == "-":
         raise PartwrightError("'-' cannot be both: stdin is read once, name a file for A or for B")
-    plain = _Options(key, partition, n, client, key_type)
-    of_a, of_b = _resolved(a, b, plain, _Options(key_b, partition_b, n_b, client_b, key_type_b, "-b"))
+    plain = _Options(key, partition, n, client, key_type, format_, delimiter)
+    own = _Options(key_b, partition_b, n_b, client_b, key_type_b, format_b_, delimiter_b, "-b")
+    of_a, of_b = _resolved(a, b, plain, own)
     for address, options in ((a, of_a), (b, of_b)):
         (_check_topic if is_topic(address) else _check_file)(address, options)
     if not (is_topic(a) or is_topic(b)):
@@ -138,11 +154,15 @@ def command(
     found = meet(*sides)
     if not found.keys_shared and found.a.n == found.b.n and any(topic and topic.is_part for topic in topics):
         raise PartwrightError(
-            "no key is in both of the parts that were read, so nothing tells whether the topics meet: read more of them"
+            "no key is in both of the parts that were read, so it is open whether the topics meet: read more of them"
         )
     read = [None if topic is None else topic.told() for topic in topics]
+    save_report(report, found, f"{a} and {b}", both=read if any(read) else None)
     if as_json:
-        click.echo(json.dumps(found.to_dict() | ({"read": read} if any(read) else {})))
+        from partwright.report.sentences import of_meeting, summed
+
+        told = summed(of_meeting(found), found.to_dict())
+        click.echo(json.dumps(told | ({"read": read} if any(read) else {})))
     else:
         from partwright.cli.tables.console import print_reading
         from partwright.cli.tables.copartition import print_report
@@ -163,6 +183,9 @@ def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options,
         second["partition"] = None
     if of_b.partition is not None and of_b.client is None:
         second["client"] = None
+    if not is_topic(a):
+        # How B is written is said by its own name.
+        second |= {"format": of_b.format, "delimiter": of_b.delimiter}
     if is_topic(a) != is_topic(b):
         # An option that the one file takes is none of the topic's.
         if is_topic(a):
@@ -175,6 +198,7 @@ def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options,
 def _check_topic(address: str, options: _Options) -> None:
     """What is wrong with the options is said before a broker is asked."""
     suffix = options.suffix
+    Source((address,), options.format, options.delimiter).refuse_for_topic()
     named_topic(address, {f"--key{suffix}": options.key, f"--partition{suffix}": options.partition})
     topic_key_type(options.key_type)
     if options.n is not None:
@@ -194,7 +218,7 @@ def _check_file(path: str, options: _Options) -> None:
 
     key, partition, suffix = options.key, options.partition, options.suffix
     if key is None:
-        raise PartwrightError(f"say which column of {path!r} is the key, with --key{suffix}", path=path)
+        raise PartwrightError(f"name the key's column of {path!r} with --key{suffix}", path=path)
     if partition is not None and options.client is not None:
         raise PartwrightError(
             f"--partition{suffix} says where the records of {path!r} are, and --client{suffix} where they would "
@@ -207,7 +231,7 @@ def _check_file(path: str, options: _Options) -> None:
         )
     if partition is None and options.n is None:
         raise PartwrightError(
-            f"say how many partitions {path!r} would have, with {options.n_option}", path=path
+            f"give the number of partitions that {path!r} would have with {options.n_option}", path=path
         )
     partition_for_key(None, 1 if options.n is None else options.n, options.client or "java", options.key_type)
 
@@ -232,7 +256,7 @@ def _file(path: str, options: _Options) -> Side:
     from partwright.audit.columns import columns
     from partwright.audit.copartition import Side, add_placed
     from partwright.audit.key_sums import Observed
-    from partwright.files import Wanted, open_records, text_type
+    from partwright.files import Wanted, text_type
 
     key_type, seen = options.key_type, Observed()
     wanted = [Wanted(str(options.key), text_type(key_type))]
@@ -240,7 +264,8 @@ def _file(path: str, options: _Options) -> Side:
     placer = None if client is None else Placer(options.n or 0, client, key_type)
     if options.partition is not None:
         wanted.append(Wanted(options.partition, text_type("java:long"), lenient=True))
-    with _named(path), open_records(path) as records, reading(path) as read:
+    source = Source((path,), options.format, options.delimiter)
+    with _named(path), source.open() as records, reading(path) as read:
         for keys, *places in records.read(wanted):
             if placer is None:
                 seen.add(*columns(keys, places[0], key_type=key_type, first_row=seen.rows))

@@ -1,4 +1,4 @@
-"""`partwright doctor`: which step on the way to a Kafka fails, which executor of a Spark, and what to do."""
+"""`partwright doctor`: which step on the way to a Kafka fails, or which Spark executor, and what to do."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _FROM_ENVIRONMENT = ""
 
 
 @click.command("doctor")
+@click.argument("address", required=False)
 @click.option(
     "--bootstrap",
     metavar="HOST:PORT",
@@ -54,6 +55,7 @@ _FROM_ENVIRONMENT = ""
 @connection_options
 @json_option
 def command(
+    address: str | None,
     bootstrap: str | None,
     topic: str | None,
     group: str | None,
@@ -62,29 +64,32 @@ def command(
     as_json: bool,
     connection: Connection,
 ) -> int:
-    """Go the way to a Kafka step by step: name, port, TLS, user, each broker's own address, a topic, a group.
+    """Test each step of the way to a Kafka: name, port, TLS, user, each broker's own address, a topic, a group.
 
-    Each step is printed as it is gone, with what was found or with what to do. Nothing is written, no group is joined.
-    With --spark, every executor is asked for its Python, its packages and a few hashes.
+    Each step is printed with what was found, or what to do. Nothing is written, and no group is joined.
+    ADDRESS is kafka://host:port, or kafka://host:port/topic for --topic, too. With --spark, every executor is asked for
+    its Python, its packages and a few hashes.
 
     \b
     Exit code: 0 every step passed, 1 one failed, 2 wrong use or bad configuration, 130 interrupted.
 
     \b
     Examples:
-      partwright doctor --bootstrap 127.0.0.1:9092
+      partwright doctor kafka://127.0.0.1:9092
       partwright doctor --bootstrap broker:9093 --command-config client.properties --topic orders --group billing
       partwright doctor --spark spark://10.0.0.1:7077
     """
     if spark is not None:
-        if bootstrap or topic or group or connection.is_given:
+        if address or bootstrap or topic or group or connection.is_given:
             raise PartwrightError(
-                "--spark looks at executors: leave out --bootstrap, --topic, --group, --command-config and -X, which "
-                "are for Kafka"
+                "--spark looks at executors: leave out ADDRESS, --bootstrap, --topic, --group, --command-config and "
+                "-X, which are for Kafka"
             )
         return _executors(spark, timeout, as_json)
     if bootstrap is not None and "://" in bootstrap:
         raise PartwrightError(f"--bootstrap is host:port, not {bootstrap!r}")
+    if address is not None:
+        bootstrap, topic = _addressed(address, bootstrap, topic)
     # Imported here alone: --help is there at once.
     from partwright.kafka.doctor import examine
 
@@ -99,6 +104,18 @@ def command(
     if as_json:
         click.echo(json.dumps({"ok": passed, "steps": [step._asdict() for step in steps]}))
     return 0 if passed else 1
+
+
+def _addressed(address: str, bootstrap: str | None, topic: str | None) -> tuple[str | None, str | None]:
+    """The servers and the topic of an address, which the options may not name as well."""
+    from partwright.kafka.address import parse_kafka
+
+    servers, named = parse_kafka(address)
+    if servers is not None and bootstrap is not None:
+        raise PartwrightError(f"{address!r} names the brokers: leave out --bootstrap")
+    if named is not None and topic is not None:
+        raise PartwrightError(f"{address!r} names a topic: leave out --topic")
+    return servers or bootstrap, named or topic
 
 
 def _executors(address: str, timeout: float, as_json: bool) -> int:

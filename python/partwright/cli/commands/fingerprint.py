@@ -37,11 +37,11 @@ __all__ = ["command"]
 
 @click.command("fingerprint")
 @files_argument
-@column_option("--key", "The column of the records' keys.")
-@column_option("--partition", "The column that says where each record is.")
-@partitions_option("How many partitions the topic has (default: found; of a topic, as many as it has).", "n")
-@column_option("--timestamp", "The column of timestamps: they date a change.")
-@column_option("--offset", "The column of offsets: they place a change in each partition.")
+@column_option("--key", "The column with the records' keys.")
+@column_option("--partition", "The column with each record's partition.")
+@partitions_option("The number of partitions (default: a topic's own; otherwise it is found).", "n")
+@column_option("--timestamp", "The column with timestamps, which date a change.")
+@column_option("--offset", "The column with offsets, which locate a change in each partition.")
 @key_type_option
 @connection_options
 @reading_options
@@ -61,26 +61,26 @@ def command(
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
-    """Say which client wrote a topic, and for how many partitions, from where its keys are.
+    """Find which client wrote a topic, and for how many partitions, from where its keys are.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
     also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
     on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
     Timestamps are whole numbers of milliseconds, or times; in text ISO 8601 too. Keys are tried as they are, then
-    without a schema registry's five bytes, then without JSON's quotes. Some clients put every key into the same
-    partition: those are told apart by no key, and all of them are named.
+    without a schema registry's five bytes, then without JSON's quotes. Clients with the same rule put every key into
+    the same partition, so keys cannot distinguish them, and all of them are named.
 
     \b
     The answer is one of
       one-writer     a client's rule explains where the records are
-      mixture        several clients' rules do, or one does in part
-      n-change       the topic got more partitions, keys are elsewhere since
+      mixture        several clients' rules do, or one explains a part
+      n-change       the topic got more partitions, and keys moved
       writer-change  another client's rule explains them from some time on
-      round-robin    keys are there, and partitions are taken in turn
-      no-rule        keys are there, and no client puts them there
+      round-robin    there are keys, but partitions are taken in turn
+      no-rule        there are keys, but no client's rule fits
       no-keys        no record has a key
-      undecided      too few keys tell the clients apart
+      undecided      too few keys to tell the clients apart
 
     \b
     Exit code: 0 there is an answer, 2 wrong use or bad input, 130 interrupted.
@@ -102,7 +102,10 @@ def command(
         found = _of_file(file, source, key, partition, timestamp, offset, n, key_type)
     save_report(report, found, file, read)
     if as_json:
-        click.echo(json.dumps(found.to_dict() | ({"read": read} if read else {})))
+        from partwright.report.sentences import of_fingerprint, summed
+
+        told = summed(of_fingerprint(found), found.to_dict())
+        click.echo(json.dumps(told | ({"read": read} if read else {})))
         return code
     from partwright.cli.tables.console import print_reading
     from partwright.cli.tables.fingerprint import print_report
@@ -131,7 +134,8 @@ def _of_file(
 
     for option, name in (("--key", key), ("--partition", partition)):
         if name is None:
-            raise PartwrightError(f"say which column of {file!r} it is, with {option}", path=file)
+            what = option.removeprefix("--")
+            raise PartwrightError(f"name the {what}'s column of {file!r} with {option}", path=file)
     partition_for_key(None, 1 if n is None else n, key_type=key_type)
     names = {"key": key, "partition": partition, "timestamps": timestamp, "offsets": offset}
     given = {what: name for what, name in names.items() if name is not None}

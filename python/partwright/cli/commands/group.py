@@ -1,4 +1,4 @@
-"""`partwright group`: plays a script of joins, leaves, crashes and new partitions."""
+"""`partwright group`: play a script of joins, leaves, crashes and new partitions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright._check import Fields
+    from partwright.group import Cost, Timeline
 
 __all__ = ["command"]
 
 
 @click.command("group")
 @click.argument("file", required=False)
-@click.option("--events", metavar="TEXT", help="A short form in place of FILE's events: '+4, -1, roll'.")
+@click.option("--events", metavar="TEXT", help="A short form instead of FILE's events: '+4, -1, roll'.")
 @click.option(
     "--topic",
     "topics",
     multiple=True,
     metavar="NAME=N",
-    help="A topic with N partitions, in place of FILE's; may be repeated.",
+    help="A topic with N partitions, instead of FILE's; may be repeated.",
 )
 @click.option(
     "--protocol", metavar="P", shell_complete=protocol_names, help="classic, or consumer (KIP-848)."
@@ -37,9 +38,14 @@ __all__ = ["command"]
     "--assignor",
     metavar="NAME",
     shell_complete=assignor_names,
-    help="The members' assignor: range, cooperative-sticky, ... or a list with commas.",
+    help="The members' assignor: range, cooperative-sticky, ..., or a list with commas.",
 )
-@click.option("--static", is_flag=True, help="Members have a group.instance.id, which is their name.")
+@click.option(
+    "--client",
+    metavar="NAME",
+    help="The members' client: java, librdkafka, sarama, kafka-go, ...; a join may name another one.",
+)
+@click.option("--static", is_flag=True, help="Static members: each one's name is its group.instance.id.")
 @click.option(
     "--config", "configs", multiple=True, metavar="K=V", help="One of Kafka's keys; may be repeated."
 )
@@ -47,25 +53,32 @@ __all__ = ["command"]
     "--poll-ms",
     type=click.IntRange(min=0),
     metavar="MS",
-    help="How long an application takes from poll to poll (default: 500).",
+    help="The application's time from one poll to the next (default: 500).",
 )
 @click.option(
     "--records-per-s",
     type=float,
     metavar="R",
-    help="How many records come to each partition: what was not read, and what was read twice.",
+    help="How many records arrive in each partition, to count what was not read and what was read twice.",
 )
 @click.option(
     "--compare", is_flag=True, help="Play it under each protocol, with and without static membership."
 )
-@click.option("--requests", is_flag=True, help="Print each request of the members, and what was answered.")
+@click.option(
+    "--race",
+    default="slow",
+    show_default=True,
+    metavar="R",
+    help="With KIP-848: clients' network threads are slow, fast, or drawn by a seed.",
+)
+@click.option("--requests", is_flag=True, help="Print each request of the members, and its answer.")
 @click.option(
     "--width",
     type=click.IntRange(min=40, max=1000),
     default=100,
     show_default=True,
     metavar="W",
-    help="How wide the chart may be.",
+    help="The chart's width.",
 )
 @json_option
 @report_option
@@ -75,11 +88,13 @@ def command(
     topics: tuple[str, ...],
     protocol: str | None,
     assignor: str | None,
+    client: str | None,
     static: bool,
     configs: tuple[str, ...],
     poll_ms: int | None,
     records_per_s: float | None,
     compare: bool,
+    race: str,
     requests: bool,
     width: int,
     as_json: bool,
@@ -87,15 +102,18 @@ def command(
 ) -> None:
     """Play a script of a consumer group's life: rebalances, generations, who reads what, and what it costs.
 
-    FILE is JSON, or YAML by its suffix, or - for JSON on stdin: {"topics": {"t": 12}, "protocol", "assignor", "static",
-    "config": {Kafka's keys}, "events": [{"at_ms": 0, "join": "c1", "topics": ["t"], "instance_id": null}, {"at_ms":
-    60000, "leave": "c1"}, {"at_ms": 90000, "crash": "c2"}, {"at_ms": 95000, "add_partitions": {"t": 4}}]}. Other events
-    are restart, stall, subscribe, assign, create_topic, delete_topic, move_coordinator and commit: docs/group.md has
-    them all. Events may be a short form: +4 (join), -1 (leave), x1 (crash), roll (a rolling restart), t+4 (partitions).
-    Options stand above what FILE says; with --events and --topic there need not be any.
+    FILE is JSON, or YAML by its suffix, or - for JSON on stdin: {"topics": {"t": 12}, "protocol", "assignor", "client",
+    "static", "config": {Kafka's keys}, "events": [{"at_ms": 0, "join": "c1", "topics": ["t"], "instance_id": null},
+    {"at_ms": 60000, "leave": "c1"}, {"at_ms": 90000, "crash": "c2"}, {"at_ms": 95000, "add_partitions": {"t": 4}},
+    {"at_ms": 99000, "restart": "c3", "client": "sarama"}]}. Other events
+    are stall, subscribe, assign, create_topic, delete_topic, move_coordinator and commit: docs/group.md has
+    them all. Events may be a short form: +4 (join), -1 (leave), x1 (crash), roll (a rolling restart; roll5, five at a
+    time; roll/30s; roll to franz-go, to another client), surge2 (new ones first), node3 (three crash at once), scale
+    4..12: 100 900 / 75 (an autoscaler), broker (the coordinator moves), wait 90s, t+4 (partitions).
+    Options override FILE; with --events and --topic you need no FILE.
 
-    The chart has a row a member and, in each span of time, how many partitions it read at least; the last row is how
-    many nobody read.
+    The chart has a row for each member, with how many partitions it read at least in each span of time; the last row
+    counts those that nobody read.
 
     \b
     Exit code: 0 played, 2 wrong use or bad input, 130 interrupted.
@@ -104,6 +122,7 @@ def command(
     Examples:
       partwright group script.json
       partwright group --topic t=12 --events '+3, -1, roll' --assignor cooperative-sticky
+      partwright group --topic t=12 --client sarama --events '+3, roll to franz-go' --assignor range
       partwright group script.yaml --compare --records-per-s 100
       partwright group script.json --json
     """
@@ -113,6 +132,7 @@ def command(
         "topics": _topics(topics),
         "protocol": protocol,
         "assignor": assignor,
+        "client": client,
         "static": static or None,
         "poll_ms": poll_ms,
         "records_per_s": records_per_s,
@@ -131,18 +151,20 @@ def command(
     from partwright import group
     from partwright.cli.reading_progress import working
     from partwright.cli.tables import group as shown
+    from partwright.report.sentences import of_timeline, summed
 
     try:
         if compare:
-            _refuse_both(requests)
+            _refuse_both(requests, race)
             with working("playing", "lives") as played:
                 compared = group.compare(script, played=played)
             save_report(report, compared, file)
-            click.echo(json.dumps(group.costs(compared))) if as_json else shown.print_compared(compared)
+            _print_lives(compared, as_json=as_json)
             return
         _refuse_large(script)
         with working("playing", "lives"):
-            timeline = group.play(script, requests=requests)
+            timeline = group.play(script, requests=requests, race=_race(race))
+            raced = _raced(script) if not (requests or as_json) else {}
     except PartwrightError as error:
         if file is None:
             raise
@@ -151,9 +173,28 @@ def command(
     if requests:
         shown.print_requests(timeline, as_json=as_json)
     elif as_json:
-        click.echo(json.dumps(timeline.to_dict()))
+        click.echo(json.dumps(summed(of_timeline(timeline), timeline.to_dict())))
     else:
         shown.print_timeline(timeline, width)
+        shown.print_races(raced)
+
+
+def _print_lives(compared: dict[tuple[str, bool], Timeline], *, as_json: bool) -> None:
+    from partwright.cli.tables.group import print_compared
+    from partwright.group import costs
+    from partwright.report.sentences import of_lives, summed
+
+    if as_json:
+        lives = costs(compared)
+        click.echo(json.dumps(summed(of_lives(lives), {"lives": lives})))
+    else:
+        print_compared(compared)
+
+
+def _race(given: str) -> int | str:
+    """A seed where it is a number."""
+    digits = given.removeprefix("-")
+    return int(given) if digits.isascii() and digits.isdecimal() else given
 
 
 _MOST_READ = 5_000_000
@@ -189,6 +230,14 @@ def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
     return {name: int(count) for name, count in pairs.items()} or None
 
 
-def _refuse_both(requests: bool) -> None:
-    if requests:
-        raise PartwrightError("--requests is of one play: leave out --compare")
+def _refuse_both(requests: bool, race: str) -> None:
+    if requests or race != "slow":
+        option = "--requests" if requests else "--race"
+        raise PartwrightError(f"{option} is of one play: leave out --compare")
+
+
+def _raced(script: Fields) -> dict[str, Cost]:
+    """What it costs with slow and with fast threads, where the client has threads that race."""
+    from partwright import group
+
+    return group.races(script) if script.get("protocol") == "consumer" else {}

@@ -1,4 +1,4 @@
-"""`partwright migrate`: a topic into another number of partitions, in order, with its consumer groups' offsets."""
+"""`partwright migrate`: move a topic into another number of partitions, in order, with its groups' offsets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import click
 
 from partwright.cli.input.completion import client_names
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import json_option, key_type_option, partitions_option, topic_key_type
+from partwright.cli.input.options import (
+    json_option,
+    key_type_option,
+    key_values,
+    partitions_option,
+    topic_key_type,
+)
 from partwright.cli.reading_progress import reading, working
 from partwright.errors import PartwrightError
 
@@ -33,8 +39,8 @@ def command() -> None:
 
     \b
     The steps, each of which may be repeated:
-      plan      what would move, and who would read what again; writes nothing
-      copy      copies, goes on where it was interrupted, and follows what is written meanwhile
+      plan      shows what would move, and what each group would re-read; writes nothing
+      copy      copies, continues where it was interrupted, and follows what is written meanwhile
       verify    compares every record with its copy
       cutover   once writers and consumers are stopped: copies the rest, sets the groups' offsets
       finish    the new topic gets its own retention; until then `cutover --back` goes back
@@ -58,13 +64,13 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
         "groups",
         multiple=True,
         metavar="G",
-        help="A consumer group that moves; may be repeated (default: each that has offsets of SOURCE).",
+        help="A consumer group to move; may be repeated (default: each one with offsets in SOURCE).",
     )
     @click.option(
         "--client",
         metavar="C",
         shell_complete=client_names,
-        help="The client whose rule places each key; `partwright which x -n 1` names all (default: java).",
+        help="The client whose rule places each key; `partwright which x -n 1` lists all (default: java).",
     )
     @key_type_option
     @click.option(
@@ -151,7 +157,9 @@ def _migration(
 
 def _printed(answer: Answer, *, as_json: bool) -> int:
     if as_json:
-        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False))
+        from partwright.report.sentences import of_migration, summed
+
+        click.echo(json.dumps(summed(of_migration(answer), answer.to_dict()), ensure_ascii=False))
     else:
         from partwright.cli.tables.migrate import print_answer
 
@@ -162,7 +170,7 @@ def _printed(answer: Answer, *, as_json: bool) -> int:
 @command.command()
 @_options
 def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
-    """Say what would move, who would read what again, how long it takes; read SOURCE once, and write nothing.
+    """Show what would move, what groups would re-read, and how long it takes; read SOURCE once and write nothing.
 
     SOURCE is kafka://host:port/topic, TARGET another one, or a name alone for a topic of the same Kafka.
 
@@ -178,18 +186,29 @@ def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int
 
 @command.command()
 @_options
-@click.option(
-    "--rate", type=float, metavar="N", help="Records a second at most (default: as many as can be)."
-)
+@click.option("--rate", type=float, metavar="N", help="The most records per second (default: no limit).")
 @click.option(
     "--lag",
     type=int,
     default=1000,
     show_default=True,
     metavar="N",
-    help="End when no more than N offsets are not copied.",
+    help="End when at most N offsets are left to copy.",
 )
-@click.option("--follow", is_flag=True, help="Go on as records come, until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Continue as records arrive, until Ctrl-C.")
+@click.option(
+    "--replication-factor",
+    type=int,
+    metavar="N",
+    help="How many replicas each partition of TARGET has (default: the cluster's).",
+)
+@click.option(
+    "--topic-config",
+    "topic_configs",
+    multiple=True,
+    metavar="K=V",
+    help="A setting of TARGET instead of SOURCE's; may be repeated.",
+)
 def copy(
     migration: Migration,
     groups: tuple[str, ...],
@@ -197,18 +216,23 @@ def copy(
     rate: float | None,
     lag: int,
     follow: bool,
+    replication_factor: int | None,
+    topic_configs: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Copy SOURCE into TARGET, each key in order; go on where the last copy stopped, whatever stopped it.
+    """Copy SOURCE into TARGET, each key in order; continue where the last copy stopped, whatever stopped it.
 
-    Both topics may be in use: SOURCE is only read, and TARGET is made, with SOURCE's own settings. Copies and how far
-    they are lie in one transaction, so that nothing is there twice and nothing is missing after a crash.
+    Both topics may be in use: SOURCE is only read, and TARGET is created with SOURCE's own settings. Copies and their
+    progress are in one transaction, so that nothing is doubled or missing after a crash. An existing TARGET must
+    match --replication-factor and --topic-config: it is not altered.
 
     \b
     Exit code: 0 copied, 2 wrong use or bad input, or it cannot be copied in order, 130 interrupted.
     """
+    from partwright.kafka.new_topic import NewTopic
     from partwright.migration import copy as copied
 
+    new_topic = NewTopic.read(None, replication_factor, None, key_values("--topic-config", topic_configs))
     with ExitStack() as bar:
         shown: list[Callable[[int, int], None]] = []
 
@@ -220,7 +244,16 @@ def copy(
             shown[0](done, done + left)
 
         read = bar.enter_context(reading(f"looking at {migration.source.topic}"))
-        answer = copied(migration, groups, rate=rate, lag=lag, follow=follow, scanning=read, copying=copying)
+        answer = copied(
+            migration,
+            groups,
+            rate=rate,
+            lag=lag,
+            follow=follow,
+            new_topic=new_topic,
+            scanning=read,
+            copying=copying,
+        )
     return _printed(answer, as_json=as_json)
 
 
@@ -230,7 +263,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
     """Read both topics and compare each record with its copy: key, value, headers, time, place, order; and offsets.
 
     \b
-    Exit code: 0 all is as it should be, 1 something is not, 2 wrong use or bad input.
+    Exit code: 0 all is right, 1 something is wrong, 2 wrong use or bad input.
     """
     from partwright.migration import verify as verified
 
@@ -245,8 +278,8 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_json: bool) -> int:
     """Copy what is left and set the groups' offsets of TARGET, once SOURCE's writers and the groups are stopped.
 
-    A group that runs is refused by its name, and so is a SOURCE to which records still come. SOURCE and the groups'
-    offsets there stay as they are: --back says how to go back to them.
+    A running group is refused by name, and so is a SOURCE that still receives records. SOURCE and the groups' offsets
+    there stay as they are: --back shows how to go back to them.
 
     \b
     Exit code: 0 the groups may start on TARGET, 2 wrong use or bad input, or something still runs.
@@ -264,7 +297,7 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_
 @command.command()
 @_options
 def finish(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
-    """Give TARGET its own retention, and forget the migration; SOURCE stays, and there is no way back any more.
+    """Give TARGET its own retention and forget the migration; SOURCE stays, but there is no way back.
 
     \b
     Exit code: 0 finished, 2 wrong use or bad input.

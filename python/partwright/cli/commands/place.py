@@ -1,7 +1,8 @@
-"""`partwright place`: a file of records with the partition of each."""
+"""`partwright place`: a file of records with each one's partition."""
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from partwright.cli.input.options import (
     column_name,
     column_option,
     is_topic,
+    json_option,
     key_type_option,
     partitions_option,
 )
@@ -27,9 +29,9 @@ __all__ = ["command"]
 
 @click.command("place")
 @files_argument
-@column_option("--key", "The column whose value is the record's key.", required=True)
+@column_option("--key", "The column with the record's key.", required=True)
 @partitions_option("How many partitions the topic has.", required=True)
-@client_option("The client whose partitions are taken; `partwright which x -n 1` names all.")
+@client_option("The client whose rule places the records; `partwright which x -n 1` lists all.")
 @key_type_option
 @click.option(
     "--column",
@@ -37,15 +39,16 @@ __all__ = ["command"]
     show_default=True,
     callback=column_name,
     metavar="NAME",
-    help="What the new column is called.",
+    help="The new column's name.",
 )
 @click.option(
     "--out",
     metavar="FILE",
     help="The file to write, of the same format; - is stdout, which is the default.",
 )
-@click.option("--force", is_flag=True, help="Replace the file that --out names, if it is there.")
-@click.option("--in-place", is_flag=True, help="Write to FILE itself, in one step when all is read.")
+@click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists.")
+@click.option("--in-place", is_flag=True, help="Replace FILE itself, in one step once all is read.")
+@json_option
 def command(
     file: str,
     source: Source,
@@ -57,18 +60,19 @@ def command(
     out: str | None,
     force: bool,
     in_place: bool,
+    as_json: bool,
 ) -> None:
     """Add to each record of a file the partition that a client's producer gives it.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc), text also as
     .gz, .bz2 or .zst; - is stdin, JSON unless --format says otherwise. All else in it stays as it is: a csv field's
     quotes, the digits of a JSON number, parquet's pages. JSON over several lines becomes one object a line.
-    The partition is null where the client does not determine one, as java does not for a null key. In csv an
+    The partition is null if the client does not determine one, as java does not for a null key. In csv an
     empty field is null and "" is the empty string; in JSON a member that is null or not there is null.
 
-    --out is written beside its place and takes it when it is complete: if that fails, what was there stays. What is
-    there already is replaced with --force alone, and FILE itself with --in-place.
-    Of JSON lines nothing is written, to stdout either, before an object that has the key: if none has it, nothing is.
+    --out is written next to its place and moved there when it is complete, so a failure leaves the old file. An
+    existing file is replaced only with --force, and FILE itself only with --in-place. For JSON lines nothing is
+    written, not even to stdout, before an object has the key.
 
     \b
     Exit code: 0 the file is written, 2 wrong use or bad input, 130 interrupted.
@@ -92,12 +96,21 @@ def command(
         raise PartwrightError(
             "--in-place replaces FILE, a file of this machine: leave out --out, or --in-place"
         )
+    to_stdout = not in_place and out in {None, "-"}
+    if as_json and to_stdout:
+        raise PartwrightError(
+            "--json prints a summary to stdout, where the records go: name a file with --out"
+        )
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()
     with (
         source.open() as records,
         open_sink(
-            file if in_place else out, records, None if in_place else file, force=force or in_place
+            file if in_place else out,
+            records,
+            None if in_place else file,
+            told=source.told,
+            force=force or in_place,
         ) as sink,
         reading(file) as read,
     ):
@@ -109,6 +122,11 @@ def command(
 
         records.extend(Wanted(key, text_type(key_type)), column, placed, sink)
     seconds = time.monotonic() - began
+    if as_json:
+        told = {"file": file, "out": file if in_place else out, "partitions": partitions, "client": client}
+        counted = {"rows": placer.rows, "null_keys": placer.null_keys, "seconds": round(seconds, 3)}
+        click.echo(json.dumps(told | counted))
+        return
     rate = f", {placer.rows / seconds:,.0f} rows/s" if placer.rows else ""
     click.echo(
         f"{placer.rows:,} rows placed, {placer.null_keys:,} with a null key, in {seconds:.1f} s{rate}",

@@ -37,24 +37,22 @@ __all__ = ["command"]
 
 @click.command("resize")
 @files_argument
-@column_option("--key", "The column of the records' keys.")
+@column_option("--key", "The column with the records' keys.")
 @click.option(
     "--from",
     "from_",
     type=int,
     metavar="N",
-    help="How many partitions the topic has (default: as many as kafka://host:port/topic has).",
+    help="The topic's number of partitions (default: that of kafka://host:port/topic).",
 )
-@click.option("--to", type=int, required=True, metavar="M", help="How many partitions it would have.")
-@client_option("The client that writes to it; `partwright which x -n 1` names all.")
+@click.option("--to", type=int, required=True, metavar="M", help="The new number of partitions.")
+@client_option("The client that writes to the topic; `partwright which x -n 1` lists all.")
 @key_type_option
-@column_option(
-    "--partition", "The column that says where each record is (default: where the client puts it)."
-)
-@column_option("--offset", "The column of offsets: up to where to drain.")
-@column_option("--size", "The column that says how many bytes each record has.")
+@column_option("--partition", "The column with each record's partition (default: where the client puts it).")
+@column_option("--offset", "The column with offsets, to tell up to where to drain.")
+@column_option("--size", "The column with each record's size in bytes.")
 @click.option(
-    "--plan", "with_plan", is_flag=True, help="Print the steps, with each partition's numbers, too."
+    "--plan", "with_plan", is_flag=True, help="Also print the steps, with each partition's numbers."
 )
 @connection_options
 @reading_options
@@ -77,16 +75,16 @@ def command(
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
-    """Say which keys and records go to another partition when a topic gets more partitions, or a new topic has fewer.
+    """Show which keys and records change partition when a topic gets more partitions, or a new topic has fewer.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
     also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
     on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
-    Kafka moves no record: what a key has written before stays in its old partition, and what it writes afterwards goes
-    to the new one. So the order of each key that moves is at risk until the old records are consumed; of a compacted
-    topic, its old record is never replaced. --plan prints how to go about it: in place, with the offset that consumers
-    must have reached in each partition, or by an ordered replay into a new topic.
+    Kafka moves no record: a key's old records stay in its old partition, and its new ones go to the new one. So the
+    order of each key that moves is at risk until the old records are consumed, and in a compacted topic its old record
+    is never replaced. --plan prints the steps: in place, with the offset that consumers must have reached in each
+    partition, or by an ordered replay into a new topic.
 
     \b
     Exit code: 0 there is an answer, 2 wrong use or bad input, 130 interrupted.
@@ -101,8 +99,8 @@ def command(
     code = 0
     if with_plan and bounds is not None:
         raise PartwrightError(
-            "--plan says up to where to drain each partition, which takes the whole topic: leave out --since, --until, "
-            "--last and --only-partitions, or --plan"
+            "--plan shows up to where to drain each partition, which needs the whole topic: leave out --since, "
+            "--until, --last and --only-partitions, or --plan"
         )
     if is_topic(file):
         plan, topic = _of_topic(file, names, from_, to, client, key_type, connection, bounds)
@@ -115,7 +113,10 @@ def command(
         plan = _of_file(file, source, names, from_, to, client, key_type)
     save_report(report, plan, file, read)
     if as_json:
-        click.echo(json.dumps(plan.to_dict() | ({"read": read} if read else {})))
+        from partwright.report.sentences import of_resize, summed
+
+        told = summed(of_resize(plan), plan.to_dict())
+        click.echo(json.dumps(told | ({"read": read} if read else {})))
         return code
     from partwright.cli.tables.console import print_reading
     from partwright.cli.tables.resize import print_report
@@ -140,9 +141,11 @@ def _of_file(
 
     key, *others = names.values()
     if key is None:
-        raise PartwrightError(f"say which column of {file!r} is the key, with --key", path=file)
+        raise PartwrightError(f"name the key's column of {file!r} with --key", path=file)
     if from_ is None:
-        raise PartwrightError(f"say how many partitions the topic of {file!r} has, with --from", path=file)
+        raise PartwrightError(
+            f"give the number of partitions of the topic of {file!r} with --from", path=file
+        )
     plan = Resize(from_, to, client, key_type)
     given = [name for name in others if name is not None]
     if len({key, *given}) <= len(given):

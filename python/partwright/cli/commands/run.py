@@ -15,6 +15,7 @@ from partwright.cli.input.options import (
     key_type_option,
     key_values,
     keys_of_file,
+    new_topic_options,
     partitions_option,
     report_option,
     save_report,
@@ -33,33 +34,16 @@ __all__ = ["command"]
 
 @click.command("run")
 @click.argument("source", required=False)
-@click.option("--key", metavar="COL", help="The column whose value is the record's key.")
+@click.option("--key", metavar="COL", help="The column with the record's key.")
 @key_type_option
 @click.option(
-    "--value", metavar="COL", help="The column that is the record's value (default: all columns as JSON)."
+    "--value", metavar="COL", help="The column with the record's value (default: all columns as JSON)."
 )
 @click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source).")
 @partitions_option(
     "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
 )
-@click.option(
-    "--replication-factor",
-    type=int,
-    metavar="N",
-    help="How many replicas each partition of a new topic has (default: the cluster's).",
-)
-@click.option(
-    "--replica-assignment",
-    metavar="0:1,1:2",
-    help="The brokers of each partition of a new topic, instead of -n and --replication-factor.",
-)
-@click.option(
-    "--topic-config",
-    "topic_configs",
-    multiple=True,
-    metavar="K=V",
-    help="A new topic's own setting, cleanup.policy=compact say; may be repeated.",
-)
+@new_topic_options
 @click.option(
     "--to",
     metavar="TARGET",
@@ -71,7 +55,7 @@ __all__ = ["command"]
     default="java",
     show_default=True,
     shell_complete=client_names,
-    help="The client whose partitions are taken; `partwright which x -n 1` names all.",
+    help="The client whose rule places the records; `partwright which x -n 1` lists all.",
 )
 @click.option(
     "--strategy",
@@ -84,10 +68,10 @@ __all__ = ["command"]
 @click.option(
     "--partition",
     metavar="COL",
-    help="The column of the partitions that records name themselves; they come first.",
+    help="The column with the partitions that records name themselves; these come first.",
 )
-@click.option("--field", metavar="COL", help="The column that the strategy field goes by.")
-@click.option("--seed", type=int, default=0, show_default=True, help="What the strategy's draws begin with.")
+@click.option("--field", metavar="COL", help="The column for the strategy field.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategy's draws.")
 @click.option(
     "--producer-property",
     "properties",
@@ -96,7 +80,10 @@ __all__ = ["command"]
     help="A setting of the producer that the strategy goes by, batch.size=32768 say; may be repeated.",
 )
 @click.option(
-    "--format", "format_", metavar="F", help="Spark's name of the source's format, where its name says none."
+    "--format",
+    "format_",
+    metavar="F",
+    help="Spark's name for the source's format, if its name does not show it.",
 )
 @click.option(
     "--option", "options", multiple=True, metavar="K=V", help="An option of Spark's reader; may be repeated."
@@ -109,21 +96,21 @@ __all__ = ["command"]
 @click.option(
     "--from-offsets",
     metavar="P:O,...",
-    help="Read these partitions of a topic from these offsets on, 0:100,3:250 say.",
+    help="Read these partitions of a topic from these offsets on, such as 0:100,3:250.",
 )
 @click.option("--to-offsets", metavar="P:O,...", help="Read these partitions up to these offsets.")
 @click.option(
     "--only-keys",
     multiple=True,
     metavar="KEY",
-    help="Take the records of this key alone, read as --key-type says; may be repeated.",
+    help="Read only the records of this key, written as --key-type says; may be repeated.",
 )
 @click.option(
     "--only-keys-file",
     metavar="FILE",
-    help="Take the records of the keys in this file alone, one key a line.",
+    help="Read only the records of the keys in this file, one key per line.",
 )
-@click.option("--limit", type=int, metavar="N", help="Take the source's first N records only.")
+@click.option("--limit", type=int, metavar="N", help="Read only the source's first N records.")
 @click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
 @click.option(
     "--proof/--no-proof",
@@ -151,18 +138,18 @@ __all__ = ["command"]
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with the last run of this source into this topic, on this machine or another one.",
+    help="Resume the last run of this source into this topic, on this machine or another one.",
 )
 @click.option(
     "--dedupe",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Write the offsets of copies beyond each record's first to a csv file, for those who read the topic.",
+    help="Write the offsets of duplicate copies to a csv file, for readers of the topic.",
 )
 @click.option(
     "--state",
     metavar="URI",
-    help="The folder of the run's ledger, by which --resume goes on (default: the topic __partwright_runs of --to).",
+    help="The folder of the run's ledger, which --resume needs (default: the topic __partwright_runs of --to).",
 )
 @click.option(
     "--null-keys",
@@ -175,23 +162,25 @@ __all__ = ["command"]
 @click.option(
     "--timestamp",
     metavar="COL",
-    help="The column of the records' timestamps, for --exactly-once (default: those of a source topic).",
+    help="The column with the records' timestamps, for --exactly-once (default: a source topic's own).",
 )
 @click.option(
     "--stream",
     "as_stream",
     is_flag=True,
-    help="Go on without an end: a folder's new files, or a topic's new records, batch by batch.",
+    help="Run without an end: a folder's new files, or a topic's new records, batch by batch.",
 )
 @click.option(
-    "--checkpoint", metavar="DIR", help="Where a stream notes how far it is; it goes on from there."
+    "--checkpoint", metavar="DIR", help="Where a stream notes its progress, to continue from there."
 )
-@click.option("--available-now", is_flag=True, help="End the stream once what is there now is written.")
-@click.option("--every", type=float, metavar="SECONDS", help="Begin a batch of the stream so often.")
+@click.option(
+    "--available-now", is_flag=True, help="End the stream once everything that is there now is written."
+)
+@click.option("--every", type=float, metavar="SECONDS", help="Begin a batch of the stream every SECONDS.")
 @click.option(
     "--follow-partitions",
     is_flag=True,
-    help="Let the stream go on where the topic got more partitions (default: it stops and says why).",
+    help="Let the stream continue if the topic gets more partitions (default: it stops and says why).",
 )
 @click.option(
     "--real-time",
@@ -252,14 +241,14 @@ def command(
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
-    Without it the 336,776 flights that left New York in 2013 are read, keyed by tailnum.
+    Without SOURCE it reads the 336,776 flights that left New York in 2013, with tailnum as key.
 
-    A class of yours (--strategy mine.MyPartitioner) is looked for where you are, too, and sent to Spark's workers with
-    the modules of this folder that it imports.
+    Your own class (--strategy mine.MyPartitioner) is also searched in the current folder, and sent to Spark's workers
+    with the modules of this folder that it imports.
 
     \b
-    Exit code: 0 every record is where it belongs, 1 one is not, or the topic has another number of partitions
-    by now, 2 wrong use or bad input, or the run stopped, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.
+    Exit code: 0 every record is in its place, 1 one is not, or the topic's number of partitions has changed,
+     2 wrong use or bad input, or the run stopped, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.
 
     \b
     Examples:
@@ -291,7 +280,7 @@ def command(
     if to is not None:
         target, named = parse_target(to, connection.of(to_config).config)
         if named and topic and named != topic:
-            raise PartwrightError(f"--to names topic {named!r} and --topic {topic!r}: say one of them")
+            raise PartwrightError(f"--to names topic {named!r} and --topic {topic!r}: give only one of them")
         topic = topic or named
     settings = RunSettings(
         source=source,
@@ -345,7 +334,9 @@ def command(
         found = run(settings, progress)
     save_report(report, found, source)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        from partwright.report.sentences import of_run, summed
+
+        click.echo(json.dumps(summed(of_run(found), found.to_dict()), ensure_ascii=False))
     else:
         print_report(found)
     return 0 if found.ok else 1
@@ -366,7 +357,7 @@ def _stream(
     from partwright.pipeline.stream import StreamSettings, stream
 
     if checkpoint is None:
-        raise PartwrightError("--stream needs --checkpoint DIR, where it notes how far it is")
+        raise PartwrightError("--stream needs --checkpoint DIR, where it notes its progress")
     asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
     with ConsoleProgress() as progress:
         found = stream(settings, asked, progress)

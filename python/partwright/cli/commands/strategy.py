@@ -1,4 +1,4 @@
-"""`partwright strategy`: what a producer's strategy answers to given calls and draws, and where it puts records."""
+"""`partwright strategy`: a strategy's answers to given calls and draws, and where it puts records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["command"]
 
 @click.command("strategy")
 @click.argument("file")
-@click.option("--jsonl", is_flag=True, help="FILE has a replay a line; the answers are a line each.")
+@click.option("--jsonl", is_flag=True, help="FILE has one replay per line, and each answer is one line.")
 @json_always_option
 def command(file: str, jsonl: bool) -> None:
     """Replay a producer's strategy: given calls, records and random numbers in, partitions out.

@@ -14,6 +14,8 @@ from partwright.cli.input.options import partitions_option
 from partwright.cli.tables.plain import Cell, Column, Page
 from partwright.errors import PartwrightError
 from partwright.keys.clients import KeyPlacement, key_bytes_of, key_types, placements
+from partwright.keys.key_text import short
+from partwright.keys.summary import in_one_sentence
 from partwright.keys.typed_text import read_key
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
+    from partwright.keys.hashing import Key
 
 __all__ = ["command"]
 
@@ -32,7 +35,7 @@ _NARROW = 72
 @click.command("which")
 @click.argument("key", required=False)
 @partitions_option(
-    "The topic's number of partitions (default: as many as --topic kafka://host:port/topic has).", "n"
+    "The topic's number of partitions (default: that of --topic kafka://host:port/topic).", "n"
 )
 @click.option(
     "--client",
@@ -74,10 +77,10 @@ def command(
     as_json: bool,
     connection: Connection,
 ) -> None:
-    """Where does a record with this KEY go?  By each client, or by one, and why.
+    """Where does each client, or one of them, put a record with this KEY, and why?
 
-    With --topic it prints, too, how to read that one partition with kcat, Kafka's console consumer and Spark, where
-    --client (default: java) has put the key.
+    With --topic it also prints how to read that one partition, where --client (default: java) put the key, with kcat,
+    Kafka's console consumer and Spark.
 
     \b
     Examples:
@@ -97,10 +100,13 @@ def command(
     found = placements(value, n, client, key_type)
     key_bytes = key_bytes_of(value, key_type)
     ways = None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type)
+    summary = in_one_sentence(short(_named(value, key_bytes)), n, found)
     if as_json:
-        click.echo(json.dumps(_object(key_bytes, n, found) | ({"read": ways} if ways else {})))
+        answer = {"summary": summary, **_object(key_bytes, n, found)}
+        click.echo(json.dumps(answer | ({"read": ways} if ways else {})))
         return
     page = Page(_WIDTH)
+    page.line(Cell(summary, bold=True))
     _print_key(page, value, key_bytes, n, key_type)
     _print_table(page, found)
     _print_notes(page, found, n)
@@ -112,13 +118,11 @@ def command(
         _print_types(page, None if as_hex else key, n, client, shown=key_type)
 
 
-def _value(
-    key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool
-) -> str | bytes | float | None:
-    """The key as the key type takes it, from the text of the command line."""
+def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool) -> Key | None:
+    """Convert the text of the command line to a value for the key type."""
     if is_null:
         if key is not None:
-            raise PartwrightError(f"--null stands for no key: leave out the key {key!r}")
+            raise PartwrightError(f"--null means no key: leave out the key {key!r}")
         return None
     if key is None:
         raise PartwrightError("which key? Name it before -n, write '' for an empty one, or --null for none")
@@ -139,15 +143,23 @@ def _object(key: bytes | None, n: int, found: Iterable[KeyPlacement]) -> Json:
     }
 
 
+def _named(value: object, key: bytes | None) -> str:
+    """How sentences name a key."""
+    if not key:
+        return "a record without a key" if key is None else "an empty key"
+    # A date's or a decimal's own form is the text that it becomes.
+    return f"key {repr(value) if isinstance(value, (str, bytes, int, float)) else key.decode()}"
+
+
 def _print_key(page: Page, value: object, key: bytes | None, n: int, key_type: str | None) -> None:
     among = f" among {n} partitions"
     if key is None:
-        page.line(Cell("no key", bold=True), among)
+        page.line("no key", among)
         return
-    shown = "an empty key" if value in {"", b""} else f"key {value!r}"
+    shown = _named(value, key)
     named = f" as {key_type}" if key_type else ""
-    bytes_ = f", {len(key)} bytes: {key.hex(' ')}" if key else ""
-    page.line(Cell(shown, bold=True), named, among, bytes_)
+    bytes_ = f", {len(key)} byte{'' if len(key) == 1 else 's'}: {key.hex(' ')}" if key else ""
+    page.line(shown, named, among, bytes_)
 
 
 def _print_table(page: Page, found: list[KeyPlacement]) -> None:

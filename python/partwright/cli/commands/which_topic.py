@@ -1,4 +1,4 @@
-"""What `partwright which` says of a topic: how to read the one partition that a key is in."""
+"""`partwright which --topic`: how to read the one partition that a key is in."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
     from partwright.cli.tables.plain import Page
+    from partwright.keys.hashing import Key
+
 
 __all__ = ["print_ways", "topic_of", "ways_to_read"]
 
@@ -52,7 +54,7 @@ def topic_of(
         )
     if n is None:
         raise PartwrightError(
-            "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"
+            "give the topic's number of partitions with -n or --topic kafka://host:port/topic"
         )
     return given, _SERVERS if servers is None else servers, n, _PLAIN
 
@@ -71,7 +73,7 @@ def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str
 def ways_to_read(
     topic: str,
     servers: str,
-    key: str | bytes | float | None,
+    key: Key | None,
     n: int,
     client: str,
     key_type: str | None,
@@ -114,6 +116,6 @@ def print_ways(page: Page, ways: Json, protocol: str) -> None:
         page.copied(f"  {line}")
     if protocol != _PLAIN:
         page.copied(
-            f"This Kafka is reached by {protocol}: give each its configuration, too (kcat -F FILE, "
+            f"This Kafka needs {protocol}: give each command its configuration too (kcat -F FILE, "
             "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME)."
         )

@@ -1,1 +1,1 @@
-"""What the commands read: options, JSON, scripts, and what a shell completes."""
+"""The commands' input: options, JSON, scripts, and shell completion."""

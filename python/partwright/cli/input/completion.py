@@ -1,4 +1,4 @@
-"""What a shell completes behind an option: names of clients, strategies, assignors, key types and the like."""
+"""Shell completion of option values: names of clients, strategies, assignors, key types and the like."""
 
 from __future__ import annotations
 

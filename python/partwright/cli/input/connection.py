@@ -1,4 +1,4 @@
-"""How a command reaches a Kafka, and which part of a topic it reads: options that several commands share."""
+"""The options by which several commands reach a Kafka and select a part of a topic."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer
         "settings",
         multiple=True,
         metavar="K=V",
-        help="One setting of it, which wins over the file; may be repeated.",
+        help="One setting, which overrides the file; may be repeated.",
     )
     @functools.wraps(command)
     def with_connection(
@@ -98,9 +98,9 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
         help="Read a topic from the first records of this time on: ISO 8601, or milliseconds since 1970.",
     )
     @click.option("--until", metavar="TIME", help="Read a topic up to the first records of this time.")
-    @click.option("--last", type=int, metavar="N", help="Read the newest N offsets of each partition alone.")
+    @click.option("--last", type=int, metavar="N", help="Read only the newest N offsets of each partition.")
     @click.option(
-        "--only-partitions", metavar="P", help="Read these partitions of a topic alone, such as 0,3-5."
+        "--only-partitions", metavar="P", help="Read only these partitions of a topic, such as 0,3-5."
     )
     @functools.wraps(command)
     def with_bounds(

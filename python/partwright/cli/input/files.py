@@ -1,4 +1,4 @@
-"""The files that a command reads: their names, and what says how they are written."""
+"""The files that a command reads: their names, and their format."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from partwright.files import Records
 
-__all__ = ["Source", "files_argument"]
+__all__ = ["Source", "delimiter_option", "files_argument", "format_option"]
 
 _Answer = TypeVar("_Answer")
+_Command = TypeVar("_Command", bound="Callable[..., object] | click.Command")
 _FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
 _TYPED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
@@ -35,6 +36,11 @@ class Source:
     names: tuple[str, ...]
     format: str | None
     delimiter: str | None
+
+    @property
+    def told(self) -> str | None:
+        """The format of files whose names tell none."""
+        return self.format or ("csv" if self.delimiter else None)
 
     def open(self) -> Records:
         """Their records; see `partwright.files.open_records`."""
@@ -57,26 +63,45 @@ class Source:
             )
 
 
+def format_option(
+    suffix: str = "", of: str = "the files, whatever their names"
+) -> Callable[[_Command], _Command]:
+    """`--format`, or that of B with the suffix `-b`."""
+    name = f"format{suffix.replace('-', '_')}_"
+    return click.option(
+        f"--format{suffix}",
+        name,
+        type=click.Choice(_FORMATS),
+        help=f"The format of {of}; - is JSON without this.",
+    )
+
+
+def delimiter_option(suffix: str = "", of: str = "csv") -> Callable[[_Command], _Command]:
+    """`--delimiter`, or that of B with the suffix `-b`."""
+    return click.option(
+        f"--delimiter{suffix}",
+        metavar="D",
+        callback=_delimiter,
+        help=f"The separator of {of}: one character, or tab, semicolon, pipe.",
+    )
+
+
+def _delimiter(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    del ctx, option
+    return None if given is None else _TYPED.get(given, given)
+
+
 def files_argument(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     """FILE, which the command's function gets as `file`, its name for people, and as `source`, which opens it."""
 
     @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-    @click.option(
-        "--format",
-        "format_",
-        type=click.Choice(_FORMATS),
-        help="What the files are, whatever their names say; - is JSON without this.",
-    )
-    @click.option(
-        "--delimiter",
-        metavar="D",
-        help="What stands between two fields of csv: one character, or tab, semicolon, pipe.",
-    )
+    @format_option()
+    @delimiter_option()
     @functools.wraps(command)
     def with_files(
         *given: object, files: tuple[str, ...], format_: str | None, delimiter: str | None, **more: object
     ) -> _Answer:
-        source = Source(files, format_, _TYPED.get(delimiter or "", delimiter))
+        source = Source(files, format_, delimiter)
         if any(file.startswith("kafka:") for file in files):
             source.refuse_for_topic()
         name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"

@@ -1,9 +1,8 @@
-"""Where `partwright assign` has a real group from: a live Kafka, or the text of Kafka's own tool."""
+"""Where `partwright assign` gets a real group from: a live Kafka, or the text of Kafka's own tool."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -65,17 +64,24 @@ def real_group(
         PartwrightError: It is none.
         BrokerError: No Kafka answers, or it has no such group.
     """
-    if topics is not None:
+    if not is_topic(file):
+        from partwright.assignors.pasted_group import is_pasted, read_pasted
         from partwright.assignors.tool_output import read_members, read_topics
 
-        counts = read_topics(topics)
+        counts = None if topics is None else read_topics(topics)
         try:
-            return json.dumps(read_members(text, counts))
+            if counts is not None and not is_pasted(text):
+                # Which says what is missing.
+                return json.dumps(read_members(text, counts))
+            pasted = read_pasted(text, counts)
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
-    from partwright.group.timeline import counted
+        for note in (*pasted.notes, *(pasted.clients if says_clients else ())):
+            click.echo(note, err=True)
+        return json.dumps(pasted.group)
+    from partwright.assignors.mixed.guess import Guess, guesses_said
     from partwright.kafka.address import parse_kafka
-    from partwright.kafka.groups import consumer_group
+    from partwright.kafka.groups import any_group
 
     servers, topic = parse_kafka(file)
     if topic is not None:
@@ -83,9 +89,16 @@ def real_group(
             f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
             path=file,
         )
-    group = consumer_group(None, group_id or "", kafka_config=connection.config(servers))
+    group = any_group(None, group_id or "", kafka_config=connection.config(servers))
+    if group.pop("protocol") == "consumer":
+        click.echo(
+            f"the members of {group_id!r} are of KIP-848's protocol and do not tell their subscriptions: each is taken "
+            f"to subscribe to all that the group reads, {', '.join(group['topics']) or 'nothing'}",
+            err=True,
+        )
+        return json.dumps({**group, "assignor": f"server-{group['assignor']}"})
     clients = {member["id"]: member["client"] for member in group["members"]}
-    reasons = Counter((clients[member], why) for member, why in group.pop("guessed").items())
-    for (client, why), count in reasons.items() if says_clients else ():
-        click.echo(f"{counted(count, 'member')} taken for {client}, by {why}", err=True)
+    guesses = [Guess(clients[member], why) for member, why in group.pop("guessed").items()]
+    for said in guesses_said(guesses) if says_clients else ():
+        click.echo(said, err=True)
     return json.dumps(group)

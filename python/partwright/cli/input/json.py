@@ -1,4 +1,4 @@
-"""JSON as commands read it: from a file or from stdin, whole or a line each."""
+"""JSON for commands: from a file or stdin, as a whole or one object per line."""
 
 from __future__ import annotations
 

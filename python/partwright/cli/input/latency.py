@@ -1,4 +1,4 @@
-"""A broker's latency as an option has it: `5`, `1..9` or `p50=2,p99=40`."""
+"""A broker's latency as an option takes it: `5`, `1..9` or `p50=2,p99=40`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Latency(_ParamType):
         latency = read_latency(str(value))
         if latency is None:
             option = "" if param is None else f"{param.opts[0]} takes "
-            raise PartwrightError(f"{option}milliseconds, 5, 1..9 or p50=2,p99=40 say, not {value!r}")
+            raise PartwrightError(f"{option}milliseconds, such as 5, 1..9 or p50=2,p99=40, not {value!r}")
         return latency
 
 

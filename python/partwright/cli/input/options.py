@@ -1,7 +1,9 @@
-"""What several commands read from their options in the same way."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from partwright._check import Json
 
 __all__ = [
+    "WORDS",
     "client_option",
     "column_name",
     "column_option",
+    "is_shown",
     "is_topic",
     "json_always_option",
     "json_option",
@@ -28,6 +32,7 @@ __all__ = [
     "key_values",
     "keys_of_file",
     "named_topic",
+    "new_topic_options",
     "partitions_option",
     "report_option",
     "save_report",
@@ -39,9 +44,9 @@ key_type_option = click.option(
     "--key-type",
     metavar="T",
     shell_complete=key_type_names,
-    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
+    help="How the value becomes key bytes: utf8, bytes, java:long, digits, java:uuid, ... (default: text as UTF-8).",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 json_always_option = click.option(
     "--json", "as_json", is_flag=True, expose_value=False, help="The answer is JSON with this and without it."
 )
@@ -63,19 +68,58 @@ def report_path(ctx: click.Context, option: click.Parameter, given: str | None) 
     return check(given)
 
 
-report_option = click.option(
+def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) -> None:
+    """Notes where a picture is written to, before anything that takes long begins.
+
+    Raises:
+        PartwrightError: None can be written there.
+        MissingExtraError: What draws pictures is missing.
+    """
+    del option
+    if given is not None:
+        from partwright.report.picture import check
+
+        path = check(given)
+        if not path.parent.is_dir():
+            raise PartwrightError(
+                f"there is no folder {str(path.parent)!r} for the picture: make it, or name another file"
+            )
+        ctx.meta[_PLOT] = path
+
+
+_report_option = click.option(
     "--report",
     "report",
     callback=report_path,
     metavar="FILE",
-    help="Write the answer as a page, too: a .html file with plots and numbers that needs no network.",
+    help="Also write the answer as a page: a .html file with plots and numbers that needs no network.",
 )
+_plot_option = click.option(
+    "--plot",
+    callback=plot_path,
+    expose_value=False,
+    metavar="FILE",
+    help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
+)
+
+
+def report_option(command: FC) -> FC:
+    """`--report`, which a command's function gets, and `--plot`, which `save_report` looks up by itself."""
+    return _report_option(_plot_option(command))
+
+
+_PLOT = "partwright.plot"
+
+
+def is_shown(report: Path | None) -> bool:
+    """Whether a page or a picture of the answer is asked for."""
+    return report is not None or click.get_current_context().meta.get(_PLOT) is not None
 
 
 def save_report(
     report: Path | None, answer: object, source: str | None, read: Json | None = None, **more: object
 ) -> None:
-    """Write the page of an answer, if one was asked for, and say at the command's end where it is.
+    """Write the page of an answer and its picture, if they were asked for, and say at the command's end where they are.
 
     Args:
         report: The page; None for none.
@@ -84,14 +128,24 @@ def save_report(
         read: Of a topic, what was read of how much.
         more: See `partwright.report.html_page`.
     """
-    if report is None:
+    if not is_shown(report):
         return
     from partwright.report import Asked, write
+    from partwright.report.picture import draw
 
     ctx = click.get_current_context()
-    path = write(answer, report, asked=Asked(str(ctx.info_name), source, _settings(ctx), read), **more)
+    plot: Path | None = ctx.meta.get(_PLOT)
+    asked = Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
+    if report is not None:
+        _tell(ctx, f"report: {write(answer, report, asked=asked, **more)}")
+    if plot is not None:
+        draw(answer, plot, asked=asked, **more)
+        _tell(ctx, f"plot: {plot}")
+
+
+def _tell(ctx: click.Context, line: str) -> None:
     # What is printed meanwhile may break off, as by `head`; the page is there all the same.
-    ctx.call_on_close(lambda: click.echo(f"report: {path}", err=True))
+    ctx.call_on_close(lambda: click.echo(line, err=True))
 
 
 # What a page does not repeat of settings: it is passed on to others.
@@ -104,7 +158,7 @@ def _settings(ctx: click.Context) -> dict[str, str]:
     for option in ctx.command.params:
         told = ctx.get_parameter_source(option.name or "")
         value = ctx.params.get(option.name or "")
-        if not isinstance(option, click.Option) or option.name == "report":
+        if not isinstance(option, click.Option) or option.name in {"report", "plot"}:
             continue
         if told is not click.core.ParameterSource.COMMANDLINE:
             continue
@@ -117,9 +171,25 @@ def _settings(ctx: click.Context) -> dict[str, str]:
     return found
 
 
+WORDS = "partwright.words"
+"""Where a command's context has the words of its command line."""
+
+
+def _line(ctx: click.Context) -> str | None:
+    """The command line as a shell takes it, without what is secret."""
+    words = ctx.meta.get(WORDS)
+    return None if words is None else shlex.join(["partwright", *(_masked(word) for word in words)])
+
+
+# Of a=b=c with a secret's name before any of its signs, all that follows.
+_SECRET = re.compile(
+    rf"([^=]*(?:=[^=]*)*?(?:{'|'.join(map(re.escape, _SECRETS))})[^=]*)=.*", re.IGNORECASE | re.DOTALL
+)
+
+
 def _masked(text: str) -> str:
-    name, equals, _ = text.partition("=")
-    return f"{name}=..." if equals and any(each in name.lower() for each in _SECRETS) else text
+    found = _SECRET.fullmatch(text)
+    return text if found is None else f"{found[1]}=..."
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
@@ -150,6 +220,35 @@ def partitions_option(
     return click.option("-n", "--partitions", parameter, type=int, required=required, metavar="N", help=text)
 
 
+_NEW_TOPIC = (
+    click.option(
+        "--replication-factor",
+        type=int,
+        metavar="N",
+        help="How many replicas each partition of a new topic has (default: the cluster's).",
+    ),
+    click.option(
+        "--replica-assignment",
+        metavar="0:1,1:2",
+        help="The brokers of each partition of a new topic, instead of -n and --replication-factor.",
+    ),
+    click.option(
+        "--topic-config",
+        "topic_configs",
+        multiple=True,
+        metavar="K=V",
+        help="A new topic's own setting, cleanup.policy=compact say; may be repeated.",
+    ),
+)
+
+
+def new_topic_options(command: FC) -> FC:
+    """What a new topic shall be like: `replication_factor`, `replica_assignment` and `topic_configs`."""
+    for option in reversed(_NEW_TOPIC):
+        command = option(command)
+    return command
+
+
 def client_option(text: str) -> Callable[[FC], FC]:
     """The client whose rule counts: Java's where nobody says another."""
     return click.option(
@@ -163,10 +262,10 @@ def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False
     Args:
         option: Its name.
         given: What was said.
-        may_be_secret: Whether what is no pair may be a secret, which no sentence shows.
+        may_be_secret: Whether what is not a pair may be a secret, which no sentence shows.
 
     Raises:
-        PartwrightError: One of them is no pair, or a name is there twice.
+        PartwrightError: One of them is not a pair, or a name is there twice.
 
     Examples:
         >>> key_values("--conf", ["spark.sql.ansi.enabled=true"])
@@ -202,7 +301,7 @@ def keys_of_file(file: str | None) -> tuple[str, ...]:
         ) from None
     except UnicodeDecodeError as error:
         raise PartwrightError(
-            f"--only-keys-file {file!r} is not UTF-8 ({error.reason} at byte {error.start}): write one key a line",
+            f"--only-keys-file {file!r} is not UTF-8 ({error.reason} at byte {error.start}): write one key per line",
             path=file,
         ) from None
     keys = tuple(line.removesuffix("\r") for line in lines)
@@ -230,7 +329,7 @@ def is_topic(file: str) -> bool:
     if file.lower().startswith("kafka:"):
         # What has an @ may have a password.
         told, path = ("this", None) if "@" in file else (repr(file), file)
-        raise PartwrightError(f"{told} is no address of a topic: write kafka://host:port/topic", path=path)
+        raise PartwrightError(f"{told} is not a topic's address: write kafka://host:port/topic", path=path)
     return False
 
 

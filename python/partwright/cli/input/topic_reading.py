@@ -1,4 +1,4 @@
-"""A topic that a command reads: its records, how far it is, and what is said of it when it ends."""
+"""A topic that a command reads: its records, its progress, and the message when the reading ends."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from partwright.cli.tables.console import right_table, stdout_console
-from partwright.cluster.sizing.costs import SOURCES
-from partwright.report.text import counted
+from partwright._check import counted
+from partwright.cli.tables.console import print_summary, right_table, stdout_console
+from partwright.report.sentences import of_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,12 +27,8 @@ _DIGITS = 2
 def print_advice(advice: Advice, target: float) -> None:
     """Print what is needed, how many to take, and what each choice costs."""
     console = stdout_console(_WIDTH)
-    low, high = advice.at_least
-    least = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    console.print(
-        f"[bold]{counted(advice.recommended, 'partition')}[/] for {target:,g} MB/s: {least} at least, "
-        "up to what brokers share evenly"
-    )
+    first, *_ = of_advice(advice, target)
+    print_summary(console, first)
     console.print()
     needs = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     needs.add_column("what for")
@@ -52,7 +48,7 @@ def print_advice(advice: Advice, target: float) -> None:
     console.print(costs)
     for source, number in sources.items():
         console.print(f"({number}) {source}", soft_wrap=True)
-    for name, title in SOURCES.items():
+    for name, title in advice.sources.items():
         console.print(f"{name}: {title}", soft_wrap=True)
     console.print()
     for note in advice.notes:

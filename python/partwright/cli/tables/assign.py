@@ -6,23 +6,31 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables.console import right_table, stdout_console
-from partwright.group.timeline import counted
+from partwright._check import counted
+from partwright.cli.tables.console import print_summary, right_table, stdout_console
+from partwright.report.sentences import of_comparison
+from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from partwright.assignors.compare import Compared
+    from partwright.assignors.group_now import GroupNow
 
-__all__ = ["print_comparison"]
+__all__ = ["print_comparison", "print_now"]
 
 _WIDTH = 120
+_MOST_ROWS = 100
+_NAMED = 6
 _MILLI = 1000
 
 
 def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], members: Sequence[object]) -> None:
     """Print what each assignor makes of a group."""
     console = stdout_console(_WIDTH)
+    first, *_ = of_comparison(found)
+    print_summary(console, first)
+    console.print()
     partitions = sum(topics.values())
     sizes = ((len(members), "member"), (len(topics), "topic"), (partitions, "partition"))
     console.print(", ".join(counted(*size) for size in sizes))
@@ -51,3 +59,20 @@ def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], membe
     for each in found:
         if each.error is not None:
             console.print(escape(each.error))
+
+
+def print_now(found: GroupNow) -> None:
+    """Print what there is to know of a group, then who reads how many partitions of what."""
+    console = stdout_console(_WIDTH)
+    console.print(escape(plain(found.summary)), soft_wrap=True)
+    table = right_table("member", "partitions", "of")
+    for column in (table.columns[0], table.columns[2]):
+        column.justify = "left"
+    for member, topics in list(found.reads.items())[:_MOST_ROWS]:
+        named = [f"{topic} {count:,}" for topic, count in list(topics.items())[:_NAMED]]
+        more = f" and {len(topics) - _NAMED:,} more topics" if len(topics) > _NAMED else ""
+        told = ", ".join(named) + more or "idle"
+        table.add_row(escape(plain(member)), f"{sum(topics.values()):,}", escape(plain(told)))
+    console.print(table)
+    if len(found.reads) > _MOST_ROWS:
+        console.print(f"... and {len(found.reads) - _MOST_ROWS:,} members more")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables.console import bar, right_table, stdout_console
+from partwright.cli.tables.console import bar, print_summary, print_verdicts, right_table, stdout_console
+from partwright.report.sentences import of_batches, of_tuning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,9 @@ def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
         partitions: How many the topic has.
     """
     console = stdout_console()
+    first, *others = of_batches(rows)
+    print_summary(console, first)
+    console.print()
     console.print(f"[bold]{rows[0]['records']:,}[/] records of {escape(file)}, over {partitions} partitions")
     console.print()
     has_slow = any(row["slow_share"] is not None for row in rows)
@@ -53,9 +57,7 @@ def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
         "fill: bytes of a batch by batch.size; p50 and p99: from a record's time to its batch's answer; "
         "the bar is the batches"
     )
-    unsent = [f"{row['unsent']:,} of {row['strategy']}" for row in rows if row["unsent"]]
-    if unsent:
-        console.print(f"[yellow]never sent[/], for their partitions have no leader: {', '.join(unsent)}")
+    print_verdicts(console, *others)
 
 
 def print_tuning(tuning: Tuning, file: str, partitions: int) -> None:
@@ -68,6 +70,8 @@ def print_tuning(tuning: Tuning, file: str, partitions: int) -> None:
     """
     rows = tuning.settings.to_pylist()
     console = stdout_console()
+    print_summary(console, of_tuning(tuning)[0])
+    console.print()
     console.print(f"[bold]{rows[0]['records']:,}[/] records of {escape(file)}, over {partitions} partitions")
     console.print()
     table = right_table("", "strategy", "batch.size", "linger.ms", "requests")
@@ -91,7 +95,7 @@ def print_tuning(tuning: Tuning, file: str, partitions: int) -> None:
         )
     console.print(table)
     console.print("· no other setting has both fewer requests and a shorter delay")
-    console.print(f"→ {escape(tuning.reason)}", soft_wrap=True)
+    console.print("→ the recommended setting")
 
 
 def _share(share: float | None) -> str:

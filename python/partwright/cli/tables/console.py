@@ -14,6 +14,7 @@ from rich.table import Table
 from partwright.cli.tables.plain import is_ascii
 from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 from partwright.report.sentences import of_reading
+from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.report.figure import Verdict
 
-__all__ = ["bar", "heaviest_keys", "print_reading", "print_verdicts", "right_table", "stdout_console"]
+__all__ = [
+    "bar",
+    "heaviest_keys",
+    "print_reading",
+    "print_summary",
+    "print_verdicts",
+    "right_table",
+    "stdout_console",
+]
 
 _BAR = 16
 _WIDTH = 160
@@ -79,7 +88,7 @@ _STYLES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS]}
 def print_verdicts(console: Console, *verdicts: Verdict) -> None:
     """Sentences of an answer, their marks coloured; of what nobody looked at the headline is."""
     for verdict in verdicts:
-        mark, text = escape(verdict.mark.strip()), escape(verdict.text)
+        mark, text = escape(verdict.mark.strip()), _written(verdict.text)
         mark = _PLAIN.get(mark, mark) if is_ascii() else mark
         if mark:
             console.print(f"[{_STYLES[verdict.state]}]{mark}[/] {text}")
@@ -87,6 +96,20 @@ def print_verdicts(console: Console, *verdicts: Verdict) -> None:
             console.print(f"[{TERMINAL[OPEN]}]{escape(verdict.headline)}[/]{escape(verdict.rest)}")
         else:
             console.print(text)
+
+
+def print_summary(console: Console, verdict: Verdict) -> None:
+    """An answer's verdict, which comes first, in bold."""
+    mark = verdict.mark.strip()
+    mark = _PLAIN.get(mark, mark) if is_ascii() else mark
+    told = f"[bold {_STYLES[verdict.state]}]{mark}[/] " if mark else ""
+    console.print(f"{told}[bold]{_written(verdict.text)}[/]", soft_wrap=True)
+
+
+def _written(text: str) -> str:
+    """What a sentence is in a terminal: nothing hidden, and plain characters where there are those alone."""
+    lines = "\n".join(map(plain, text.split("\n")))
+    return escape(lines.replace("\u00d7", "x") if is_ascii() else lines)
 
 
 def print_reading(*told: Json | None) -> None:

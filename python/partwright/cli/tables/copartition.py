@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from partwright.audit.copartition_reasons import who
-from partwright.cli.tables.console import stdout_console
+from partwright.cli.tables.console import print_summary, stdout_console
 from partwright.cli.tables.fingerprint import print_settings
 from partwright.keys.key_text import short
 from partwright.report.sentences import of_meeting
@@ -30,7 +30,7 @@ def print_report(found: Meeting, a: str, b: str) -> None:
     """Print what was found about A and B, by what they were called."""
     console = stdout_console(_WIDTH)
     verdict, *reasons = of_meeting(found)
-    _print_named(console, verdict, "bold green" if found.ok else "bold red")
+    print_summary(console, verdict)
     console.print()
     console.print(_sides(found, a, b))
     for reason in reasons:

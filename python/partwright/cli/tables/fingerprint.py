@@ -8,7 +8,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables.console import bar, print_verdicts, stdout_console
+from partwright.cli.tables.console import bar, print_summary, print_verdicts, stdout_console
 from partwright.keys.clients import clients
 from partwright.keys.key_text import short, shown_key
 from partwright.report.sentences import of_fingerprint
@@ -28,14 +28,14 @@ _WIDTH = 120
 def print_report(found: Fingerprint, source: str) -> None:
     """Print what was found."""
     console = stdout_console(_WIDTH)
+    first, *others = of_fingerprint(found)
+    print_summary(console, first)
+    console.print()
     sampled = ", a part of them looked at" if found.is_sampled else ""
     console.print(
         f"[bold]{found.rows:,}[/] records of {escape(source)}: {found.keys:,} different keys{sampled}, "
         f"{found.null_keys:,} records without a key"
     )
-    console.print()
-    first, *others = of_fingerprint(found)
-    console.print(f"[bold]{first.headline}[/]{first.rest}")
     print_verdicts(console, *others)
     if found.explained:
         console.print()

@@ -10,16 +10,20 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables.console import right_table, stdout_console
-from partwright.group.timeline import counted
+from partwright._check import counted
+from partwright.cli.tables.console import print_summary, right_table, stdout_console
+from partwright.group import costs
 from partwright.report.colours import FAILS, OPEN, TERMINAL
-from partwright.report.sentences import of_timeline, seconds
+from partwright.report.sentences import of_lives, of_timeline, seconds
 from partwright.report.text import plain
 
 if TYPE_CHECKING:
-    from partwright.group import Timeline
+    from collections.abc import Mapping
 
-__all__ = ["print_compared", "print_requests", "print_timeline"]
+    from partwright._check import Json
+    from partwright.group import Cost, Timeline
+
+__all__ = ["print_compared", "print_races", "print_requests", "print_timeline"]
 
 _MOST_GENERATIONS = 60
 _MOST_MEMBERS = 8
@@ -28,6 +32,8 @@ _MOST_MEMBERS = 8
 def print_timeline(timeline: Timeline, width: int) -> None:
     """The generations, a chart, and what it cost."""
     console = stdout_console()
+    first, *others = of_timeline(timeline)
+    print_summary(console, first)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("generation", justify="right")
     table.add_column("at", justify="right")
@@ -40,23 +46,33 @@ def print_timeline(timeline: Timeline, width: int) -> None:
             str(each["generation"]),
             seconds(each["at_ms"]),
             _cell(each["why"]),
-            _cell(each["leader"] or "-"),
-            _cell(_counts(each["assignment"])),
+            _cell(_leader(each)),
+            _cell(_counts(each)),
         )
     console.print(table)
     if len(generations) > _MOST_GENERATIONS:
         console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
     click.echo("\n".join(map(plain, timeline.chart(width).split("\n"))))
-    cost, *others = of_timeline(timeline)
-    console.print(f"\n{_cell(cost.text)}", soft_wrap=True)
     for said in others:
         style = {"fails": TERMINAL[FAILS], "open": TERMINAL[OPEN]}.get(said.state)
         console.print(_cell(said.text), soft_wrap=True, style=style)
 
 
+def print_races(costs: Mapping[str, Cost]) -> None:
+    """How far the races between clients' threads move it, if they do."""
+    spread = {name: cost.unowned_s for name, cost in costs.items()}
+    if len(set(spread.values())) > 1:
+        click.echo(
+            f"The clients' threads race: partitions have no reader for {spread['slow']:,.1f} s if network threads are "
+            f"slow, and {spread['fast']:,.1f} s if they are fast (--race)."
+        )
+
+
 def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
     """Lives side by side, for people."""
     console = stdout_console()
+    first, *failures = of_lives(costs(timelines))
+    print_summary(console, first)
     table = right_table()
     # In a narrow terminal a name is broken, and not cut.
     table.add_column("protocol", overflow="fold")
@@ -79,12 +95,8 @@ def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
     console.print(table)
     console.print("range and sticky rebalance eagerly; consumer is KIP-848 with the broker's uniform.")
     console.print("unread: the seconds in which partitions had no reader, summed up over the partitions.")
-    for (name, static), timeline in timelines.items():
-        for failure in timeline.failures():
-            console.print(
-                f"[{TERMINAL[FAILS]}]{name}, {'static' if static else 'dynamic'}: {_cell(failure['member'])} ended at "
-                f"{seconds(failure['at_ms'])} with {failure['error']}[/]"
-            )
+    for failure in failures:
+        console.print(_cell(failure.text), soft_wrap=True, style=TERMINAL[FAILS])
 
 
 def print_requests(timeline: Timeline, *, as_json: bool) -> None:
@@ -111,9 +123,17 @@ def _cell(text: str) -> str:
     return escape(plain(text))
 
 
-def _counts(assignment: dict[str, list[tuple[str, int]]]) -> str:
+def _leader(generation: Json) -> str:
+    """Who leads and, where members are of several clients, whose assignor answers."""
+    if generation.get("assignor") is None:
+        return generation["leader"] or "-"
+    return f"{generation['leader']}, {generation['assignor']}"
+
+
+def _counts(generation: Json) -> str:
+    assignment = generation["assignment"]
     if not assignment:
-        return "nobody is left"
+        return "nobody is left" if generation["leader"] is None else "nothing is assigned"
     if len(assignment) <= _MOST_MEMBERS:
         return ", ".join(f"{member} {len(partitions)}" for member, partitions in assignment.items())
     counts = [len(partitions) for partitions in assignment.values()]

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from partwright.cli.tables.console import bar, right_table, stdout_console
+from partwright.report.sentences import lasting, of_migration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,19 +32,14 @@ def print_answer(answer: Answer) -> None:
         f"({answer.new} partitions)"
     )
     console.print()
+    [verdict] = of_migration(answer)
+    mark = "[green]✓[/]" if answer.ok else "[red]✗[/]"
+    console.print(f"{mark} [bold]{escape(verdict.text)}[/]")
     _STEPS[answer.step](console, answer)
 
 
 def _plan(console: Console, answer: Answer) -> None:
     more = answer.more
-    if answer.ok:
-        how = f", merged by {more['order']}" if more["order"] else ""
-        console.print(f"[green]✓[/] {answer.records:,} records can be copied with each key in order{how}.")
-    else:
-        console.print(
-            f"[red]✗[/] {more['scattered_keys']:,} keys are in several partitions ({answer.out_of_order:,} records): "
-            "copy refuses them. Say --order time or --order generation."
-        )
     sampled = "" if more["keys_looked_at"] == "1 of 1" else f", {more['keys_looked_at']} of them looked at"
     console.print(
         f"  {decimal(more['bytes'])} uncompressed for each replica, {more['keys']:,} keys{sampled}, "
@@ -56,7 +52,7 @@ def _plan(console: Console, answer: Answer) -> None:
         )
     if more["untimed"]:
         console.print(f"  {more['untimed']:,} records have no time: their copies get the time of the copy.")
-    console.print(f"  Copying takes about {_lasts(more['copy_s'])}; looking took {_lasts(more['scan_s'])}.")
+    console.print(f"  Copying takes about {lasting(more['copy_s'])}; looking took {lasting(more['scan_s'])}.")
     if answer.scan is not None and answer.scan.shares:
         _shares(console, answer.scan)
     _groups(console, answer, "reads again at most")
@@ -66,7 +62,9 @@ def _plan(console: Console, answer: Answer) -> None:
             "group reads anything again."
         )
     _next(
-        console, "partwright migrate copy, with the same words. Writers and consumers keep running.", answer
+        console,
+        "partwright migrate copy, with the same arguments. Writers and consumers keep running.",
+        answer,
     )
 
 
@@ -83,12 +81,6 @@ def _shares(console: Console, scan: Scan) -> None:
 
 
 def _copy(console: Console, answer: Answer) -> None:
-    more = answer.more
-    rate = f", {more['copied_now'] / more['seconds']:,.0f} a second" if more["seconds"] else ""
-    console.print(
-        f"[green]✓[/] {answer.written:,} records are copied, {more['copied_now']:,} of them now in "
-        f"{_lasts(more['seconds'])}{rate}; {answer.lag:,} offsets came meanwhile."
-    )
     _said(console, answer)
     _groups(console, answer, "would read again now")
     _next(
@@ -99,13 +91,6 @@ def _copy(console: Console, answer: Answer) -> None:
 
 
 def _verify(console: Console, answer: Answer) -> None:
-    mark = "[green]✓[/]" if answer.ok else "[red]✗[/]"
-    what = "keys' last values" if answer.more["compared"] != "every record" else "records"
-    console.print(
-        f"{mark} compared {answer.records:,} {what}: {answer.lost:,} lost, {answer.twice:,} twice or foreign, "
-        f"{answer.changed:,} changed or misplaced, {answer.out_of_order:,} out of order; groups would skip "
-        f"{answer.skipped:,}."
-    )
     if answer.more.get("first_wrong"):
         console.print(f"  The first: {escape(answer.more['first_wrong'])}.")
     if answer.more.get("gone"):
@@ -120,15 +105,10 @@ def _verify(console: Console, answer: Answer) -> None:
     if answer.ok:
         _next(console, "stop the writers and the groups, then partwright migrate cutover.", answer)
     else:
-        console.print("Do not cut over: delete the new topic and its ledger, and begin anew.")
+        console.print("[bold]Next[/]: delete the new topic and its ledger, and begin anew.")
 
 
 def _cutover(console: Console, answer: Answer) -> None:
-    many = len(answer.groups)
-    moved = "1 group has its" if many == 1 else f"{many} groups have their"
-    console.print(
-        f"[green]✓[/] All {answer.written:,} records are copied, and {moved} offsets in the new topic."
-    )
     _said(console, answer)
     _groups(console, answer, "reads again")
     _next(
@@ -140,23 +120,17 @@ def _cutover(console: Console, answer: Answer) -> None:
 
 
 def _back(console: Console, answer: Answer) -> None:
-    console.print(
-        "[green]✓[/] Back: the old topic and the groups' offsets there are as they were at the cut-over. Start the "
-        "groups and the writers on the old topic."
-    )
-    if since := answer.more["written_since"]:
+    console.print("  Start the groups and the writers on the old topic.")
+    if answer.more["written_since"]:
         console.print(
-            f"[red]✗[/] {since:,} records were written to the new topic since the cut-over, and are not in the old "
-            "one: take them from there. Before the next copy delete the new topic and its ledger."
+            "[red]✗[/] Take the records that the old topic lacks from the new one. Before the next copy delete the new "
+            "topic and its ledger."
         )
     else:
         _next(console, "partwright migrate copy goes on where it was.", answer)
 
 
 def _finish(console: Console, answer: Answer) -> None:
-    console.print(
-        f"[green]✓[/] Finished: the new topic has its own settings, {answer.written:,} records were copied to it."
-    )
     kept = {name: value for name, value in answer.more["configs"].items() if value is not None}
     told = ", ".join(f"{name}={value}" for name, value in kept.items()) or "the cluster's defaults"
     console.print(f"  It keeps records by {escape(told)}: what is older is deleted within minutes.")
@@ -194,12 +168,6 @@ def _groups(console: Console, answer: Answer, again: str) -> None:
             escape(name), "" if unread is None else f"{unread:,}", f"{answer.reread.get(name, 0):,}"
         )
     console.print(table)
-
-
-def _lasts(seconds: float) -> str:
-    if seconds < 100:  # noqa: PLR2004 - then minutes say more
-        return f"{seconds:,.1f} s"
-    return f"{seconds / 60:,.0f} min"
 
 
 def _next(console: Console, words: str, answer: Answer) -> None:

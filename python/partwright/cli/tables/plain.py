@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,7 +53,7 @@ class Page:
 
     def __init__(self, piped: int) -> None:
         is_terminal = sys.stdout.isatty()
-        self.width = shutil.get_terminal_size().columns if is_terminal else piped
+        self.width = _terminal_columns() if is_terminal else piped
         self._is_styled = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
     def line(self, *parts: str | Cell) -> None:
@@ -175,6 +174,12 @@ def _least(texts: Iterable[str], parts: re.Pattern[str] | None) -> int:
     return max(
         _columns(piece) for word in words for piece in ([word] if parts is _WORD else parts.split(word))
     )
+
+
+def _terminal_columns() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def _columns(text: str) -> int:

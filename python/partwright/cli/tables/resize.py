@@ -9,7 +9,7 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables.console import bar, print_verdicts, right_table, stdout_console
+from partwright.cli.tables.console import bar, print_summary, print_verdicts, right_table, stdout_console
 from partwright.keys.key_text import short
 from partwright.report.sentences import of_resize
 
@@ -47,21 +47,21 @@ def print_report(plan: Resize, source: str, *, with_plan: bool) -> None:
 
 
 def _print_summary(console: Console, plan: Resize, source: str) -> None:
+    moved, *others = of_resize(plan)
+    print_summary(console, moved)
+    console.print()
     unplaced = f", {plan.unplaced:,} that have none" if plan.unplaced else ""
     console.print(
-        f"[bold]{plan.from_}[/] to [bold]{plan.to}[/] partitions, {plan.rows:,} rows of {escape(source)} that have a "
-        f"place by their key{unplaced}"
+        f"[bold]{plan.from_}[/] to [bold]{plan.to}[/] partitions, {plan.rows:,} records of {escape(source)} "
+        f"that have a place by their key{unplaced}"
     )
-    console.print()
-    moved, *others = of_resize(plan)
-    console.print(f"[bold]{moved.headline}[/]{moved.rest}")
     print_verdicts(console, *others)
 
 
 def _heaviest(moved: list[Moved]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("heaviest keys that move")
-    for name in ("rows", "from", "to"):
+    for name in ("records", "from", "to"):
         table.add_column(name, justify="right")
     for each in moved[:5]:
         table.add_row(escape(short(each.key)), f"{each.rows:,}", str(each.from_), str(each.to))
@@ -69,7 +69,7 @@ def _heaviest(moved: list[Moved]) -> Table:
 
 
 def _nearby(choices: list[Alternative], plan: Resize) -> Table:
-    table = right_table("partitions", "rows that move", "share", "largest partition", "over an even one")
+    table = right_table("partitions", "records that move", "share", "largest partition", "over an even one")
     table.add_column("")
     least = min(choice.rows_moved for choice in choices)
     for choice in choices:
@@ -110,7 +110,7 @@ def _print_in_place(console: Console, plan: Resize) -> None:
 
 
 def _before(parts: list[Before]) -> Table:
-    table = right_table("partition", "rows", "rows that move", "drain to", "end")
+    table = right_table("partition", "records", "records that move", "drain to", "end")
     for part in _fullest(parts):
         table.add_row(
             str(part.partition),
@@ -136,14 +136,14 @@ def _print_replay(console: Console, plan: Resize) -> None:
     )
     if plan.misplaced:
         console.print(
-            f"     {plan.misplaced:,} rows are not where {escape(plan.client)} puts them: keys that lie in several "
+            f"     {plan.misplaced:,} records are not where {escape(plan.client)} puts them: keys that lie in several "
             "partitions have no order\n     between those, and have to be merged by their timestamps."
         )
     console.print(_after(plan.after(), plan))
 
 
 def _after(parts: list[After], plan: Resize) -> Table:
-    table = right_table("new partition", "rows", "share", "size")
+    table = right_table("new partition", "records", "share", "size")
     table.add_column("")
     largest = max(part.rows for part in parts) if parts else 0
     for part in _fullest(parts):

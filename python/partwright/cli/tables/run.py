@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from partwright.cli.tables.console import bar, heaviest_keys, print_verdicts, right_table, stdout_console
+from partwright.cli.tables.console import (
+    bar,
+    heaviest_keys,
+    print_summary,
+    print_verdicts,
+    right_table,
+    stdout_console,
+)
 from partwright.report.figures.run import PER_RECORD
 from partwright.report.sentences import of_run
 
@@ -27,6 +34,9 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 def print_report(report: Report) -> None:
     """Prints the whole report."""
     console = stdout_console()
+    first, *others = of_run(report)
+    print_summary(console, first)
+    console.print()
     console.print(
         f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
         f"{report.n} partitions as client [bold]{report.client}[/] chooses them{_strategy(report)}"
@@ -49,7 +59,7 @@ def print_report(report: Report) -> None:
     ]
     console.print(heaviest_keys(heaviest, report.keyed, "records"))
     console.print(_steps(report))
-    print_verdicts(console, *of_run(report))
+    print_verdicts(console, *others)
     if report.log:
         console.print(f"Spark's log: {_from_home(report.log)}", style="dim")
 

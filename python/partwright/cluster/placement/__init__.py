@@ -1,8 +1,8 @@
-"""Replicas on brokers: the rule of the textbook, Kafka's two placers and one's own list.
+"""Replicas on brokers: the textbook rule, Kafka's two placers and your own list.
 
-`modulo` is what this project's first documents say, `admin_utils` and `striped` what Kafka does, with ZooKeeper and
-with KRaft, `explicit` what `kafka-topics.sh --replica-assignment` takes. All of them give a `Placement`, which knows
-who leads what, how loaded each broker is, and what is lost when a broker or a rack goes.
+`modulo` is the rule of this project's first documents, `admin_utils` and `striped` are Kafka's, with ZooKeeper and with
+KRaft, and `explicit` is the list for `kafka-topics.sh --replica-assignment`. All return a `Placement`, which knows who
+leads what, how loaded each broker is, and what is lost when a broker or a rack goes.
 """
 
 from __future__ import annotations

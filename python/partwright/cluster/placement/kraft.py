@@ -1,4 +1,4 @@
-"""KRaft's placement, `org.apache.kafka.metadata.placement.StripedReplicaPlacer`, exact to kafka-metadata 4.4.0.
+"""KRaft's placement, `org.apache.kafka.metadata.placement.StripedReplicaPlacer`, exact for kafka-metadata 4.4.0.
 
 What it draws comes from a seed of `java.util.Random`, or from a list. The order in which it draws is that of a
 `HashMap` of racks, which is part of the answer.
@@ -36,19 +36,19 @@ def striped(
 ) -> Placement:
     """Where Kafka's controller puts a new topic's replicas: stripes over racks, and over each rack's brokers.
 
-    Kafka's controller draws from a `Random` without a seed: which placement a topic gets cannot be foretold, only what
-    it looks like.  Adding partitions starts anew, whatever is there: Kafka's placer does not look at it.
+    Kafka's controller draws from a `Random` without a seed, so nobody can predict a topic's placement, only its shape.
+    Adding partitions starts anew, because Kafka's placer does not look at existing ones.
 
     Args:
         brokers: Ids, `Broker`s or a cluster.  Their order counts only where the hash codes of racks meet in one bin of
             Java's `HashMap`; brokers without a rack are a rack of their own, the first one.
         partitions: How many, 1 to 1000000.
         replication_factor: Replicas of each, 1 to the number of brokers.
-        fenced: The ids of brokers that are registered and not alive: no partition is led by them, and they get
-            replicas only where a rack has no others left.
+        fenced: The IDs of brokers that are registered but not alive: they lead no partition, and get replicas only if
+            their rack has no others left.
         seed: A seed of `java.util.Random`, 0 by default.
-        draws: Instead of it, the numbers that `nextInt(bound)` gave; `Placement.draws` has them.  More than are
-            needed are left alone.
+        draws: Instead of a seed, the numbers that `nextInt(bound)` returned; `Placement.draws` has them.  Extra numbers
+            are ignored.
 
     Returns:
         The placement, with its draws.

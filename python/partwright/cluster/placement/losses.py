@@ -1,4 +1,4 @@
-"""What is lost when brokers or racks go: partitions offline, with fewer replicas, and closed for `acks=all`."""
+"""What is lost when brokers or racks go: partitions offline, with fewer replicas, or closed for `acks=all`."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["Loss", "gone_of", "loss_of"]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What is left of a topic when brokers have gone, as long as they stay away.
+    """The state of a topic while brokers are away.
 
     Attributes:
         brokers: The ids of those that have gone.
-        offline: Partitions of which no replica in sync is left: nobody reads or writes them, as long as an unclean
-            election is not allowed (`unclean.leader.election.enable`, false by default).
+        offline: Partitions without a replica in sync: nobody reads or writes them, unless an unclean election is
+            allowed (`unclean.leader.election.enable`, false by default).
         under_replicated: Those that lack a replica, and still have one.  Kafka's own tool counts those that are offline
             too.
-        below_min_insync: Those that still have one, and fewer than `min.insync.replicas`, or than all where that asks
-            for more than there are (`Partition.effectiveMinIsr` of Kafka 4.3.1): they are read, and refuse what is
-            produced with `acks=all`.
-        new_leaders: By partition, who leads it where its preferred leader does not: the first replica of its list that
-            is in sync and alive (`PartitionChangeBuilder` of kafka-metadata 4.3.1).
+        below_min_insync: Partitions that still have one, but fewer than `min.insync.replicas`, or than all replicas if
+            that setting is larger (`Partition.effectiveMinIsr` of Kafka 4.3.1): they can be read, but refuse records
+            with `acks=all`.
+        new_leaders: By partition, the new leader if the preferred one is away: the first replica of its list that is in
+            sync and alive (`PartitionChangeBuilder` of kafka-metadata 4.3.1).
         leaders: By broker that is left, how many partitions it leads then.
     """
 
@@ -51,7 +51,7 @@ def loss_of(
     min_insync_replicas: int,
     first: int,
 ) -> Loss:
-    """What is left of a placement: each partition's replicas with those in sync; `Placement.lost` says the rest."""
+    """The losses of a placement, from each partition's replicas and those in sync; see `Placement.lost`."""
     offline, fewer, below, leaders = [], [], [], {}
     counts = Counter({broker.id: 0 for broker in brokers if broker.id not in gone})
     for partition, (replicas, in_sync) in enumerate(placed, first):

@@ -1,4 +1,4 @@
-"""A placement that somebody wrote down, as `kafka-topics.sh --replica-assignment` takes it, with Kafka's own checks."""
+"""A placement written by hand, as for `kafka-topics.sh --replica-assignment`, with Kafka's own checks."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def explicit(
 
     Args:
         assignment: The text, or the lists.
-        brokers: The brokers of the cluster.  Those that the lists name, where they are left out.
+        brokers: The cluster's brokers; by default those that the lists name.
 
     Returns:
         The placement.
 
     Raises:
-        PartwrightError: Kafka refuses it: no partition, an empty list, a broker that is no number, is there twice in
-            one list, or is not in the cluster; lists of unequal length.
+        PartwrightError: Kafka refuses it: no partition, an empty list, a broker that is not a number, is in one list
+            twice, or is not in the cluster; lists of unequal length.
 
     Examples:
         >>> explicit("0:1,1:2", range(3)).replicas
@@ -106,7 +106,7 @@ def _broker(text: str, partition: int) -> int:
     found = java_int(text.strip(_BLANKS))
     if found is None or found < 0:
         raise PartwrightError(
-            f"partition {partition}: {shown(text)} is no id of a broker: write 0:1,1:2, a list of ids a partition"
+            f"partition {partition}: {shown(text)} is not an id of a broker: write 0:1,1:2, a list of ids a partition"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""The placement of the textbook: partition i on broker i mod N, as no Kafka does it."""
+"""The textbook's placement, which no Kafka uses: partition i on broker i mod N."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["modulo"]
 def modulo(
     brokers: Cluster | Iterable[Broker | int], partitions: int, replication_factor: int = 1
 ) -> Placement:
-    """Partition i on broker i mod N of the N sorted ones, as the documents say that this project began with.
+    """Put partition i on broker i mod N of the N sorted ones, as in the documents that this project began with.
 
     No Kafka does just that: it begins at a broker that it draws, and its followers shift (`admin_utils`, `striped`).
     The documents know no replicas; that replica j is on broker (i + j) mod N is our extension.

@@ -24,7 +24,7 @@ __all__ = ["BrokerLoad", "Placement", "placed_by_core"]
 
 
 class BrokerLoad(NamedTuple):
-    """What a broker carries: how many partitions it leads first of all, and of how many it has a replica."""
+    """A broker's load: how many partitions it leads as the preferred leader, and of how many it has a replica."""
 
     broker: int
     rack: str | None
@@ -34,14 +34,14 @@ class BrokerLoad(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Placement:
-    """Where a topic's replicas lie.
+    """A topic's replicas on its brokers.
 
     Attributes:
         brokers: All brokers of the cluster, whether they have a replica or none.
         replicas: A tuple of broker ids for each partition in ascending order; the first one is its preferred leader.
-        first: The number of the first of these partitions: not 0 where a topic has got more of them.
-        draws: The random numbers behind it, where there were any; `striped(draws=...)` takes them.
-        in_sync: The same shape: which of the replicas are in sync.  All of them where it is left out.
+        first: The number of the first of these partitions: not 0 for partitions that were added later.
+        draws: The random numbers behind it, if there were any; `striped(draws=...)` takes them.
+        in_sync: The same shape: which replicas are in sync.  By default all are.
 
     Raises:
         PartwrightError: A list is empty, or has a broker twice or one that is not there.
@@ -91,7 +91,7 @@ class Placement:
 
     @classmethod
     def of(cls, cluster: Cluster, topic: str) -> Placement:
-        """Where a live topic's replicas lie, of `Cluster.from_kafka` say, in sync as its metadata says.
+        """Read a live topic's replicas, for example from `Cluster.from_kafka`, in sync as its metadata says.
 
         Args:
             cluster: A cluster whose partitions have their replicas.
@@ -102,7 +102,7 @@ class Placement:
             are those of which the metadata says so, or all where it says nothing, without those that are offline.
 
         Raises:
-            PartwrightError: There is no such topic, or a partition says nothing of its replicas.
+            PartwrightError: The topic does not exist, or a partition has no information about its replicas.
 
         Examples:
             >>> cluster = Cluster([Broker(0), Broker(1)], {"t": [Partition(0, leader=0, replicas=(0, 1))]})
@@ -129,7 +129,7 @@ class Placement:
 
     @property
     def preferred_leaders(self) -> tuple[int, ...]:
-        """By partition, the broker that leads it when all are there: the first of its replicas."""
+        """By partition, its leader when all brokers are there: the first of its replicas."""
         return tuple(each[0] for each in self.replicas)
 
     def load(self) -> tuple[BrokerLoad, ...]:
@@ -149,7 +149,7 @@ class Placement:
     def lost(
         self, brokers: Iterable[int] = (), racks: Iterable[str] = (), *, min_insync_replicas: int = 1
     ) -> Loss:
-        """What is lost when brokers, or all brokers of racks, go at once.
+        """Calculate what is lost when brokers, or all brokers of racks, go at once.
 
         Args:
             brokers: Their ids.
@@ -157,10 +157,10 @@ class Placement:
             min_insync_replicas: The topic's `min.insync.replicas`, 1 by default as in Kafka.
 
         Returns:
-            Which partitions are offline, under-replicated, refuse `acks=all`, and who leads then.
+            Which partitions are offline, under-replicated or refuse `acks=all`, and who leads then.
 
         Raises:
-            PartwrightError: There is no such broker or rack, or the number is below 1.
+            PartwrightError: The broker or rack does not exist, or the number is below 1.
 
         Examples:
             >>> lost = Placement([0, 1, 2], [[0, 1], [1, 2], [2]]).lost([2], min_insync_replicas=2)
@@ -173,7 +173,7 @@ class Placement:
         return loss_of(placed, self.brokers, gone, min_insync_replicas, self.first)
 
     def to_cluster(self, topic: str) -> Cluster:
-        """A cluster with this topic alone, each partition led by its preferred leader.
+        """A cluster with only this topic, each partition led by its preferred leader.
 
         Raises:
             PartwrightError: Kafka has no topic of that name.
@@ -210,7 +210,7 @@ class Placement:
         )
 
     def to_text(self) -> str:
-        """As `kafka-topics.sh --replica-assignment` takes it.
+        """In the form for `kafka-topics.sh --replica-assignment`.
 
         Examples:
             >>> Placement([0, 1, 2], [[0, 1], [1, 2]]).to_text()
@@ -219,7 +219,7 @@ class Placement:
         return ",".join(":".join(map(str, those)) for those in self.replicas)
 
     def to_json(self, topic: str) -> str:
-        """As `kafka-reassign-partitions.sh --reassignment-json-file` takes it.
+        """In the form for `kafka-reassign-partitions.sh --reassignment-json-file`.
 
         Raises:
             PartwrightError: Kafka has no topic of that name.

@@ -1,4 +1,4 @@
-"""What a caller wants placed: brokers, and how many partitions and replicas."""
+"""Check what a caller wants placed: brokers, and how many partitions and replicas."""
 
 from __future__ import annotations
 

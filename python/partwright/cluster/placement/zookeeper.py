@@ -1,7 +1,7 @@
-"""Kafka's placement in the days of ZooKeeper: `AdminUtils.assignReplicasToBrokers`, with racks and without.
+"""Kafka's placement in ZooKeeper's days: `AdminUtils.assignReplicasToBrokers`, with racks and without.
 
-Exact to kafka-server-common 3.9.2; 4.0.1 still has the class, and 4.1.0 is the first release without it. What it
-draws, a start and a shift, is an argument here.
+Exact for kafka-server-common 3.9.2; 4.0.1 still has the class, and 4.1.0 is the first release without it. Its random
+choices, a start and a shift, are arguments here.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ def admin_utils(
         brokers: Ids, `Broker`s or a cluster, in any order: Kafka sorts them by id.  All have a rack or none has.
         partitions: How many, 1 to 1000000.
         replication_factor: Replicas of each, 1 to the number of brokers.
-        start_index: Which of the brokers leads partition 0, 0 to their number less 1; Kafka draws it.
-        shift: How far the second replica is from the first, in the same range; Kafka draws that too, and takes
-            `start_index` where that is fixed, as here.
-        start_partition: The number of the first one, where a topic gets more partitions.
+        start_index: The place of the broker that leads partition 0, from 0 to their number less 1; Kafka draws it.
+        shift: How far the second replica is from the first, in the same range; Kafka draws that too, and uses
+            `start_index` if that is fixed, as here.
+        start_partition: The number of the first partition, if a topic gets more partitions.
 
     Returns:
         The placement.
 
     Raises:
-        PartwrightError: Kafka refuses it: a number below 1, more replicas than brokers, racks of some brokers alone.
+        PartwrightError: Kafka refuses it: a number below 1, more replicas than brokers, or racks for some brokers only.
 
     Examples:
         >>> admin_utils(range(5), 10, 3).replicas[:6]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import MOST_MADE, Json, at_least_one, number
 from partwright.cluster.sizing.costs import RAO_2015, SOURCES, CostEstimate, Load, figures, warnings
+from partwright.cluster.sizing.platforms import PLATFORM_SOURCES, Platform, platform_of
 from partwright.cluster.sizing.proportions import (
     apportioned,
     even,
@@ -31,7 +32,7 @@ _TIMES = (1, 2, 10)
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A lower bound: what for, how many partitions at least (a range, where what was measured is one), and why."""
+    """A lower bound: its purpose, the least number of partitions (a range if a measurement is one), and why."""
 
     reason: str
     low: int
@@ -41,7 +42,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A number of partitions and what it costs: `leaders` by broker in the order of `power`, costs, and warnings."""
+    """A number of partitions with its costs: `leaders` by broker in the order of `power`, costs, and warnings."""
 
     partitions: int
     leaders: tuple[int, ...]
@@ -51,15 +52,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What `advise` says.
+    """The answer of `advise`.
 
     Attributes:
         needs: Each lower bound with its reason.
-        at_least: The smallest number of partitions that serves all of them: by the best of what was measured, and by
-            the worst.
+        at_least: The smallest number of partitions that meets all bounds, by the best and by the worst measurement.
         recommended: The smallest number not below the worst that brokers share evenly.
         choices: That number, twice and ten times as many, with their costs.
-        notes: What else there is to know, a sentence each; what was assumed because nothing was said.
+        notes: What else to know, and what was assumed because it was not given, a sentence each.
+        platform: The provider of the brokers; None for your own Kafka.
     """
 
     needs: tuple[Need, ...]
@@ -67,6 +68,13 @@ class Advice:
     recommended: int
     choices: tuple[Choice, ...]
     notes: tuple[str, ...]
+    platform: Platform | None = None
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The titles and addresses of the sources that figures name."""
+        more = {} if self.platform is None else {self.platform.source: PLATFORM_SOURCES[self.platform.source]}
+        return {**SOURCES, **more}
 
     def to_dict(self) -> Json:
         """The same as JSON has it, with the sources that figures name.
@@ -76,9 +84,10 @@ class Advice:
             12
         """
         told = asdict(self)
+        del told["platform"]
         for choice in told["choices"]:
             choice["figures"] = [each._asdict() for each in choice["figures"]]
-        return {**told, "sources": dict(SOURCES)}
+        return {**told, "sources": self.sources}
 
 
 def advise(
@@ -100,24 +109,26 @@ def advise(
     replica_fetchers: int = 1,
     cleaner_threads: int = 1,
     clean_s: float | tuple[float, float] = (0.1, 10),
+    platform: str | None = None,
 ) -> Advice:
-    """How many partitions a topic needs, and what more of them would cost.
+    """Calculate how many partitions a topic needs, and what more of them would cost.
 
-    The count is the largest of target by what one partition takes, target by what one consumer reads, the number of
-    consumers and the number of brokers (Jun Rao's max(t/p, t/c), 2015), up to what brokers share evenly.  A measurement
-    may be a range, low and high, and then so is the answer; nothing here is more precise than what was measured.
+    The count is the largest of: target divided by what one partition takes, target divided by what one consumer reads,
+    the number of consumers and the number of brokers (Jun Rao's max(t/p, t/c), 2015), rounded up to what brokers share
+    evenly.  If a measurement is a range, low and high, the answer is one too; nothing here is more precise than what
+    was measured.
 
     Args:
-        target_mb_s: What the topic has to take at its peak, in MB/s, above 0.
+        target_mb_s: The topic's peak load, in MB/s, above 0.
         produce_mb_s: What one partition takes from producers, with your acks, compression and replicas, in MB/s or as a
-            range; 10 to 50 by default, for nobody has measured yours (`kafka-producer-perf-test.sh`).
-        consume_mb_s: What one consumer reads and works off, in MB/s or as a range; the same by default.
-        consumers: Members of a group that are to be busy, 1 or more.
+            range; by default 10 to 50, because nobody has measured yours (`kafka-producer-perf-test.sh`).
+        consume_mb_s: What one consumer reads and processes, in MB/s or as a range; the same by default.
+        consumers: Members of a group that should be busy, 1 or more.
         groups: Groups that read the topic.
         producers: Producers that write to it.
         brokers: How many, 1 to 1000; 3 by default, or as many as `power` has.
         replication_factor: Replicas of a partition; 3 by default, or as many as there are brokers.
-        power: What brokers can do beside each other, such as `[1, 1, 2]`: leaders are shared in that proportion.
+        power: The brokers' relative power, such as `[1, 1, 2]`: leaders are shared in that proportion.
         growth: By how much the target grows while the topic lives; with keys, adding partitions moves them.
         held: Replicas of other topics that each broker has already.
         segments: Segments of a replica: what is retained by `segment.bytes`, and one more; a number or a range.
@@ -125,14 +136,16 @@ def advise(
         buffer_memory: The producer's `buffer.memory`, in bytes.
         replica_fetchers: `num.replica.fetchers`.
         cleaner_threads: `log.cleaner.threads`.
-        clean_s: Seconds in which one compacted log is cleaned, a number or a range; a guess as long as nobody has
-            measured it (`max-clean-time-secs` of `kafka.log:type=LogCleaner`).
+        clean_s: Seconds in which one compacted log is cleaned, a number or a range; a guess until somebody measures it
+            (`max-clean-time-secs` of `kafka.log:type=LogCleaner`).
+        platform: The provider of the brokers, for its published limits on partitions: `msk:` with an instance size,
+            such as `msk:m7g.large`, or `redpanda`.
 
     Returns:
         The advice.
 
     Raises:
-        PartwrightError: A value is not above 0, no number or out of its range, there are more replicas than brokers, or
+        PartwrightError: A value is not above 0, not a number or out of range, there are more replicas than brokers, or
             the topic would need more than 100000 partitions.
 
     Examples:
@@ -163,6 +176,7 @@ def advise(
         at_least_one(given, name)
     for given, name in ((batch_size, "batch_size"), (buffer_memory, "buffer_memory")):
         at_least_one(given, name, 2**62)
+    brokers_of = None if platform is None else platform_of(platform)
     kept, cleaned = measured(segments, "segments"), measured(clean_s, "clean_s")
     needs = _needs(target, produced, consumed, consumers, count)
     at_least = (max(need.low for need in needs), max(need.high for need in needs))
@@ -176,6 +190,7 @@ def advise(
         load = Load(
             partitions, count, replicas, max(leaders), of_topic + held, floats(kept), consumers, groups, producers,
             threads, batch_size, buffer_memory, replica_fetchers, cleaner_threads, floats(cleaned),
+            brokers_of,
         )  # fmt: skip
         found = tuple(figures(load))
         choices.append(Choice(partitions, leaders, found, tuple(warnings(load, found))))
@@ -187,7 +202,7 @@ def advise(
             if given is _MEASURED
         ]
         notes.append(f"{' and '.join(unknown)} not given: 10 to 50 MB/s is assumed, measure yours")
-    return Advice(needs, at_least, recommended, tuple(choices), tuple(notes))
+    return Advice(needs, at_least, recommended, tuple(choices), tuple(notes), brokers_of)
 
 
 def _needs(

@@ -1,15 +1,19 @@
-"""What a number of partitions costs a cluster and its clients: ranges, each with its source and what it assumes.
+"""What a number of partitions costs a cluster and its clients: ranges, each with its source and assumptions.
 
-Jun Rao's are those of his articles, with ZooKeeper and an older Kafka; what we measured,
-tests/kafka/test_partition_costs.py measures again.
+Jun Rao's figures are from his articles, with ZooKeeper and an older Kafka; tests/kafka/test_partition_costs.py repeats
+our measurements.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright.cluster.sizing.platforms import sizes_for
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from partwright.cluster.sizing.platforms import Platform
 
 __all__ = [
     "FILES_A_SEGMENT",
@@ -32,6 +36,7 @@ SOURCES = {
     "https://www.confluent.io/blog/kafka-without-zookeeper-a-sneak-peek/",
     MEASURED: "on a broker of Kafka 4.3.1, by tests/kafka/test_partition_costs.py of partwright",
 }
+"""Those of every answer; a platform's are in `partwright.cluster.sizing.platforms`."""
 
 FILES_A_SEGMENT = 1
 MAPS_A_SEGMENT = 2
@@ -65,6 +70,7 @@ class Load(NamedTuple):
     replica_fetchers: int
     cleaner_threads: int
     clean_s: tuple[float, float]
+    platform: Platform | None = None
 
 
 class CostEstimate(NamedTuple):
@@ -92,6 +98,7 @@ def figures(load: Load) -> Iterator[CostEstimate]:
     yield CostEstimate(
         "replicas", held, held, "", "arithmetic", "on the busiest broker, with those that it has already"
     )
+    yield from _of_platform(load)
     a_replica = f"{_between(few, many)} segment{'' if few == many == 1 else 's'} a replica"
     yield CostEstimate(
         "open files", held * few * FILES_A_SEGMENT, held * many * FILES_A_SEGMENT, "", MEASURED, a_replica
@@ -131,6 +138,29 @@ def figures(load: Load) -> Iterator[CostEstimate]:
         f"log.cleaner.threads {load.cleaner_threads}",
     )
     yield from _of_clients(load)
+
+
+def _of_platform(load: Load) -> Iterator[CostEstimate]:
+    """What the provider says of a broker with so many replicas."""
+    platform = load.platform
+    if platform is None:
+        return
+    if platform.most_replicas is not None:
+        most, assumes = (
+            platform.most_replicas,
+            f"on one {platform.name} broker, leaders and followers together",
+        )
+        yield CostEstimate("replicas recommended at most", most, most, "", platform.source, assumes)
+    if platform.bytes_a_replica is not None:
+        needed = load.busiest_replicas * platform.bytes_a_replica
+        yield CostEstimate(
+            "memory of a broker",
+            needed,
+            needed,
+            "B",
+            platform.source,
+            "2 MB for each replica; 2 GB a core at least",
+        )
 
 
 def _between(low: float, high: float) -> str:
@@ -201,6 +231,14 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
         yield (
             f"{load.busiest_replicas:,} replicas on a broker are more than {_MOST_REPLICAS:,}, the rule of thumb with "
             f"ZooKeeper ({RAO_2018}); KRaft takes more, try it"
+        )
+    platform = load.platform
+    if platform and platform.most_replicas and load.busiest_replicas > platform.most_replicas:
+        larger = next(sizes_for(load.busiest_replicas, platform.name), None)
+        yield (
+            f"{load.busiest_replicas:,} replicas on a broker are more than the {platform.most_replicas:,} that AWS "
+            f"recommends for {platform.name} ({platform.source}): "
+            f"{'take more brokers' if larger is None else f'take kafka.{larger}, or more brokers'}"
         )
     if load.replication_factor > 1 and load.partitions > 100 * load.brokers * load.replication_factor:
         yield (

@@ -1,4 +1,4 @@
-"""How a Kafka is reached: one configuration in Java's names or librdkafka's, for every client there is here."""
+"""The client configuration: one set of settings, with Java's names or librdkafka's, for every client."""
 
 from __future__ import annotations
 

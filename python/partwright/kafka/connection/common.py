@@ -1,4 +1,4 @@
-"""Settings of every client that are not about SASL or TLS: names and timeouts, in both spellings, with bounds.
+"""Settings of every client apart from SASL and TLS: names and timeouts, in both spellings, with their limits.
 
 >>> of_librdkafka("request.timeout.ms", "45000")
 ('socket.timeout.ms', '45000', None)
@@ -19,7 +19,7 @@ _LONG = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """One setting: None where a side has none; numbers with the bounds that each side takes."""
+    """One setting: its name on each side (None if that side has none), and the bounds of a number on each side."""
 
     java: str | None
     librdkafka: str | None
@@ -82,11 +82,11 @@ _TABLE = (
             ("ssl.sigalgs.list", ()),
         ]
     ),
-    # What a consumer reads with, by librdkafka's bounds.
+    # A consumer's settings for reading, with librdkafka's bounds.
     _Setting("check.crcs", "check.crcs", words=_FLAG),
     _Setting("client.rack", "client.rack"),
     _Setting(None, "fetch.error.backoff.ms", 0, 300_000, 0, 300_000),
-    # Not less than message.max.bytes, as librdkafka wants it.
+    # librdkafka requires at least message.max.bytes.
     _Setting("fetch.max.bytes", "fetch.max.bytes", 0, _INT, 1_000_000, 2_147_483_135),
     _Setting("fetch.max.wait.ms", "fetch.wait.max.ms", 0, _INT, 0, 300_000),
     _Setting("fetch.min.bytes", "fetch.min.bytes", 0, _INT, 1, 100_000_000),
@@ -97,9 +97,9 @@ _TABLE = (
     _Setting(None, "queued.min.messages", 1, 10_000_000, 1, 10_000_000),
 )
 RECONNECT = {"reconnect.backoff.ms": 100, "reconnect.backoff.max.ms": 10_000}
-"""The first and the longest wait before a broker is tried again, in milliseconds, with librdkafka's defaults."""
+"""The first and the longest wait before a reconnect, in milliseconds, with librdkafka's defaults."""
 COMMON = {each.java or each.librdkafka or "": each for each in _TABLE}
-"""By the name that a setting is kept under, what is known of it."""
+"""The settings by the name under which they are kept."""
 
 
 def checked(name: str, value: str, spoken: str | None = None) -> str:
@@ -107,11 +107,11 @@ def checked(name: str, value: str, spoken: str | None = None) -> str:
 
     Args:
         name: The setting.
-        value: What is given.
-        spoken: What a sentence calls the setting; its name where nothing else is said.
+        value: The given value.
+        spoken: The setting's name in sentences; by default `name`.
 
     Raises:
-        PartwrightError: It is not a value of this setting.
+        PartwrightError: The value is not valid for this setting.
 
     Examples:
         >>> checked("enable.metrics.push", "False")
@@ -139,7 +139,7 @@ def checked(name: str, value: str, spoken: str | None = None) -> str:
 
 
 def of_librdkafka(name: str, value: str) -> tuple[str, str, str | None] | None:
-    """Name and value for librdkafka, and a sentence where its bounds are narrower; None where it has none such."""
+    """Name and value for librdkafka, and a sentence if its bounds are narrower; None if it has no such setting."""
     setting = COMMON[name]
     if setting.librdkafka is None:
         return None
@@ -147,7 +147,7 @@ def of_librdkafka(name: str, value: str) -> tuple[str, str, str | None] | None:
         return setting.librdkafka, value, None
     number = int(value)
     taken = min(max(number, setting.own_least), setting.own_most)
-    # Java's -1 is librdkafka's 0: no limit, or the system's own.
+    # Java's -1 is librdkafka's 0: no limit, or the system's limit.
     told = None
     if number not in {taken, -1}:
         told = f"{name} is {number}, and librdkafka takes {setting.own_least} to {setting.own_most}: it gets {taken}"
@@ -155,7 +155,7 @@ def of_librdkafka(name: str, value: str) -> tuple[str, str, str | None] | None:
 
 
 def of_java(name: str, value: str) -> tuple[str, str] | None:
-    """Name and value for Java's clients; None where they have no such setting.
+    """Name and value for Java's clients; None if they have no such setting.
 
     Examples:
         >>> of_java("socket.max.fails", "1"), of_java("client.id", "a")

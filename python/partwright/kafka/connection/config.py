@@ -1,4 +1,4 @@
-"""The client configuration by which a Kafka is reached: read once, said to librdkafka, to Java and to `ssl`."""
+"""The client configuration: read once, and translated for Java, librdkafka and `ssl`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["VARIABLE", "KafkaConfig"]
 
 VARIABLE = "PARTWRIGHT_COMMAND_CONFIG"
-"""The environment variable that names a file where none is given."""
+"""The environment variable that names the file if none is given."""
 _SERVERS, _PROTOCOL = "bootstrap.servers", "security.protocol"
 _ARGUMENT = "servers"
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -32,17 +32,17 @@ _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 @dataclass(frozen=True, repr=False)
 class KafkaConfig:
-    """The client configuration by which a Kafka is reached; `read` makes one.
+    """The configuration with which clients connect to a Kafka; `read` makes one.
 
-    Two are equal where they reach the same servers in the same way, however each is spelled. A configuration holds
-    secrets: no `repr` or `str` of it or of its parts shows one, and it goes into no pickle.
+    Two are equal if they connect to the same servers in the same way, whatever the spelling. A configuration contains
+    secrets: no `repr` or `str` of it or its parts shows them, and it cannot be pickled.
 
     Attributes:
-        servers: `bootstrap.servers` as host:port with commas between; None where none are given.
+        servers: `bootstrap.servers` as host:port, separated by commas; None if none are given.
         security_protocol: `security.protocol`: PLAINTEXT (the default), SSL, SASL_PLAINTEXT or SASL_SSL.
         mechanism: `sasl.mechanism`; None without SASL.
-        notes: Sentences to be said once: about settings that are not used, and files that others can read.
-        layers: What was given, the uppermost last; a secret is a `Secret` there.
+        notes: Sentences to show once: about unused settings, and files that other users can read.
+        layers: The given settings; later layers win. A secret is a `Secret` there.
 
     Examples:
         >>> settings = {"sasl.mechanism": "PLAIN", "sasl.username": "alice", "sasl.password": "hunter2"}
@@ -74,13 +74,13 @@ class KafkaConfig:
         settings: Mapping[str, str] | None = None,
         servers: str | None = None,
     ) -> KafkaConfig:
-        """Reads a configuration in Java's names or in librdkafka's, or in both.
+        """Reads a configuration with the names of Java's clients, of librdkafka, or both.
 
         Args:
             given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; a
-                configuration; or None for the file that PARTWRIGHT_COMMAND_CONFIG names, if it does.
-            settings: Single settings that win over those: by what they mean, however they are spelled.
-            servers: What wins over `bootstrap.servers`.
+                configuration; or None for the file in PARTWRIGHT_COMMAND_CONFIG, if that is set.
+            settings: Single settings that override those with the same meaning, whatever the spelling.
+            servers: They override `bootstrap.servers`.
 
         Raises:
             PartwrightError: A file cannot be read, a name or a value is refused, or two contradict each other.
@@ -127,7 +127,7 @@ class KafkaConfig:
         )
 
     def at(self, servers: str) -> KafkaConfig:
-        """The same configuration at other servers.
+        """The same configuration with other servers.
 
         Raises:
             PartwrightError: One of them is not host:port.
@@ -151,18 +151,18 @@ class KafkaConfig:
         """
         if self.servers is None:
             raise PartwrightError(
-                "no Kafka is named: say kafka://host:port/..., or give bootstrap.servers in the configuration",
+                "no Kafka is named: give its address, kafka://host:port say, or bootstrap.servers in the configuration",
                 field=_SERVERS,
             )
         return self.servers
 
     def librdkafka(self) -> dict[str, object]:
-        """The settings of a client of confluent-kafka, secrets in clear: those that every kind of client takes.
+        """The settings for any kind of client of confluent-kafka. Secrets are in clear text.
 
-        Stores of Java's are PEM texts here. `oauth_cb` is there where a token is made in Python.
+        Java's key stores become PEM texts. `oauth_cb` is set if Python makes the token.
 
         Raises:
-            PartwrightError: The installed librdkafka lacks what is asked for, or a region of AWS is not known.
+            PartwrightError: The installed librdkafka lacks a requested feature, or the AWS region is not known.
             MissingExtraError: A mechanism needs a package that is not installed.
         """
         found: dict[str, object] = {_PROTOCOL: self.security_protocol}
@@ -175,7 +175,7 @@ class KafkaConfig:
         return found | self._tuning(reading=False)
 
     def reading(self) -> dict[str, object]:
-        """The settings besides that only a consumer takes, under librdkafka's names: `fetch.max.bytes`, say.
+        """The further settings that only a consumer takes, with librdkafka's names: for example `fetch.max.bytes`.
 
         Examples:
             >>> KafkaConfig.read({"fetch.max.wait.ms": 100, "acks": "all"}).reading()
@@ -184,9 +184,9 @@ class KafkaConfig:
         return self._tuning(reading=True)
 
     def java(self) -> dict[str, str]:
-        """The settings under Java's names, secrets in clear: for Spark behind `kafka.`, and for Kafka's own tools.
+        """The settings with Java's names, for Spark (after `kafka.`) and Kafka's own tools. Secrets are in clear text.
 
-        Stores and files of certificates and keys are PEM texts here, so that executors need no files.
+        Key stores and files of certificates and keys become PEM texts, so that executors need no files.
 
         Raises:
             PartwrightError: librdkafka's settings ask for what Java's clients do not have.
@@ -201,7 +201,7 @@ class KafkaConfig:
         return found | self._tuning_of_java(reading=False) | dict(self._of_java)
 
     def java_reading(self) -> dict[str, str]:
-        """The settings besides that only a consumer takes, under Java's names.
+        """The further settings that only a consumer takes, with Java's names.
 
         Examples:
             >>> KafkaConfig.read({"fetch.wait.max.ms": 100, "acks": "all"}).java_reading()
@@ -210,19 +210,19 @@ class KafkaConfig:
         return self._tuning_of_java(reading=True)
 
     def tls(self) -> TlsMaterial | None:
-        """What TLS needs, for the standard library's `ssl`; None without TLS."""
+        """The TLS settings for the standard library's `ssl`; None without TLS."""
         return self._tls.material() if self._tls else None
 
     def secrets(self) -> frozenset[str]:
-        """Each value that is never shown: passwords, texts of JAAS, clients' secrets, private keys."""
+        """All values that are never shown: passwords, JAAS texts, client secrets, private keys."""
         return frozenset(each.clear() for each in self._secrets)
 
     def redacted(self, text: str) -> str:
-        """A text with `[hidden]` for each secret in it."""
+        """A text with `[hidden]` in place of each secret."""
         return without(text, self.secrets())
 
     def shown(self) -> dict[str, str]:
-        """The settings that count as they were given, with `[hidden]` for secrets."""
+        """The effective settings as given, with `[hidden]` for secrets."""
         found: dict[str, str] = {}
         for given in slots.merged(self.layers).values():
             name = given.name.partition(" ")[0]
@@ -237,7 +237,7 @@ class KafkaConfig:
         translated = (common.of_librdkafka(name, value) for name, value in chosen)
         found: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
         if not found.keys().isdisjoint(common.RECONNECT):
-            # Java then always waits for the first time; librdkafka refuses one that is longer than the longest.
+            # Java then always waits the first time; librdkafka refuses a first wait above the longest.
             waits = {name: int(str(found.get(name, usual))) for name, usual in common.RECONNECT.items()}
             found["reconnect.backoff.max.ms"] = str(max(waits.values()))
         return found
@@ -282,7 +282,7 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
 
 
 def _refuse_open(given: Slots) -> None:
-    """Refuses what somebody has still to fill in."""
+    """Refuses values that the user still has to fill in."""
     for name, each in given.items():
         counts = name in names.REACHING or name in common.COMMON
         if counts or name.startswith(slots.JAAS):
@@ -294,7 +294,7 @@ def _refuse_open(given: Slots) -> None:
 
 
 def _spoken_of_servers(given: Given) -> str:
-    # Of an argument there is no more to say than what it is.
+    # An argument has no place to name, only the setting itself.
     return _SERVERS if given.place == _ARGUMENT else slots.spoken_of(given)
 
 

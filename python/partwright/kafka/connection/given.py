@@ -1,4 +1,4 @@
-"""The configuration of a function that takes `kafka_config=`, with what is to be said of it."""
+"""Reads the argument `kafka_config=` of a function, and shows its notes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def configured(given: KafkaConfigLike, servers: str | None) -> KafkaConfig:
-    """What `KafkaConfig.read` reads, with a warning of each of its notes.
+    """The result of `KafkaConfig.read`; each of its notes becomes a warning.
 
-    Whoever has a `KafkaConfig` has its notes already: of that, nothing is said again.
+    A caller with a `KafkaConfig` already has its notes, so they are not repeated.
 
     Args:
         given: The client configuration.
-        servers: What wins over `bootstrap.servers`.
+        servers: They override `bootstrap.servers`.
 
     Raises:
         PartwrightError: It cannot be read.
@@ -40,7 +40,7 @@ def configured(given: KafkaConfigLike, servers: str | None) -> KafkaConfig:
 
 
 def _callers_level() -> int:
-    """How far up from `configured` the first line is that is not ours, as `warnings.warn` counts it."""
+    """The `stacklevel` for `warnings.warn` in `configured` that points at the first caller outside partwright."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""The certificate by which a client says who it is, with its key."""
+"""The client's own certificate and key."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Identity:
     Attributes:
         certificate_pem: The chain, the client's own certificate first.
         key: The key's text.
-        password: What opens the key; None where it is not encrypted.
-        pkcs8: The key as Java reads it.
-        notes: What is to be said of it.
+        password: The key's password; None if it is not encrypted.
+        pkcs8: The key in the form that Java reads.
+        notes: Sentences to show about it.
     """
 
     certificate_pem: str = field(repr=False)
@@ -43,20 +43,20 @@ class Identity:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def librdkafka(self) -> dict[str, object]:
-        """The settings by librdkafka's names."""
+        """The settings with librdkafka's names."""
         found = {"ssl.certificate.pem": self.certificate_pem, "ssl.key.pem": self.key.clear()}
         return {**found, **({_KEY_PASSWORD: self.password.clear()} if self.password else {})}
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names."""
+        """The settings with Java's names."""
         return {_TYPE: "PEM", _CHAIN: self.certificate_pem, _KEY: self.pkcs8.clear()}
 
 
 def of(slots: Slots) -> Identity | None:
-    """What `ssl.keystore.…`, `ssl.certificate.…` and `ssl.key.…` say; None where a client has no certificate.
+    """The identity from `ssl.keystore.…`, `ssl.certificate.…` and `ssl.key.…`; None if the client has no certificate.
 
     Raises:
-        PartwrightError: A store cannot be read, or something is missing, or two of them differ.
+        PartwrightError: A store cannot be read, a setting is missing, or two settings differ.
     """
     password = slots[_KEY_PASSWORD].text() if _KEY_PASSWORD in slots else None
     pair = _of_pair(slots)
@@ -113,7 +113,7 @@ def _of_pair(slots: Slots) -> stores.Store | None:
 
 
 def _text(slots: Slots, inline: str, file: str) -> tuple[str, str] | None:
-    """A PEM text, and what a sentence calls it; where both are given, they are one."""
+    """A PEM text and its name in sentences, from a file or a setting. If both are given, they must be equal."""
     found: list[tuple[str, Given]] = []
     if inline in slots:
         found.append((slots[inline].text(), slots[inline]))

@@ -1,4 +1,4 @@
-r"""The text of `sasl.jaas.config`, parsed as Kafka's `JaasConfig` (4.4) does over `java.io.StreamTokenizer`.
+r"""The text of `sasl.jaas.config`, parsed like Kafka's `JaasConfig` (4.4) with `java.io.StreamTokenizer`.
 
 >>> parse('x.PlainLoginModule required username="alice" password="a\\"b";').options["password"]
 'a"b'
@@ -25,17 +25,17 @@ _ENDS = "\r\n"
 _OCTAL = "01234567"
 _QUOTES = "\"'"
 _IN_NUMBERS = "0123456789.-"
-# What is surely a class: anything else in its place may be a secret.
+# A text that is certainly a class name: anything else in its place may be a secret.
 _CLASS = re.compile(r"(?:[A-Za-z_][\w$]*\.)+[A-Z][\w$]*Module", re.ASCII)
 _LINE_ENDS = {"\n": "\\n", "\r": "\\r"}
 
-# What a token stands for, and the character of one that is not a word; a quoted word has its quote.
+# A token's text and its kind: the character itself if it is not a word, the quote if it is a quoted word.
 _Token: TypeAlias = tuple[str | None, str]
 
 
 @dataclass(frozen=True)
 class Login:
-    """One login module with its options, which hold secrets: no `repr` shows them."""
+    """One login module with its options. They contain secrets, so no `repr` shows them."""
 
     module: str
     options: Mapping[str, str] = field(repr=False)
@@ -45,7 +45,7 @@ def parse(text: str) -> Login:
     """The one login module of a client's `sasl.jaas.config`.
 
     Raises:
-        PartwrightError: Kafka refuses it too. The sentence says why, and shows nothing of the text.
+        PartwrightError: Kafka refuses the text too. The sentence gives the reason and shows nothing of the text.
     """
     tokens = list(_tokens(text))
     found: list[Login] = []
@@ -59,7 +59,7 @@ def parse(text: str) -> Login:
 
 
 def named(module: str) -> str:
-    """What sentences call a login module: its class, where the text is one.
+    """The name of a login module in sentences: its class, if the text is a class name.
 
     Examples:
         >>> named("com.example.MyLoginModule"), named("hunter2")
@@ -69,7 +69,7 @@ def named(module: str) -> str:
 
 
 def written(module: str, options: Mapping[str, str]) -> str:
-    """The text that Kafka parses into this module and these options."""
+    """The text from which Kafka parses this module and these options."""
     pairs = "".join(f' {name}="{_quoted(value)}"' for name, value in options.items())
     return f"{module} required{pairs};"
 
@@ -104,7 +104,7 @@ def _entry(tokens: list[_Token], at: int) -> tuple[Login, int]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The tokens as Kafka sets the tokenizer up: `/` begins a comment, and numbers are not words."""
+    """The tokens under Kafka's tokenizer settings: `/` begins a comment, and numbers are not words."""
     at = 0
     while at < len(text):
         char = text[at]
@@ -126,12 +126,12 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _begins_word(char: str) -> bool:
-    # The tokenizer's own letters, beyond 255 all, and those that Kafka adds.
+    # The tokenizer's own letters (all characters above 255), and those that Kafka adds.
     return (char.isascii() and char.isalpha()) or char in "_$" or char >= "\xa0"
 
 
 def _quote(text: str, at: int) -> tuple[str, int]:
-    """The word between quotes, and where it goes on: a line's end ends it too."""
+    """The word between quotes, and the place after it. The end of the line ends it too."""
     quote, at = text[at], at + 1
     out: list[str] = []
     while at < len(text) and text[at] != quote and text[at] not in _ENDS:
@@ -145,7 +145,7 @@ def _quote(text: str, at: int) -> tuple[str, int]:
 
 def _escape(text: str, at: int) -> tuple[str, int]:
     if at == len(text):
-        # Java makes a character of the end.
+        # Java turns the end of the text into a character.
         return "\uffff", at
     char = text[at]
     if char not in _OCTAL:

@@ -1,6 +1,6 @@
-"""Java's own key stores of old, JKS: certificates in clear, keys under Sun's protector, a digest over all.
+"""Java's old key store format, JKS: plain certificates, keys under Sun's protection, and a digest over the whole file.
 
-Read as `sun.security.provider.JavaKeyStore` and `KeyProtector` of OpenJDK write them.
+The format is that of OpenJDK's `sun.security.provider.JavaKeyStore` and `KeyProtector`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONG_LENGTH = 0x80
 
 @dataclass(frozen=True)
 class Entries:
-    """What a store has, in DER: trusted certificates, and private keys as they are protected, with their chains."""
+    """The entries of a store in DER: trusted certificates, and protected private keys with their chains."""
 
     trusted: tuple[bytes, ...]
     keys: tuple[tuple[bytes, tuple[bytes, ...]], ...] = field(repr=False)
@@ -55,10 +55,11 @@ def read(data: bytes, password: str | None) -> Entries:
 
     Args:
         data: The file's bytes.
-        password: The store's, which the digest over all is checked with; None checks nothing, as in Java.
+        password: The store's password, with which the digest is checked; None checks nothing, as in Java.
 
     Raises:
-        PartwrightError: It is cut off or changed, or the password is wrong. The caller's sentence begins before this.
+        PartwrightError: The file is cut off or changed, or the password is wrong. The text is the end of the caller's
+            sentence.
     """
     if password is not None and not _is_whole(data, password):
         raise PartwrightError("its password is wrong, or it was changed")
@@ -103,10 +104,11 @@ def _is_whole(data: bytes, password: str) -> bool:
 
 
 def opened(protected: bytes, password: str) -> bytes:
-    """A private key of a store: kept are a salt, the key xor a chain of digests, and a digest of key and password.
+    """Decrypts a private key: the store has a salt, the key XOR a chain of digests, and a digest of key and password.
 
     Raises:
-        PartwrightError: The password is wrong, or the key is protected in another way. The sentence is an end of one.
+        PartwrightError: The password is wrong, or the key is protected in another way. The text is the end of the
+            caller's sentence.
     """
     outer, _ = _value(protected, _SEQUENCE)
     algorithm, rest = _value(outer, _SEQUENCE)
@@ -126,7 +128,7 @@ def opened(protected: bytes, password: str) -> bytes:
 
 
 def _value(der: bytes, tag: int) -> tuple[bytes, bytes]:
-    """The value of the first element of this kind, and what follows it."""
+    """The value of the first DER element, which must be of this kind, and the bytes after it."""
     reader = _Reader(der)
     found, length = reader.bytes(2)
     if length >= _LONG_LENGTH:

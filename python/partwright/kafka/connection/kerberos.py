@@ -1,4 +1,4 @@
-"""Kerberos, where the installed librdkafka has it: confluent-kafka's wheels for Linux and macOS do not."""
+"""Kerberos, if the installed librdkafka has it: confluent-kafka's wheels for Linux and macOS do not."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ASKED: dict[str, bool] = {}
 
 @dataclass(frozen=True)
 class Kerberos:
-    """What GSSAPI needs: a ticket of `kinit`, or a principal and its key table.
+    """The settings of GSSAPI: a ticket from `kinit`, or a principal and its key table.
 
     Attributes:
-        settings: The settings `sasl.kerberos.…` of either library.
+        settings: The settings `sasl.kerberos.…` of both libraries.
         options: The other options of `Krb5LoginModule`.
     """
 
@@ -40,7 +40,7 @@ class Kerberos:
 
     @classmethod
     def of(cls, given: Mapping[str, object]) -> Kerberos:
-        """What the settings and options say; the service is `kafka` by default, as in librdkafka."""
+        """Reads the settings and options; the service is `kafka` by default, as in librdkafka."""
         texts = {name: clear(value) for name, value in given.items() if isinstance(value, (str, Secret))}
         options = {name.removeprefix(_JAAS): text for name, text in texts.items() if name.startswith(_JAAS)}
         settings = {name: text for name, text in texts.items() if not name.startswith(_JAAS)}
@@ -51,7 +51,7 @@ class Kerberos:
         )
 
     def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings by librdkafka's names.
+        """The settings with librdkafka's names.
 
         Raises:
             PartwrightError: The installed librdkafka has no Kerberos.
@@ -60,12 +60,12 @@ class Kerberos:
         _check_library()
         found: dict[str, object] = {"sasl.mechanism": self.mechanism, **dict(self.settings)}
         if _KEYTAB not in found:
-            # The ticket that is there is used; librdkafka would run kinit with a key table that there is not.
+            # The existing ticket is used: otherwise librdkafka would run kinit with a key table that does not exist.
             found.setdefault(_LOGIN_AGAIN, "0")
         return found
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names."""
+        """The settings with Java's names."""
         settings = dict(self.settings)
         options = {name: value.clear() for name, value in self.options}
         if _KEYTAB in settings:
@@ -85,7 +85,7 @@ class Kerberos:
 
 
 def _check_library() -> None:
-    """Asks the library, which refuses such a client before it reaches anything."""
+    """Asks the library: without Kerberos it refuses such a client before it connects."""
     if "GSSAPI" not in _ASKED:
         try:
             from confluent_kafka import KafkaException

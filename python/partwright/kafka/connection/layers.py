@@ -1,4 +1,4 @@
-"""What a user gave, as it was given: the settings of a file, of a dict, of -X; only their names are checked here."""
+"""A user's settings as given, from a file, a dict or -X. Only the names are checked here."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = [
     "readable_by_others",
 ]
 
-# A callback is one of confluent-kafka's: `oauth_cb`.
+# The only callback is confluent-kafka's `oauth_cb`.
 Value: TypeAlias = "str | Secret | Callable[[str], object]"
 
 _LARGEST = 4 * 2**20
-# Of what Java's String.trim takes away, the blanks: a password may end with one of another kind.
+# Only these of the characters that Java's String.trim removes: a password may end with another one.
 _TRIMMED = " \t\r\n\f\v"
 _HALVES = re.compile("[\ud800-\udfff]")
 _MAY_BE_SHOWN = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*")
@@ -47,7 +47,7 @@ _PROVIDED = re.compile(r"\$\{(env|file|dir|directory|secretManager|secrets|vault
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One setting under the name that it was given, and where."""
+    """One setting under its given name, and the place where it was given."""
 
     name: str
     value: Value
@@ -55,17 +55,17 @@ class Given:
 
     @property
     def kept_as(self) -> str:
-        """The one name of all spellings of this setting."""
+        """The name that stands for all spellings of this setting."""
         return names.ALIASES.get(self.name, self.name)
 
     def text(self) -> str:
-        """The value in clear, of all but a callback."""
+        """The value in clear text; a callback has none."""
         return clear(self.value) if isinstance(self.value, (str, Secret)) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """All settings of one place, in their order, each once; and what is to be said of the place."""
+    """All settings from one place, in order, each once, and the notes about that place."""
 
     where: str
     given: tuple[Given, ...]
@@ -77,10 +77,10 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
 
     Args:
         path: The file.
-        what: What a sentence calls it where it cannot be read.
+        what: Its name in the sentence for a file that cannot be read.
 
     Raises:
-        PartwrightError: It cannot be read, or is not a file of a client's settings.
+        PartwrightError: It cannot be read, or is not a file with client settings.
     """
     where = os.fspath(path)
     data = file_bytes(where, what)
@@ -99,7 +99,7 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
     for each in read:
         place = f"{where}, line {each.line}"
         _check_name(each.key, each.value, place, of_line=True)
-        # Kafka takes the blanks at both ends of any value away, kcat too.
+        # Kafka and kcat both remove blanks at both ends of a value.
         given = Given(each.key, _wrapped(each.key, each.value.strip(_TRIMMED), place), place)
         if each.key in found and found[each.key].value != given.value:
             notes.append(
@@ -124,7 +124,7 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
 
 
 def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
-    """The settings of a dict; numbers and flags become text, None is not given.
+    """The settings of a dict; numbers and flags become text, and None counts as not given.
 
     Raises:
         PartwrightError: A name is not known, or a value is not text, a number or a flag.
@@ -156,10 +156,10 @@ def file_bytes(path: str, what: str) -> bytes:
     """A small file's bytes.
 
     Raises:
-        PartwrightError: There is none, or it cannot be read; the sentence has its path.
+        PartwrightError: It does not exist or cannot be read; the sentence contains its path.
     """
     if "-----BEGIN " in path:
-        # Its text may be a key's.
+        # Its text may be a private key.
         raise PartwrightError(f"{what} is the path of a file, and PEM text stands there: put it into a file")
     try:
         with Path(path).open("rb") as file:
@@ -173,7 +173,7 @@ def file_bytes(path: str, what: str) -> bytes:
 
 
 def readable_by_others(path: str) -> bool:
-    """Whether the group or others have any right on a file; never on Windows, whose rights are other ones."""
+    """Whether group or others have any permission on a file; always False on Windows, whose permissions differ."""
     status = Path(path).stat()
     return os.name != "nt" and stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o077)
 
@@ -195,7 +195,7 @@ def _as_text(name: str, value: object, where: str) -> str | Callable[[str], obje
         if name not in names.CALLBACKS:
             raise PartwrightError(f"{where}: {name} is text, not a function", field=name)
         return value
-    # Whatever it is, it may hold a secret.
+    # The value may contain a secret, so only its type is shown.
     raise PartwrightError(f"{where}: {name} is text, not {type(value).__name__}", field=name)
 
 
@@ -210,7 +210,7 @@ def _wrapped(name: str, value: str, place: str) -> str | Secret:
             "give it by -X",
             field=name,
         )
-    # An address may have a user and a password before its host, and any PEM text a key.
+    # An address may contain a user and a password before the host, and a PEM text may contain a key.
     may_hide = _WITH_USER.search(value) or _PRIVATE in value
     if names.ALIASES.get(name, name) in names.SECRETS or _sounds_secret(name) or may_hide:
         return Secret(value)
@@ -218,7 +218,7 @@ def _wrapped(name: str, value: str, place: str) -> str | Secret:
 
 
 def _sounds_secret(name: str) -> bool:
-    """Whether a setting that is not used may hold a secret: those of a schema registry, say."""
+    """Whether an unused setting may contain a secret, for example one of a schema registry."""
     words: Iterable[str] = (
         "password",
         "passphrase",
@@ -243,7 +243,7 @@ def _check_name(name: str, value: str, place: str, *, of_line: bool) -> None:
             field=name,
         )
     near = names.nearest(name)
-    # A line that is no setting may be a part of a secret: of a key's text whose lines do not end with a backslash.
+    # A line that is not a setting may be part of a secret: of a key whose lines do not end with a backslash.
     if not _MAY_BE_SHOWN.fullmatch(name) or not (near or ("." in name and (value or not of_line))):
         raise PartwrightError(
             f"{place} begins with no setting's name{near}; where it goes on from the line before, that one has to end "

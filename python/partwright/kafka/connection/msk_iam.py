@@ -1,4 +1,4 @@
-"""Tokens for Amazon MSK's IAM, which librdkafka asks for under OAUTHBEARER: signed by AWS's own library."""
+"""Tokens for Amazon MSK's IAM: AWS's own library signs them, and librdkafka takes them under OAUTHBEARER."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SESSION_NAME = "partwright"
 
 @dataclass(frozen=True)
 class Signer:
-    """confluent-kafka's `oauth_cb`: a token for a region, and when it ends.
+    """confluent-kafka's `oauth_cb`: it returns a token for a region, and when the token expires.
 
     Attributes:
-        region: AWS's region of the cluster.
-        profile: A profile of AWS's own configuration files, or None.
-        role: The ARN of a role that is assumed, or None.
-        session: What the session under this role is called.
+        region: The AWS region of the cluster.
+        profile: A profile in AWS's configuration files, or None.
+        role: The ARN of a role to assume, or None.
+        session: The name of the session under this role.
     """
 
     region: str
@@ -42,7 +42,7 @@ class Signer:
     session: str = _SESSION_NAME
 
     def __call__(self, config: str) -> tuple[str, float]:
-        """A token, and the end of its time in seconds since 1970."""
+        """A token, and its expiry in seconds since 1970."""
         del config
         provider = _library()
         if self.role is not None:
@@ -55,11 +55,11 @@ class Signer:
 
 
 def signer(options: Mapping[str, str], servers: str | None) -> Signer:
-    """What signs for these servers, with the options of `IAMLoginModule`.
+    """The signer for these servers, with the options of `IAMLoginModule`.
 
     Raises:
         MissingExtraError: AWS's library is not installed.
-        PartwrightError: The region is not known, an option is not understood, or AWS's credentials are missing.
+        PartwrightError: The region is not known, an option is not supported, or AWS's credentials are missing.
     """
     for name in options.keys() - _UNDERSTOOD:
         raise PartwrightError(
@@ -70,7 +70,7 @@ def signer(options: Mapping[str, str], servers: str | None) -> Signer:
         region_of(servers), options.get(_PROFILE), options.get(_ROLE), options.get(_SESSION, _SESSION_NAME)
     )
     try:
-        # Once here: librdkafka only says after ten seconds that there is no token, and not why.
+        # Sign once here: librdkafka reports a missing token only after ten seconds, and without the reason.
         found("")
     except Exception as error:  # noqa: BLE001 - AWS's libraries raise many, and none has a secret in its first line
         raise PartwrightError(f"AWS's signer makes no token for AWS_MSK_IAM: {first_line(error)}") from None
@@ -78,10 +78,10 @@ def signer(options: Mapping[str, str], servers: str | None) -> Signer:
 
 
 def region_of(servers: str | None) -> str:
-    """The region that the servers' names have, else AWS_REGION or AWS_DEFAULT_REGION.
+    """The region in the servers' names, otherwise AWS_REGION or AWS_DEFAULT_REGION.
 
     Raises:
-        PartwrightError: Neither has one.
+        PartwrightError: None of them gives a region.
 
     Examples:
         >>> region_of("b-1.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9098")
@@ -110,9 +110,9 @@ def _library() -> ModuleType:
 
 
 def _end_of(token: str) -> float:
-    """When a token ends, in seconds since 1970: it is a signed address, whose time is in UTC.
+    """When a token expires, in seconds since 1970. The token is a signed URL, whose times are in UTC.
 
-    AWS's library gives milliseconds, and of a time that it takes for one of the machine's own zone.
+    AWS's library returns milliseconds, and computes them as if the times were in the machine's time zone.
     """
     signed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
     query = parse_qs(urlsplit(signed).query)

@@ -1,4 +1,4 @@
-"""The names of settings, of Java's clients and of librdkafka: one table of what there is, and what each is to us."""
+"""The known setting names of Java's clients and of librdkafka, and the meaning of each here."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ JAVA = _words(
     transaction.two.phase.commit.enable transactional.id value.deserializer value.serializer
     """
 )
-"""All that AdminClientConfig, ConsumerConfig and ProducerConfig of kafka-clients 4.4.0 name."""
+"""All settings of AdminClientConfig, ConsumerConfig and ProducerConfig in kafka-clients 4.4.0."""
 
 LIBRDKAFKA = _words(
     """
@@ -119,16 +119,16 @@ LIBRDKAFKA = _words(
     topic.metadata.refresh.sparse transaction.timeout.ms transactional.id
     """
 )
-"""All that CONFIGURATION.md of librdkafka 2.16 names and a text can set, those of topics too."""
+"""All settings in CONFIGURATION.md of librdkafka 2.16 that a text can set, including those of topics."""
 
 CALLBACKS = _words("error_cb oauth_cb on_commit on_delivery stats_cb throttle_cb")
-"""What confluent-kafka for Python takes a function for."""
+"""The settings for which confluent-kafka takes a function."""
 _PYTHON = CALLBACKS | {"default.topic.config", "logger"}
-"""What confluent-kafka for Python takes besides, in a dict."""
+"""Further settings that confluent-kafka takes in a dict."""
 _OLD = frozenset(["auto.include.jmx.reporter"])
-"""Names of Kafka 3 that Kafka 4 has no more, and that files still have."""
+"""Names of Kafka 3 that Kafka 4 has removed but that files still contain."""
 _OF_OTHERS = ("basic.auth.", "bearer.auth.", "config.providers.", "confluent.", "schema.registry.")
-"""What settings begin with that stand in the same files: the files of Confluent Cloud have its schema registry's."""
+"""Prefixes of other programs' settings in the same files: Confluent Cloud's files have those of its schema registry."""
 _NAME = re.compile(r"[\w.-]+", re.ASCII)
 _NEAR = 0.8
 
@@ -147,7 +147,7 @@ ALIASES = {
     "fetch.wait.max.ms": "fetch.max.wait.ms",
     "socket.timeout.ms": "request.timeout.ms",
 }
-"""By a name, the other one of the same setting, under which it is kept."""
+"""Other names of settings, with the name under which each is kept."""
 
 SECRETS = _words(
     """
@@ -156,7 +156,7 @@ SECRETS = _words(
     ssl.keystore.certificate.chain ssl.keystore.key ssl.keystore.password ssl.truststore.password
     """
 )
-"""Settings that are never shown; a certificate chain may have its key in the same text."""
+"""Settings that are never shown. The text of a certificate chain may contain its key too."""
 
 JAVA_ALONE = _words(
     """
@@ -168,7 +168,7 @@ JAVA_ALONE = _words(
     ssl.keymanager.algorithm ssl.protocol ssl.provider ssl.secure.random.implementation ssl.trustmanager.algorithm
     """
 )
-"""Settings of the connection that librdkafka has nothing for: Spark's Java client gets them."""
+"""Connection settings that librdkafka does not have: Spark's Java client gets them."""
 
 REACHING = _words(
     """
@@ -191,7 +191,7 @@ REACHING = _words(
     ssl.truststore.certificates ssl.truststore.location ssl.truststore.password ssl.truststore.type
     """
 )
-"""Settings of servers, SASL and TLS, which one of the files next to this one translates."""
+"""Settings of servers, SASL and TLS; the other modules in this folder translate them."""
 
 READING = _words(
     """
@@ -199,21 +199,21 @@ READING = _words(
     fetch.queue.backoff.ms isolation.level max.partition.fetch.bytes queued.max.messages.kbytes queued.min.messages
     """
 )
-"""What a consumer reads records with."""
+"""A consumer's settings for reading records."""
 
 EMPTY = _words(
     """
     ssl.endpoint.identification.algorithm ssl.key.password ssl.keystore.password ssl.truststore.password
     """
 )
-"""Settings whose empty value means something."""
+"""Settings whose empty value has a meaning."""
 
 NOT_GIVEN = _words("client.id sasl.jaas.config ssl.cipher.suites ssl.keystore.type ssl.truststore.type")
 """Settings whose empty value counts as not given, as in Java's clients."""
 
 
 def is_known(name: str) -> bool:
-    """Whether some client of Kafka has a setting of this name, or a library whose settings stand in the same files.
+    """Whether a setting has this name in some Kafka client, or in a library whose settings are in the same files.
 
     Examples:
         >>> is_known("sasl.mechanisms"), is_known("schema.registry.url"), is_known("sasl.mechanics")
@@ -226,7 +226,7 @@ def is_known(name: str) -> bool:
 
 
 def nearest(name: str) -> str:
-    """The end of a sentence that asks whether the nearest name was meant; empty where none is near.
+    """The end of a sentence that asks whether the nearest name was meant; empty if no name is near.
 
     Examples:
         >>> nearest("sasl.mechanics")

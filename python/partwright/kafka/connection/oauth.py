@@ -1,4 +1,4 @@
-"""OAUTHBEARER: where a client's token comes from, for librdkafka and for Java."""
+"""OAUTHBEARER: the source of a client's token, for librdkafka and for Java."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _METHOD, _GRANT, _METADATA = f"{_OF}method", f"{_OF}grant.type", f"{_OF}metadata
 _RETRIEVER, _ASSERTION, _CLAIM = f"{_OF}jwt.retriever.class", f"{_OF}assertion.", f"{_OF}sub.claim.name"
 _UNSECURE = "enable.sasl.oauthbearer.unsecure.jwt"
 _HANDLER_CLASS = "sasl.login.callback.handler.class"
-# By which a client's id and its secret get the token: the one way that both libraries have had from the first.
+# The grant with a client's id and secret: the only one that both libraries have always supported.
 _GRANTS = {
     _GRANT: {"client_credentials"},
     _METADATA: {"none"},
@@ -43,18 +43,18 @@ _LIST, _TEXT = "ListClaim_", "StringClaim_"
 
 @dataclass(frozen=True)
 class Callback:
-    """confluent-kafka's own `oauth_cb`, of a program."""
+    """A program's own `oauth_cb` for confluent-kafka."""
 
     call: Callable[[str], object]
     mechanism: str = _MECHANISM
 
     def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings by librdkafka's names."""
+        """The settings with librdkafka's names."""
         del servers
         return {"sasl.mechanism": _MECHANISM, "oauth_cb": self.call}
 
     def java(self) -> dict[str, str]:
-        """Java cannot call it."""
+        """Refuses: Java cannot call it."""
         raise PartwrightError(
             "oauth_cb is a function of Python, which Java cannot call: give Java's settings of SASL"
         )
@@ -62,7 +62,7 @@ class Callback:
 
 @dataclass(frozen=True)
 class Unsecured:
-    """A token that nobody signed, for tests; the fields are those of librdkafka's `sasl.oauthbearer.config`."""
+    """An unsigned token for tests. The fields are those of librdkafka's `sasl.oauthbearer.config`."""
 
     principal: str
     principal_claim: str = "sub"
@@ -73,7 +73,7 @@ class Unsecured:
     mechanism: str = _MECHANISM
 
     def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings by librdkafka's names."""
+        """The settings with librdkafka's names."""
         del servers
         pairs = {
             "principalClaimName": self.principal_claim,
@@ -92,13 +92,13 @@ class Unsecured:
         return {"sasl.mechanism": _MECHANISM, _UNSECURE: "true", _CONFIG: config}
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names."""
+        """The settings with Java's names."""
         options = {
             f"{_UNSECURED}PrincipalClaimName": self.principal_claim,
             f"{_UNSECURED}{_TEXT}{self.principal_claim}": self.principal,
             f"{_UNSECURED}ScopeClaimName": self.scope_claim,
             f"{_UNSECURED}LifetimeSeconds": self.seconds,
-            # The first character is what parts the list.
+            # The first character is the separator of the list.
             **(
                 {f"{_UNSECURED}{_LIST}{self.scope_claim}": "".join(f",{one}" for one in self.scope)}
                 if self.scope
@@ -111,12 +111,12 @@ class Unsecured:
 
 @dataclass(frozen=True)
 class Oidc:
-    """A token that an authorization server gives.
+    """A token from an authorization server.
 
     Attributes:
-        settings: The settings `sasl.oauthbearer.…`, under the names that both libraries have.
-        extensions: What the broker is told besides.
-        ca_pem: Whom the authorization server's certificate is trusted by; None: the system's.
+        settings: The settings `sasl.oauthbearer.…`, with the names that both libraries share.
+        extensions: Further data for the broker.
+        ca_pem: The CAs that are trusted for the authorization server; None means the system's.
     """
 
     settings: tuple[tuple[str, str | Secret], ...]
@@ -125,7 +125,7 @@ class Oidc:
     mechanism: str = _MECHANISM
 
     def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings by librdkafka's names."""
+        """The settings with librdkafka's names."""
         del servers
         found: dict[str, object] = {"sasl.mechanism": _MECHANISM, _METHOD: "oidc"}
         found |= {name: clear(value) for name, value in self.settings}
@@ -134,10 +134,10 @@ class Oidc:
         return found | ({"https.ca.pem": self.ca_pem} if self.ca_pem else {})
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names."""
+        """The settings with Java's names."""
         settings = {name: clear(value) for name, value in self.settings}
         names = {_ID: "clientId", _SECRET: "clientSecret", _SCOPE: "scope"}
-        # Within JAAS, where Kafka's clients have looked for them since 3.1; by their own names since 4.1.
+        # In JAAS, where Kafka's clients have read them since 3.1; only since 4.1 they are settings too.
         options = {option: settings.pop(name) for name, option in names.items() if name in settings}
         options |= {f"{_EXTENSION}{name}": value for name, value in self.extensions}
         if self.ca_pem:
@@ -154,10 +154,10 @@ _Found: TypeAlias = "tuple[Callback | Unsecured | Oidc, set[str]]"
 
 
 def of(slots: Slots) -> _Found:
-    """Where the token comes from, and which settings say so.
+    """The source of the token, and the settings that determine it.
 
     Raises:
-        PartwrightError: They do not say it.
+        PartwrightError: They do not determine it.
     """
     callback = slots.get("oauth_cb")
     if callback is not None:
@@ -219,7 +219,7 @@ def _refuse_other_grants(slots: Slots) -> None:
 
 
 def _https(slots: Slots, options: Slots) -> tuple[str | None, set[str]]:
-    """Whom the authorization server is trusted by: JAAS has a trust store of its own, librdkafka `https.ca.…`."""
+    """The CAs for the authorization server: JAAS has its own trust store, librdkafka has `https.ca.…`."""
     own = {
         name.removeprefix(JAAS): given for name, given in options.items() if name.startswith(f"{JAAS}{_TLS}")
     }
@@ -280,12 +280,12 @@ def _of_options(slots: Slots) -> _Found:
 
 
 def _options(slots: Slots) -> dict[str, str]:
-    """The options of JAAS that are no setting's, by their own names."""
+    """The JAAS options that are not settings, by their own names."""
     return {name.removeprefix(JAAS): given.text() for name, given in slots.items() if name.startswith(JAAS)}
 
 
 def _named(options: Mapping[str, str], beginning: str) -> dict[str, str]:
-    """Those whose names begin so, without that beginning."""
+    """The options whose names have this prefix, without the prefix."""
     return {
         name.removeprefix(beginning): text for name, text in options.items() if name.startswith(beginning)
     }

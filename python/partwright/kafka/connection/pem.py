@@ -1,4 +1,4 @@
-"""Certificates and keys as PEM: found in a text, and written as both libraries read them."""
+"""Certificates and keys as PEM: find them in a text, and write them in a form that both libraries read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDTH = 64
 
 
 class Key(NamedTuple):
-    """A private key's text; `encrypted` where a password opens it, `pkcs8` where Java reads it too."""
+    """A private key's text. `encrypted`: it needs a password. `pkcs8`: Java can read it too."""
 
     text: str
     encrypted: bool
@@ -29,21 +29,21 @@ class Key(NamedTuple):
 
 
 def is_pem(data: bytes) -> bool:
-    """Whether there is a PEM block in a file."""
+    """Whether a file contains a PEM block."""
     return b"-----BEGIN " in data
 
 
 def of_der(der: Iterable[bytes], label: str = "CERTIFICATE") -> str:
-    """The text of certificates, or of what else the label says."""
+    """The PEM text of certificates, or of other data with the given label."""
     return "".join(_block(label, base64.b64encode(each).decode()) for each in der)
 
 
 def certificates(text: str, where: str) -> str:
-    """The certificates in a text, and nothing else of it.
+    """Only the certificates in a text.
 
     Args:
-        text: The text; what stands between the certificates is left out, as both libraries do.
-        where: What the sentence begins with.
+        text: The text; anything between the certificates is left out, as in both libraries.
+        where: The beginning of the error's sentence.
 
     Raises:
         PartwrightError: There are none, or one of them cannot be read.
@@ -78,7 +78,7 @@ def private_key(text: str, where: str) -> Key:
         )
     label, body = keys[0]
     if ":" in body:
-        # OpenSSL's old encryption, whose headers are lines of their own.
+        # OpenSSL's old encryption has its headers on separate lines.
         return Key(
             f"-----BEGIN {label}-----\n{body.strip()}\n-----END {label}-----\n",
             "ENCRYPTED" in body,

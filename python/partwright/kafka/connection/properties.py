@@ -1,7 +1,7 @@
-r"""Files of Java properties, read as `java.util.Properties.load` reads them, and written so that it reads them back.
+r"""Java properties files, read like `java.util.Properties.load` and written so that it reads them back.
 
-librdkafka's tools read `key=value` too, without escapes: a backslash is where the two differ, so a property says
-whether it has one.
+librdkafka's tools read `key=value` too, but without escapes. The two differ in backslashes, so a property says whether
+it contains one.
 
 >>> [(each.key, each.value) for each in read("acks : all\nclient.id=a\\\n    b")]
 [('acks', 'all'), ('client.id', 'ab')]
@@ -32,10 +32,10 @@ class Property:
 
     Attributes:
         key: Its name.
-        value: Its value, which may be a secret: it is in no `repr`.
-        line: The line that it begins in, counted from 1.
-        escaped: Whether a backslash of its value begins an escape, which librdkafka's own tools take as it is; not
-            where two stand for one, for then that is known.
+        value: Its value. It may be a secret, so no `repr` shows it.
+        line: The line where it begins, counted from 1.
+        escaped: Whether a backslash in its value begins an escape, which librdkafka's tools take literally. Two
+            backslashes for one do not count, since their meaning is clear.
     """
 
     key: str
@@ -45,25 +45,25 @@ class Property:
 
 
 def decoded(data: bytes) -> str:
-    """A file's text: UTF-8 where its bytes are UTF-8, else ISO-8859-1.
+    """A file's text: UTF-8 if its bytes are valid UTF-8, otherwise ISO-8859-1.
 
     Kafka's tools read all files as ISO-8859-1 (`Utils.loadProps` of 4.4 gives `Properties.load` a stream), librdkafka's
-    take bytes as they are, so that a broker sees UTF-8. A text beyond ASCII that is UTF-8 by chance is hardly ever
-    meant as ISO-8859-1, and editors write UTF-8. In ASCII there is no difference.
+    pass the bytes on unchanged, so that a broker sees UTF-8. Editors write UTF-8, and a non-ASCII text in ISO-8859-1 is
+    hardly ever valid UTF-8 by chance. In ASCII there is no difference.
 
     Examples:
         >>> decoded("ä".encode()), decoded("ä".encode("latin-1"))
         ('ä', 'ä')
     """
     try:
-        # With the mark that some editors begin a file with, which would be a part of the first name.
+        # Some editors begin a file with a byte order mark, which would become part of the first name.
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("iso-8859-1")
 
 
 def read(text: str) -> Iterator[Property]:
-    r"""The properties of a text in their order, those that are there twice twice.
+    r"""The properties of a text in order; a property that occurs twice is listed twice.
 
     Raises:
         PartwrightError: A `\u` has no four hex digits behind it, or makes half a character.
@@ -76,7 +76,7 @@ def read(text: str) -> Iterator[Property]:
 
 
 def written(settings: Mapping[str, str]) -> str:
-    r"""The text of a file in ASCII, which Java and `read` read back as these settings.
+    r"""The text of a file in ASCII that Java and `read` read back as these settings.
 
     Examples:
         >>> written({"sasl.password": " ä#=", "acks": "all"})
@@ -86,7 +86,7 @@ def written(settings: Mapping[str, str]) -> str:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines without comments and empty ones; those that a backslash ends are one with the next."""
+    """The lines without comments and empty lines. A line that ends with a backslash is joined with the next one."""
     parts = re.split(r"(\r\n|\r|\n)", text)
     natural, ends = [line.lstrip(_BLANK) for line in parts[::2]], [*parts[1::2], ""]
     at = 0
@@ -96,10 +96,11 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         if whole.startswith(("#", "!")):
             continue
         while _goes_on(whole):
-            # At the text's end, or before one last line end of one character, this is a line to Java, even empty.
+            # At the end of the text, or before a last line end of one character, Java takes this as a line even if it
+            # is empty.
             cut = at == len(natural) or (len(ends[at - 1]) == 1 and parts[2 * at :] == [""])
             following = "" if cut else natural[at]
-            # What begins with nothing so far is a new line to Java, and may be a comment.
+            # If the joined line is still empty, the next one is a new line to Java and may be a comment.
             if whole == "\\" and following.startswith(("#", "!")):
                 whole = ""
             else:
@@ -114,7 +115,7 @@ def _goes_on(line: str) -> bool:
 
 
 def _parted(line: str) -> tuple[str, str]:
-    """Key and value of a logical line, with their escapes."""
+    """Key and value of a logical line, still with their escapes."""
     at = 0
     while at < len(line) and line[at] not in f"{_BLANK}=:":
         at += 2 if line[at] == "\\" else 1
@@ -143,7 +144,7 @@ def _plain(text: str, where: str) -> str:
             else:
                 char = _UNESCAPED.get(char, char)
         out.append(char)
-    # Java's characters are halves of those beyond the first 65,536.
+    # Java has two characters (surrogates) for each code point above 65,535.
     try:
         return "".join(out).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError:

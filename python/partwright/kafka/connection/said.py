@@ -1,4 +1,4 @@
-"""What is to be said of a configuration once, and what of it must never be said."""
+"""The notes about a configuration that the user sees once, and the values that must never be shown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEAST_SECRET_OPTION = ("password", "passphrase", "secret", "token", "creds")
 def notes_of(
     given: Slots, protocol: str, login: Sasl | None, used: Collection[str], wrapped: Tls | None
 ) -> Iterator[str]:
-    """The sentences about settings that are not used, or not by all."""
+    """The sentences about settings that no client uses, or not every client."""
     unused = [each.name for name, each in given.items() if not _counts(name)]
     if unused:
         yield f"not used, since they do not matter for reaching a Kafka: {_listed(unused)}"
@@ -72,7 +72,7 @@ def _of_tls(given: Slots, protocol: str, wrapped: Tls | None) -> Iterator[str]:
 
 
 def secrets_of(layers: Sequence[Layer], given: Slots, wrapped: Tls | None) -> frozenset[Secret]:
-    """Every value that must never be shown, of settings that count and of those that do not."""
+    """All values that must never be shown, of used and of unused settings."""
     found = [each.value for layer in layers for each in layer.given if isinstance(each.value, Secret)]
     options = [
         each.value
@@ -89,7 +89,7 @@ def _is_secret_option(name: str) -> bool:
 
 
 def _hides(secret: Secret) -> bool:
-    """Whether it hides something: a chain of certificates does where its key is in the same text."""
+    """Whether the value is secret: a certificate chain is, if its key is in the same text."""
     text = secret.clear()
     return bool(text) and ("-----BEGIN " not in text or "PRIVATE KEY" in text)
 

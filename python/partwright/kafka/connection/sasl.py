@@ -1,4 +1,4 @@
-"""Who a client says it is: a SASL mechanism with what it needs, for librdkafka and for Java."""
+"""SASL: a mechanism with its settings, for librdkafka and for Java."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _HANDLERS = {"sasl.client.callback.handler.class", "sasl.login.callback.handler.
 
 @dataclass(frozen=True)
 class Password:
-    """A user and a password, by PLAIN or SCRAM."""
+    """A user and a password, for PLAIN or SCRAM."""
 
     mechanism: str
     username: str
     password: Secret
 
     def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings by librdkafka's names."""
+        """The settings with librdkafka's names."""
         del servers
         return {
             "sasl.mechanism": self.mechanism,
@@ -44,7 +44,7 @@ class Password:
         }
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names."""
+        """The settings with Java's names."""
         module = next(name for name, mechanisms in MODULES.items() if self.mechanism in mechanisms)
         options = {"username": self.username, "password": self.password.clear()}
         return {"sasl.mechanism": self.mechanism, "sasl.jaas.config": jaas.written(module, options)}
@@ -52,20 +52,20 @@ class Password:
 
 @dataclass(frozen=True)
 class MskIam:
-    """Amazon MSK's IAM: a mechanism of its own in Java, a signed token under OAUTHBEARER elsewhere."""
+    """Amazon MSK's IAM: in Java a separate mechanism, elsewhere a signed token under OAUTHBEARER."""
 
     options: tuple[tuple[str, Secret], ...] = field(repr=False)
     mechanism: str = "AWS_MSK_IAM"
 
     def librdkafka(self, servers: str | None) -> dict[str, object]:
-        """The settings by librdkafka's names; see `signer` for what can be missing."""
+        """The settings with librdkafka's names; see `signer` for what can be missing."""
         return {
             "sasl.mechanism": "OAUTHBEARER",
             "oauth_cb": signer({name: value.clear() for name, value in self.options}, servers),
         }
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names; they need the jar aws-msk-iam-auth."""
+        """The settings with Java's names; they need the jar aws-msk-iam-auth."""
         module = next(name for name, mechanisms in MODULES.items() if self.mechanism in mechanisms)
         options = {name: value.clear() for name, value in self.options}
         return {
@@ -79,10 +79,10 @@ Sasl: TypeAlias = "Password | MskIam | Kerberos | oauth.Unsecured | oauth.Oidc |
 
 
 def of(slots: Slots) -> tuple[Sasl, set[str]]:
-    """What the settings say, and which of them it takes.
+    """The mechanism that the settings describe, and the settings that it uses.
 
     Raises:
-        PartwrightError: The mechanism is not named or not known, or lacks what it needs.
+        PartwrightError: The mechanism is missing or not known, or lacks a setting.
     """
     mechanism = _mechanism(slots)
     _check_handlers(slots, mechanism)
@@ -146,7 +146,7 @@ def _password(slots: Slots, mechanism: str) -> Password:
 
 
 def _check_handlers(slots: Slots, mechanism: str) -> None:
-    """Refuses what runs as a class of Java's: only what the known ones do is done here too."""
+    """Refuses settings that run a Java class: only the known classes are implemented here."""
     known: Mapping[str, tuple[str, ...]] = {
         "OAUTHBEARER": (oauth.HANDLER, oauth.UNSECURED_HANDLER),
         "AWS_MSK_IAM": (_IAM_HANDLER.rsplit(".", maxsplit=1)[-1],),

@@ -1,4 +1,4 @@
-"""Values that are never shown, and texts without them."""
+"""Values that are never shown, and texts with the secrets removed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["HIDDEN", "Secret", "clear", "without"]
 
 HIDDEN = "[hidden]"
-"""What stands where a secret would, as in Kafka's own logs."""
+"""The text in place of a secret, as in Kafka's own logs."""
 _LEAST_LINE = 16
 
 
 class Secret:
-    """A text that shows as `[hidden]` wherever it is printed, and that goes into no pickle.
+    """A text that prints as `[hidden]` everywhere and cannot be pickled.
 
     Examples:
         >>> f"{Secret('hunter2')}", [Secret("hunter2")], Secret("a") == Secret("a")
@@ -58,12 +58,12 @@ class Secret:
 
 
 def clear(value: str | Secret) -> str:
-    """The text of what may be a secret."""
+    """The text of a value that may be a secret."""
     return value.clear() if isinstance(value, Secret) else value
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    r"""A text with `[hidden]` in place of each secret, as it is and as it is quoted in Python, JSON, JAAS and URLs.
+    r"""A text with `[hidden]` in place of each secret, plain or quoted as in Python, JSON, JAAS and URLs.
 
     Examples:
         >>> without('password="a\\"b", a%22b', ['a"b'])
@@ -73,10 +73,10 @@ def without(text: str, secrets: Iterable[str]) -> str:
     """
     forms: set[str] = set()
     for secret in secrets:
-        # A key that is cut at its line ends is a secret still.
+        # Each line of a key is still a secret.
         for part in [secret, *(line for line in secret.splitlines() if len(line) >= _LEAST_LINE)]:
             quoted = json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]
             forms |= {part, *quoted, quote(part), quote(part, safe=""), quote_plus(part)}
     longest_first = sorted(forms - {""}, key=lambda each: (-len(each), each))
-    # All at once: a short secret may be a part of what stands in another one's place.
+    # Replace all at once: a short secret may be part of the text that replaces another one.
     return re.sub("|".join(map(re.escape, longest_first)), HIDDEN, text) if longest_first else text

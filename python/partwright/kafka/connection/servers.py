@@ -1,4 +1,4 @@
-"""`bootstrap.servers`: one or more of host:port, checked before anybody asks them."""
+"""`bootstrap.servers`: one or more of host:port, checked before they are used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partwright.errors import PartwrightError
 
 __all__ = ["bootstrap_servers", "host_port", "is_server", "schemes"]
 
-# Host and port as Kafka's Utils.HOST_PORT_PATTERN (4.4) has them, with a name of a protocol before them or not.
+# Host and port as in Kafka's Utils.HOST_PORT_PATTERN (4.4), optionally after the name of a protocol.
 _SERVER = re.compile(
     r"(?:(?P<scheme>[0-9a-zA-Z\-%._]*)://)?(?P<host>\[[0-9a-zA-Z\-%._:]+\]|[0-9a-zA-Z\-%._]+):(?P<port>[0-9]{1,5})"
 )
@@ -29,11 +29,11 @@ def is_server(text: str) -> bool:
 
 
 def bootstrap_servers(given: str, name: str = _FIELD) -> str:
-    """The servers as host:port with commas between them: without blanks, and without a protocol before a host.
+    """The servers as host:port, separated by commas, without blanks and without a protocol before the host.
 
     Args:
-        given: What the setting has.
-        name: What the sentence calls it.
+        given: The setting's value.
+        name: Its name in the sentence.
 
     Raises:
         PartwrightError: One of them is not host:port. Java refuses it too: neither library has a port by default.
@@ -68,7 +68,7 @@ def bootstrap_servers(given: str, name: str = _FIELD) -> str:
 
 
 def host_port(host: str, port: int) -> str:
-    """A host and its port as a server is written.
+    """A host and its port in the form host:port.
 
     Examples:
         >>> host_port("a", 9092), host_port("::1", 9092)
@@ -78,7 +78,7 @@ def host_port(host: str, port: int) -> str:
 
 
 def schemes(given: str) -> set[str]:
-    """The protocols that stand before hosts; Kafka's clients read past them.
+    """The protocols before the hosts; Kafka's clients ignore them.
 
     Examples:
         >>> schemes("SASL_SSL://a:9092,b:9092")

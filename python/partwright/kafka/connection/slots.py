@@ -1,4 +1,4 @@
-"""What layers of settings mean together: one place for each meaning, however it is spelled; upper layers win."""
+"""Layers of settings combined by meaning: each meaning has one slot, whatever the spelling, and upper layers win."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["JAAS", "MODULE", "MODULES", "Slots", "merged", "refuse_placeholder", "spoken_of"]
 
 Slots: TypeAlias = Mapping[str, Given]
-"""By the one name of a setting, who gave it. Options of JAAS have the setting's name, or `jaas:` before their own."""
+"""The given settings by their single name. JAAS options have a setting's name, or `jaas:` before their own."""
 
 JAAS = "jaas:"
 MODULE = "jaas module"
@@ -33,7 +33,7 @@ MODULES = {
     "com.sun.security.auth.module.Krb5LoginModule": ("GSSAPI",),
     "com.ibm.security.auth.module.Krb5LoginModule": ("GSSAPI",),
 }
-"""The login modules that are understood, and their mechanisms."""
+"""The supported login modules, with their mechanisms."""
 
 _CREDENTIALS = "sasl.oauthbearer.client.credentials."
 _SETTINGS = {
@@ -64,7 +64,7 @@ _STORE = {"ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type"}
 _HTTPS = {"https.ca.location", "https.ca.pem"}
 _PLACEHOLDER = re.compile(r"\{\{\s*[A-Za-z_<][\w <>.-]*\}\}")
 _ANY_CASE = {"security.protocol", "sasl.mechanism"}
-# What says another thing than a lower layer's: which of its settings then count no more.
+# For a setting that contradicts a lower layer: the settings of that layer that no longer count.
 _INSTEAD = {
     **dict.fromkeys(_TRUST - {"ssl.truststore.password", "ssl.truststore.type"}, _TRUST),
     **dict.fromkeys(_HTTPS, _HTTPS),
@@ -77,7 +77,7 @@ _INSTEAD = {
 
 
 def merged(layers: Sequence[Layer]) -> Slots:
-    """The settings of all layers, of which the last is the uppermost.
+    """The settings of all layers; the last layer is the uppermost.
 
     Raises:
         PartwrightError: A layer gives one setting two values, or `sasl.jaas.config` cannot be read or does not fit.
@@ -106,15 +106,15 @@ def merged(layers: Sequence[Layer]) -> Slots:
 
 
 def spoken_of(given: Given) -> str:
-    """A setting as sentences name it: where it is, and the name that it has there."""
+    """A setting as sentences name it: its place, and its name in that place."""
     return f"{given.place}: {given.name}"
 
 
 def refuse_placeholder(given: Given) -> None:
-    """Refuses a value that a template has left open, as those of Confluent Cloud do.
+    """Refuses a placeholder that a template left in a value, as those of Confluent Cloud do.
 
     Raises:
-        PartwrightError: It has one.
+        PartwrightError: The value contains a placeholder.
     """
     if _PLACEHOLDER.search(given.text()):
         raise PartwrightError(
@@ -154,7 +154,7 @@ def _compared(name: str, given: Given) -> object:
 
 
 def _expanded(given: Given) -> dict[str, Given]:
-    """The module of `sasl.jaas.config`, and each of its options as the setting that it is."""
+    """The module of `sasl.jaas.config`, and each of its options under the name of its setting."""
     try:
         login = jaas.parse(given.text())
     except PartwrightError as error:
@@ -170,9 +170,9 @@ def _expanded(given: Given) -> dict[str, Given]:
     found = {MODULE: replace(given, value=module)}
     for option, value in login.options.items():
         name = _SETTINGS.get(option, f"{JAAS}{option}")
-        # What is a setting's own is as secret as that; of the others nothing is known.
+        # An option that stands for a setting is as secret as that setting; the others count as secret.
         hidden = name in names.SECRETS or name.startswith(JAAS)
-        # What quotes have torn apart may be a part of a secret.
+        # A word that quotes have split may be part of a secret.
         told = (
             option if option.isascii() and option.replace("_", "").replace(".", "").isalnum() else "an option"
         )

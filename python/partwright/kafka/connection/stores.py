@@ -1,4 +1,4 @@
-"""Files of certificates and keys: PEM, PKCS12 and JKS by their first bytes, as PEM texts in memory."""
+"""Files of certificates and keys: PEM, PKCS12 and JKS, recognized by their first bytes, become PEM texts in memory."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["Store", "go_together", "key_store", "pkcs8", "trust_store"]
 _TYPES = ("JKS", "PEM", "PKCS12")
 _JCEKS = bytes.fromhex("cececece")
 _DER_SEQUENCE = 0x30
-# keyBag and pkcs8ShroudedKeyBag of RFC 7292, as they stand in DER.
+# The object ids of keyBag and pkcs8ShroudedKeyBag (RFC 7292) in DER.
 _KEY_BAGS = [bytes.fromhex("060b2a864886f70d010c0a01") + bytes([kind]) for kind in (1, 2)]
 
 
 @dataclass(frozen=True)
 class Store:
-    """What a key store has: a chain of certificates and its key, which no `repr` shows."""
+    """The contents of a key store: a chain of certificates, and its key, which no `repr` shows."""
 
     certificate_pem: str
     key: pem.Key = field(repr=False)
@@ -40,7 +40,7 @@ def trust_store(path: str, name: str, kind: str | None, password: str | None) ->
     Args:
         path: The file.
         name: The setting, for sentences.
-        kind: `ssl.truststore.type`; None where it is not given, or does not matter.
+        kind: `ssl.truststore.type`; None if it is not given or does not matter.
         password: `ssl.truststore.password`.
 
     Raises:
@@ -106,17 +106,17 @@ def key_store(
 
 
 def pkcs8(key: pem.Key, password: str | None, where: str) -> str:
-    """A key as Java reads it whatever its version: PKCS8 without encryption.
+    """A key in the form that every Java version reads: PKCS8 without encryption.
 
     Raises:
-        PartwrightError: The password does not open it.
-        MissingExtraError: It is another form, and `cryptography` is not installed.
+        PartwrightError: The password is wrong.
+        MissingExtraError: The key has another form, and `cryptography` is not installed.
     """
     return key.text if key.pkcs8 and not key.encrypted else _opened(key, password, where)
 
 
 def _kind(data: bytes, where: str, said: str | None, name: str) -> str:
-    """What a store is, where Java with this type would read it too: with JKS and PKCS12 it reads both."""
+    """The format of a store, if Java would read it under this type: under JKS and PKCS12 it reads both."""
     if said is not None and said.upper() not in _TYPES:
         raise PartwrightError(
             f"{name.rpartition(': ')[2].removesuffix('location')}type {shown(said)} is not one of {', '.join(_TYPES)}"
@@ -172,18 +172,19 @@ def _pkcs12(data: bytes, where: str, password: str | None, name: str) -> PKCS12K
 
 
 def _key_count(data: bytes) -> int:
-    """The private keys of a PKCS12 store, of which `cryptography` gives the first alone.
+    """The number of private keys in a PKCS12 store; `cryptography` returns only the first key.
 
-    Each is in a bag of its own, sealed or not, and no tool seals those bags once more: their names stand in the file.
+    Each key is in its own bag, encrypted or not. No tool encrypts these bags again, so their object ids are readable in
+    the file.
     """
     return sum(map(data.count, _KEY_BAGS))
 
 
 def _trusted(store: PKCS12KeyAndCertificates, data: bytes) -> list[PKCS12Certificate]:
-    """The certificates that Java trusts, where they can be told from the chain of a key next to them.
+    """The certificates that Java trusts, if they can be told from a key's chain in the same store.
 
-    Java's own mark of them is not to be had here. But Java's keytool gives them an alias, which it gives no certificate
-    of a chain but a key's own: those have their subject's name, as CN=..., or none.
+    Java's own marker of them cannot be read here. But Java's keytool gives them an alias. In a chain only the key's own
+    certificate has one; the others have their subject's name, as CN=..., or nothing.
     """
     if store.key is None:
         return store.additional_certs
@@ -193,7 +194,7 @@ def _trusted(store: PKCS12KeyAndCertificates, data: bytes) -> list[PKCS12Certifi
 
 
 def _chain(store: PKCS12KeyAndCertificates) -> list[Certificate]:
-    """A key's own certificate, and those above it: other ones may be in the store."""
+    """A key's own certificate and its issuers: the store may contain others."""
     others = [each.certificate for each in store.additional_certs]
     found = [store.cert.certificate] if store.cert else []
     while found and (above := next((each for each in others if _is_issuer(each, found[-1])), None)):
@@ -213,11 +214,11 @@ def _is_issuer(one: Certificate, of: Certificate) -> bool:
 
 
 def go_together(certificate_pem: str, key_pem: str) -> bool:
-    """Whether a chain's first certificate is this key's; also where that cannot be told.
+    """Whether a chain's first certificate belongs to this key; also true if that cannot be found out.
 
     Args:
         certificate_pem: The chain.
-        key_pem: The key, as `pkcs8` gives it.
+        key_pem: The key, as `pkcs8` returns it.
     """
     try:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key

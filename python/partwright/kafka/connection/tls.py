@@ -1,4 +1,4 @@
-"""TLS: whom a broker is trusted by, who the client is, and what is checked."""
+"""TLS: the CAs that the client trusts, the client's own certificate, and the checks."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _OF_JAVA = ("TLS_", "SSL_")
 
 @dataclass(frozen=True)
 class TlsMaterial:
-    """What TLS needs, as texts: for a probe by the standard library's `ssl`, which takes files and `cadata`.
+    """The TLS settings as texts, for a test with the standard library's `ssl`, which takes files and `cadata`.
 
     Attributes:
-        ca_pem: The certificates that are trusted; None: the system's.
-        certificate_pem: The client's own chain; None: it has none.
+        ca_pem: The trusted certificates; None means the system's.
+        certificate_pem: The client's own chain; None if it has none.
         key_pem: Its private key.
-        key_password: What opens the key; None where it is not encrypted.
-        check_host: Whether the broker's name has to be the certificate's.
-        check_certificate: Whether the broker's certificate is looked at; only librdkafka's settings can say no.
+        key_password: The key's password; None if it is not encrypted.
+        check_host: Whether the certificate must be for the broker's name.
+        check_certificate: Whether the broker's certificate is checked; only librdkafka's settings can turn this off.
     """
 
     ca_pem: str | None
@@ -49,7 +49,7 @@ class TlsMaterial:
 
 @dataclass(frozen=True)
 class Tls:
-    """What the settings of TLS say; `ciphers` are names of OpenSSL's or of Java's."""
+    """The TLS settings as read; `ciphers` are OpenSSL's or Java's names."""
 
     trust: Trust
     identity: Identity | None
@@ -59,7 +59,7 @@ class Tls:
     crl: str | None = None
 
     def material(self) -> TlsMaterial:
-        """The same as texts."""
+        """The same settings as texts."""
         mine = self.identity
         return TlsMaterial(
             self.trust.ca_pem,
@@ -71,7 +71,7 @@ class Tls:
         )
 
     def librdkafka(self) -> dict[str, object]:
-        """The settings by librdkafka's names."""
+        """The settings with librdkafka's names."""
         found: dict[str, object] = {_HOST: "https" if self.check_host else "none"}
         if self.trust.ca_pem is not None:
             found["ssl.ca.pem"] = self.trust.ca_pem
@@ -84,7 +84,7 @@ class Tls:
         return found | ({_CRL: self.crl} if self.crl else {})
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names.
+        """The settings with Java's names.
 
         Raises:
             PartwrightError: librdkafka's settings ask for what Java's clients do not have.
@@ -101,7 +101,7 @@ class Tls:
         return found
 
     def notes(self) -> tuple[str, ...]:
-        """What is to be said once."""
+        """The notes to show once."""
         said = list(self.identity.notes) if self.identity else []
         if self.ciphers:
             java = self.ciphers.startswith(_OF_JAVA)
@@ -113,7 +113,7 @@ class Tls:
 
 
 def of(slots: Slots) -> Tls:
-    """What the settings say.
+    """Reads the TLS settings.
 
     Raises:
         PartwrightError: A store cannot be read, or a value is refused.

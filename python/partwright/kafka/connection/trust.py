@@ -1,4 +1,4 @@
-"""Whom a broker's certificate is trusted by: a trust store of Java's, librdkafka's files, or the system's."""
+"""The CAs that are trusted for a broker's certificate: a Java trust store, librdkafka's files, or the system's."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 
 @dataclass(frozen=True)
 class Trust:
-    """The certificates of CAs as text; None for the system's, which Java and librdkafka find by themselves."""
+    """The CA certificates as text; None for the system's, which Java and librdkafka find themselves."""
 
     ca_pem: str | None
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names."""
+        """The settings with Java's names."""
         return {} if self.ca_pem is None else {_TYPE: "PEM", _TEXT: self.ca_pem}
 
 
 def of(slots: Slots) -> Trust:
-    """What `ssl.truststore.…` and `ssl.ca.…` say.
+    """The CAs from `ssl.truststore.…` and `ssl.ca.…`.
 
     Raises:
-        PartwrightError: A store cannot be read, or two of them differ.
+        PartwrightError: A store cannot be read, or two settings differ.
     """
     found: dict[str, str | None] = {}
     if _STORE in slots:
@@ -64,13 +64,13 @@ def of(slots: Slots) -> Trust:
 
 
 def _of_location(path: str, name: str) -> str | None:
-    """A file of certificates, or a folder as OpenSSL looks into one: only files that are named by a hash."""
+    """A file of certificates, or a folder in OpenSSL's way: only files named by a hash count."""
     if path == "probe":
         return None
     try:
         files = sorted(each for each in Path(path).iterdir() if _HASHED.fullmatch(each.name))
     except OSError:
-        # A file, or what cannot be read: its own sentence says so.
+        # A file, or an unreadable path: reading it gives the error's sentence.
         files = None
     if files is None:
         data = file_bytes(path, name)

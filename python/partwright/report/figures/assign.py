@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, assignors, in_order, members
-from partwright.report.figure import Column, Document, Figure, Verdict, bounded
-from partwright.report.plots import Spec, by_kind, by_name, chart, quantity, squares, tooltip
-from partwright.report.sentences import of_comparison
-from partwright.report.text import after, counted, label, number, share, shown
+from partwright._check import counted
+from partwright.report.binned import COLOUR, binned, cells
+from partwright.report.colours import ACCENT, EMPHASIS, PALETTE, members
+from partwright.report.figure import Column, Document, Figure, bounded
+from partwright.report.figures import assign_compared
+from partwright.report.plots import Spec, by_kind, by_name, quantity, squares, tooltip
+from partwright.report.sentences import of_assignment, summed
+from partwright.report.text import after, label, number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from partwright._check import Fields, Json
+    from partwright._check import Json
     from partwright.assignors.assignment import Assignment
     from partwright.assignors.compare import Compared
 
@@ -23,7 +26,8 @@ __all__ = ["document"]
 # A map has a square for each partition up to so many of them, and for each topic beyond.
 _PARTITIONS = 120
 _MEMBERS = 50
-_TOPICS = 60
+# A histogram has no more bars than these.
+_BARS = 30
 
 Pairs = list[tuple[str, int]]
 
@@ -37,24 +41,17 @@ def document(found: Assignment | Sequence[Compared], source: str | None = None, 
         group: Of a comparison, `topics` and `members`; of an assignment, `assignor`.
     """
     if isinstance(found, (list, tuple)):
-        return _compared(found, source, **group)
+        return assign_compared.document(found, source, **group)
     return _assigned(cast("Assignment", found), source, **group)
 
 
 def _assigned(found: Assignment, source: str | None, assignor: str | None = None) -> Document:
     assignment = found.to_dict()
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
-    spread = found.spread()
-    partitions = sum(map(len, assignment.values()))
-    by = "" if assignor is None else f" by {assignor}"
-    said = (
-        f"{counted(partitions, 'partition')} to {counted(len(assignment), 'member')}{by}: {spread.min:,} to "
-        f"{spread.max:,} each, {spread.mean:,.2f} on average"
-    )
     figures = (_map(assignment), _each(assignment))
-    return Document(
-        f"Who reads what{after(source)}", (Verdict("said", said),), figures, {"assignment": assignment, **ids}
-    )
+    verdicts = of_assignment(found, assignor)
+    answer = summed(verdicts, {"assignment": assignment, **ids})
+    return Document(f"Who reads what{after(source)}", verdicts, figures, answer)
 
 
 def _map(assignment: Mapping[str, Pairs]) -> Figure:
@@ -122,47 +119,51 @@ _LEVEL = 14
 
 
 def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
+    """How many partitions of each topic each member reads; of many, members and topics share cells."""
     sizes = Counter(topic for pairs in assignment.values() for topic, _ in pairs)
-    kept = set(sorted(assignment, key=lambda member: -len(assignment[member]))[:_MEMBERS])
-    chosen = set(sorted(topics, key=lambda topic: -sizes[topic])[:_TOPICS])
     rows: list[Json] = []
-    for place, member in enumerate(assignment):
-        counts = Counter(topic for topic, _ in assignment[member])
+    places = {topic: place for place, topic in enumerate(topics)}
+    (wide, _), (high, _) = binned(len(topics)), binned(len(assignment), _MEMBERS)
+    counts: Counter[tuple[int, int]] = Counter()
+    for place, (member, pairs) in enumerate(assignment.items()):
+        of_topic = Counter(topic for topic, _ in pairs)
         rows += [
-            {"member": shown(member), "at": _row(place, member), "topic": shown(topic), "partitions": count}
-            for topic, count in sorted(counts.items())
+            {"member": shown(member), "topic": shown(topic), "partitions": count}
+            for topic, count in sorted(of_topic.items())
         ]
-    names = {shown(topic) for topic in chosen}
-    wanted = {_row(place, member) for place, member in enumerate(assignment) if member in kept}
-    drawn = [row for row in rows if row["at"] in wanted and row["topic"] in names]
+        for topic, count in of_topic.items():
+            counts[place // high, places[topic] // wide] += count
+    names = list(assignment)
+    drawn = [
+        {
+            "left": x * wide,
+            "right": min((x + 1) * wide, len(topics)),
+            "top": y * high,
+            "bottom": min((y + 1) * high, len(names)),
+            "count": count,
+            "members": _ends(names[y * high : (y + 1) * high]),
+            "topics": _ends(topics[x * wide : (x + 1) * wide]),
+        }
+        for (y, x), count in sorted(counts.items())
+    ]
     most = max(row["partitions"] for row in rows)
-    spec = squares(
-        drawn,
-        ("topic", "topic"),
-        ("at", "member"),
-        tooltip(member="member", topic="topic", partitions="partitions|,"),
-        colour={"value": ACCENT},
-        opacity={
-            "field": "partitions",
-            "type": "quantitative",
-            "scale": {"domain": [0, most], "range": [0.1, 1]},
-            "legend": None,
-        },
-    )
-    spec["encoding"]["x"]["axis"] = _names(len(names))
-    spec["encoding"]["x"]["sort"] = [shown(topic) for topic in topics]
+    reading = sum(1 for pairs in assignment.values() if pairs)
     sentence = (
-        f"{counted(sum(sizes.values()), 'partition')} of {counted(len(topics), 'topic')} have a reader among "
-        f"{counted(len(assignment), 'member')}; a member reads {number(most)} of one topic at the most"
+        f"{counted(sum(sizes.values()), 'partition')} of {counted(len(topics), 'topic')} are read by "
+        f"{number(reading)} of {counted(len(assignment), 'member')}, {number(most)} of one topic by one member at the "
+        f"most; all are drawn, and a cell holds {counted(high, 'member')} by {counted(wide, 'topic')}."
     )
-    if len(drawn) < len(rows):
-        most_of = f"{counted(len(kept), 'member')} and the {counted(len(chosen), 'topic')}"
-        sentence += f"; the {most_of} with the most are drawn"
     return Figure(
         id="map",
-        title="Members by topics",
-        sentence=f"{sentence}.",
-        spec=spec,
+        title="Members by topics, the stronger the more partitions",
+        sentence=sentence,
+        spec=cells(
+            drawn,
+            ("topics, in the order of their names", len(topics)),
+            ("members, as they are listed", len(names)),
+            tooltip(members="members", topics="topics", count="partitions|,"),
+            COLOUR,
+        ),
         columns=(
             Column("member", "member", "text"),
             Column("topic", "topic", "text"),
@@ -171,6 +172,10 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
         **bounded(rows),
         marks=len(drawn),
     )
+
+
+def _ends(names: Sequence[str]) -> str:
+    return label(names[0]) if len(names) == 1 else f"{label(names[0])} … {label(names[-1])}"
 
 
 def _names(count: int) -> Spec:
@@ -201,174 +206,67 @@ def _each(assignment: Mapping[str, Pairs]) -> Figure:
         }
         for place, (member, pairs) in enumerate(assignment.items())
     ]
-    largest = sorted(rows, key=lambda row: -row["partitions"])
-    drawn = rows if len(rows) <= _MEMBERS else largest[:_MEMBERS]
+    counts = [row["partitions"] for row in rows]
     sentence = "There is no member."
     if rows:
-        counts = [row["partitions"] for row in rows]
-        sentence = (
-            f"A member reads {number(min(counts))} to {number(max(counts))} partitions, "
-            f"{sum(counts) / len(counts):,.2f} on average"
+        low, high = min(counts), max(counts)
+        each = (
+            f"{counted(low, 'partition')} each"
+            if low == high
+            else f"{number(low)} to {number(high)} partitions"
         )
-        sentence += f"; the {_MEMBERS} members with the most are drawn." if len(drawn) < len(rows) else "."
-    return Figure(
-        id="members",
-        title="Partitions a member",
-        sentence=sentence,
-        spec=by_name(
-            drawn,
+        sentence = (
+            f"{counted(len(rows), 'member')} read {each}, {number(sum(counts) / len(counts))} on average"
+        )
+        idle = counts.count(0)
+        sentence += f"; {number(idle)} {'is' if idle == 1 else 'are'} idle" if idle else ""
+    spec, marks = None, len(rows)
+    if len(rows) > _MEMBERS:
+        spec, marks = _histogram(counts)
+        sentence += "; a bar counts the members that read as many"
+    elif rows:
+        spec = by_name(
+            rows,
             quantity("partitions", "partitions", "whole"),
             None,
             tooltip(member="member", partitions="partitions|,", topics="topics|,"),
         )
-        if rows
-        else None,
+    return Figure(
+        id="members",
+        title="Partitions a member",
+        sentence=f"{sentence.rstrip('.')}.",
+        spec=spec,
         columns=(
             Column("member", "member", "text"),
             Column("partitions", "partitions"),
             Column("topics", "topics"),
         ),
         **bounded(rows),
-        marks=len(drawn),
+        marks=marks,
     )
 
 
-def _compared(
-    found: Iterable[Compared],
-    source: str | None,
-    topics: Mapping[str, int] | None = None,
-    members: Sequence[object] = (),
-) -> Document:
-    found = list(found)
-    order = in_order((each.assignor for each in found), assignors())
+def _histogram(counts: Sequence[int]) -> tuple[Spec, int]:
+    """How many members read so many partitions, the idle ones apart."""
+    wide, _ = binned(max(counts), _BARS)
+    found = Counter(0 if not count else 1 + (count - 1) // wide for count in counts)
     rows = [
         {
-            "assignor": shown(each.assignor),
-            "label": label(each.assignor),
-            "least": each.spread.min,
-            "most": each.spread.max,
-            "apart": each.topic_spread,
-            "moved": each.moved,
-            "unread": each.unread,
-            "in_rack": each.in_rack_share,
-            "ms": None if each.seconds is None else each.seconds * 1000,
-            "range": f"{each.spread.min:,} to {each.spread.max:,}",
+            "label": "0 (idle)" if not at else _spanned(1 + (at - 1) * wide, at * wide),
+            "members": found[at],
+            "text": number(found[at]),
+            "kind": "idle" if not at else "reading",
         }
-        for each in sorted(found, key=lambda each: order.index(each.assignor))
-        if each.error is None
+        for at in sorted(found)
     ]
-    said: tuple[Verdict, ...] = ()
-    if topics is not None:
-        words = f"{len(members):,} members, {len(topics):,} topics, {sum(topics.values()):,} partitions"
-        said = (Verdict("said", words),)
-    figures = (_spread(rows), _moved(rows)) if rows else ()
-    answer = [each.to_dict() for each in found]
-    return Document(f"Assignors side by side{after(source)}", (*said, *of_comparison(found)), figures, answer)
-
-
-_COLUMNS = (
-    Column("assignor", "assignor", "text"),
-    Column("least", "fewest a member"),
-    Column("most", "most a member"),
-    Column("apart", "apart in one topic"),
-    Column("moved", "moved"),
-    Column("unread", "unread"),
-    Column("in_rack", "in rack", "share"),
-    Column("ms", "ms"),
-)
-
-
-def _spread(rows: Sequence[Fields]) -> Figure:
-    even = min(rows, key=lambda row: row["most"] - row["least"])
-    apart = max(rows, key=lambda row: row["most"] - row["least"])
-    x = quantity("least", "partitions a member, the fewest to the most", "whole")
-    y = {
-        "field": "label",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"labelLimit": 190, "ticks": False},
-    }
-    spec = chart(
-        rows,
-        height=26 * len(rows),
-        layer=[
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
-                "encoding": {"x": x, "x2": {"field": "most"}, "y": y},
-            },
-            {
-                "name": "main",
-                "transform": [{"fold": ["least", "most"], "as": ["end", "partitions"]}],
-                "mark": {"type": "circle", "size": 110, "opacity": 1, "color": ACCENT},
-                "encoding": {
-                    "x": {"field": "partitions", "type": "quantitative"},
-                    "y": y,
-                    "tooltip": tooltip(
-                        assignor="assignor", range="partitions a member", apart="apart in one topic|,"
-                    ),
-                },
-            },
-        ],
-    )
-    return Figure(
-        id="spread",
-        title="How even each assignor is",
-        sentence=(
-            f"{even['assignor']} is most even, with {even['range']} partitions a member, and {apart['assignor']} "
-            f"least, with {apart['range']}."
-        ),
-        spec=spec,
-        columns=_COLUMNS[:4],
-        **bounded(rows),
-        marks=2 * len(rows),
+    colour: Spec = {"value": ACCENT}
+    if found[0]:
+        colour = by_kind("kind", ["idle", "reading"], [EMPHASIS, ACCENT])
+    said = tooltip(label="partitions", members="members|,")
+    return by_name(rows, quantity("members", "members", "whole"), "partitions a member", said, colour), len(
+        rows
     )
 
 
-def _moved(rows: Sequence[Fields]) -> Figure:
-    kinds = {"moved": EMPHASIS, "unread": MUTED}
-    bars = [
-        {
-            **row,
-            "kind": kind,
-            "partitions": row[kind],
-            "label": f"{row['label']}: {kind}",
-            "text": number(row[kind]),
-        }
-        for row in rows
-        for kind in kinds
-    ]
-    least = min(rows, key=lambda row: (row["moved"], row["unread"]))
-    most = max(rows, key=lambda row: row["moved"])
-    sentence = "No assignor moves anything that a member owns."
-    if most["moved"]:
-        sentence = (
-            f"{least['assignor']} moves least, {counted(least['moved'], 'partition')}, and {most['assignor']} most, "
-            f"{counted(most['moved'], 'partition')}"
-        )
-        unread = max(rows, key=lambda row: row["unread"])
-        if unread["unread"]:
-            sentence += (
-                f"; under {unread['assignor']}, {counted(unread['unread'], 'partition')} "
-                f"{'has' if unread['unread'] == 1 else 'have'} no reader until the next rebalance"
-            )
-        near = [row for row in rows if row["in_rack"] is not None]
-        if near:
-            best = max(near, key=lambda row: row["in_rack"])
-            sentence += f"; {best['assignor']} reads most in its rack, {share(best['in_rack'])}"
-        sentence += "."
-    return Figure(
-        id="moved",
-        title="What each assignor moves",
-        sentence=sentence,
-        spec=by_name(
-            bars,
-            quantity("partitions", "partitions", "whole"),
-            None,
-            tooltip(assignor="assignor", kind="which are", partitions="partitions|,"),
-            by_kind("kind", list(kinds), list(kinds.values())),
-        ),
-        columns=(_COLUMNS[0], *_COLUMNS[4:]),
-        **bounded(rows),
-        marks=len(bars),
-    )
+def _spanned(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
+from partwright.report.binned import by_rank
 from partwright.report.colours import ACCENT, EMPHASIS
 from partwright.report.figure import Column, Document, Figure, bounded
-from partwright.report.flow import flow
+from partwright.report.flow import flows_of
 from partwright.report.plots import ZOOM, by_name, by_partition, quantity, tooltip
-from partwright.report.sentences import of_check
-from partwright.report.text import counted, label, number, of, share, shown
+from partwright.report.sentences import of_check, summed, times
+from partwright.report.text import label, number, of, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "heaviest", "partitions"]
 
-# So many partitions are drawn by their numbers; of more, the largest alone.
-_BY_NUMBER = 1_000
-_LARGEST = 200
+# So many partitions are drawn by their numbers; of more, the largest alone, and all by their rank.
+_BY_NUMBER = 300
+_LARGEST = 20
 
 
 def document(found: Check, source: str | None = None, *, is_checked: bool = True) -> Document:
@@ -33,21 +35,21 @@ def document(found: Check, source: str | None = None, *, is_checked: bool = True
         is_checked: Whether places were.
     """
     answer = found.to_dict()
-    verdicts = of_check(found, is_checked=is_checked)
+    verdicts = of_check(found, answer, is_checked=is_checked)
     figures = [
-        partitions(answer["partitions"], answer["heavy_keys"], answer["n"], "rows", answer.get("among")),
+        *partitions(answer["partitions"], answer["heavy_keys"], answer["n"], "rows", answer.get("among")),
         heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),
     ]
     if answer["misplaced_by"]:
-        figures.append(_misplaced(answer))
+        figures += _misplaced(answer)
     title = f"Check of {counted(answer['rows'], 'record')}{of(source)}"
-    return Document(title, verdicts, tuple(figures), answer)
+    return Document(title, verdicts, tuple(figures), summed(verdicts, answer))
 
 
 def partitions(
     parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str, among: int | None = None
-) -> Figure:
-    """Records a partition, those of the heaviest keys apart.
+) -> tuple[Figure, ...]:
+    """Records a partition, those of the heaviest keys apart; of many, the largest, and how all of them spread.
 
     Args:
         parts: By partition, how many records it has.
@@ -79,9 +81,9 @@ def partitions(
     kinds = {_HEAVY: EMPHASIS, _OTHERS: ACCENT}
     used = {row["kind"] for row in stacked}
     kinds = {kind: colour for kind, colour in kinds.items() if kind in used} or {_OTHERS: ACCENT}
-    return Figure(
+    figure = Figure(
         id="partitions",
-        title="Records a partition",
+        title="The largest partitions" if ranked else "Records a partition",
         sentence=_sentence(by_size, total, looked_at, sum(row["heavy"] for row in rows), ranked=ranked),
         spec=by_partition(stacked, kinds, "records", n=None if ranked else n, even=total / looked_at)
         if total
@@ -97,6 +99,56 @@ def partitions(
         marks=len(stacked),
         hint=None if ranked else ZOOM,
     )
+    return (
+        (figure, _spread([row["records"] for row in by_size], total, looked_at))
+        if ranked and total
+        else (figure,)
+    )
+
+
+def _spread(sizes: Sequence[int], total: int, n: int) -> Figure:
+    """How all of many partitions are filled: the largest first, and their quantiles."""
+    spec, marks = by_rank({"records": sizes}, [ACCENT], "records", total / n)
+    # Those that no list has are empty.
+    ordered = sorted([*sizes, *[0] * max(0, n - len(sizes))])
+    rows: list[Json] = [
+        {
+            "name": name,
+            "records": ordered[round(part * (n - 1))],
+            "times": ordered[round(part * (n - 1))] * n / total,
+        }
+        for name, part in _QUANTILES
+    ]
+    empty = sum(1 for size in ordered if not size)
+    half = rows[len(rows) // 2]
+    return Figure(
+        id="spread",
+        title="How evenly all partitions are filled",
+        sentence=(
+            f"{number(n - empty)} of {number(n)} partitions are drawn, neighbours in size in one bar, and "
+            f"{number(empty)} are empty; the middle one has {counted(half['records'], 'record')}, an even one (dashed) "
+            f"{number(round(total / n, 1))}."
+        ),
+        spec=spec,
+        columns=(
+            Column("name", "partitions", "text"),
+            Column("records", "records at most"),
+            Column("times", "over an even one"),
+        ),
+        **bounded(rows),
+        marks=marks,
+    )
+
+
+_QUANTILES = (
+    ("the smallest", 0.0),
+    ("a tenth (p10)", 0.1),
+    ("a quarter (p25)", 0.25),
+    ("a half (p50)", 0.5),
+    ("three quarters (p75)", 0.75),
+    ("nine tenths (p90)", 0.9),
+    ("all but one in 100 (p99)", 0.99),
+)
 
 
 _HEAVY, _OTHERS = "the heaviest keys", "all others"
@@ -122,13 +174,13 @@ def _sentence(by_size: Sequence[Fields], total: int, n: int, heavy: int, *, rank
     used = sum(1 for row in by_size if row["records"])
     words = (
         f"Partition {largest['partition']} has the most, {number(largest['records'])} of {number(total)} records "
-        f"({share(largest['share'])}), {largest['share'] * n:,.2f} times an even one's; {number(used)} of "
+        f"({share(largest['share'])}), {times(largest['share'] * n)} its fair share; {number(used)} of "
         f"{counted(n, 'partition')} {'has' if n == 1 else 'have'} any"
     )
     if heavy:
         words += f", and the heaviest keys have {number(heavy)} of all ({share(heavy / total)})"
     if ranked:
-        words += f"; the {min(_LARGEST, len(by_size))} largest are drawn"
+        words += f"; the {min(_LARGEST, used)} largest are drawn"
     return words + "."
 
 
@@ -183,7 +235,7 @@ def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Figure:
     )
 
 
-def _misplaced(answer: Fields) -> Figure:
+def _misplaced(answer: Fields) -> tuple[Figure, ...]:
     flows = [
         {"from": each["partition"], "to": each["expected"], "rows": each["rows"]}
         for each in answer["misplaced_by"]
@@ -196,7 +248,7 @@ def _misplaced(answer: Fields) -> Figure:
     )
     if rest > 0:
         sentence += f"; {number(rest)} are in no partition of the topic, or are not drawn"
-    return flow(
+    return flows_of(
         flows,
         Figure(
             id="misplaced",
@@ -211,4 +263,5 @@ def _misplaced(answer: Fields) -> Figure:
             rows=(),
         ),
         ("where records are", "where they belong"),
+        (answer["n"], answer["n"]),
     )

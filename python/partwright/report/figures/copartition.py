@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.plots import by_kind, by_name, quantity, tooltip
-from partwright.report.sentences import of_meeting
-from partwright.report.text import number, of, shown
+from partwright.report.sentences import of_meeting, of_reading, summed
+from partwright.report.text import number, shown
 
 if TYPE_CHECKING:
-    from partwright._check import Fields
+    from collections.abc import Sequence
+
+    from partwright._check import Fields, Json
     from partwright.audit.copartition import Meeting
 
 __all__ = ["document"]
@@ -19,18 +21,27 @@ __all__ = ["document"]
 _KINDS = {"meets": ACCENT, "does not meet": EMPHASIS, "in one table alone": MUTED}
 
 
-def document(found: Meeting, source: str | None = None) -> Document:
+def document(
+    found: Meeting, source: str | None = None, *, both: Sequence[Json | None] | None = None
+) -> Document:
     """The page of a meeting.
 
     Args:
         found: What it found.
         source: What was read.
+        both: What was read of each of two topics, of how much; None where both are files.
     """
     answer = found.to_dict()
     figures = [_keys(answer)]
     if answer["examples"]:
         figures.append(_apart(answer))
-    return Document(f"Whether two tables meet{of(source)}", of_meeting(found), tuple(figures), answer)
+    verdicts = of_meeting(found)
+    told = summed(verdicts, answer)
+    if both is not None:
+        told["read"] = list(both)
+        verdicts += tuple(of_reading(each) for each in both if each is not None)
+    title = "Whether two tables meet" if source is None else f"Whether {shown(source)} meet"
+    return Document(title, verdicts, tuple(figures), told)
 
 
 def _keys(answer: Fields) -> Figure:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright.report.colours import ACCENT, EMPHASIS, MUTED, clients, in_order
+from partwright._check import counted
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, clients, in_order
 from partwright.report.figure import Column, Document, Figure, bounded
-from partwright.report.plots import ZOOM, by_kind, by_name, by_partition, quantity, tooltip
-from partwright.report.sentences import of_fingerprint
-from partwright.report.text import counted, number, of, share
+from partwright.report.plots import ZOOM, by_kind, by_name, by_partition, chart, quantity, tooltip
+from partwright.report.sentences import named, of_fingerprint, summed, time
+from partwright.report.text import number, of, share
 
 if TYPE_CHECKING:
-    from partwright._check import Fields
+    from partwright._check import Fields, Json
     from partwright.audit import Fingerprint
 
 __all__ = ["document"]
@@ -32,48 +33,50 @@ def document(found: Fingerprint, source: str | None = None) -> Document:
     figures = [_explained(answer)]
     if answer["shares"]:
         figures.append(_writers(answer))
+    if answer["course"]:
+        figures.append(_course(answer))
     if answer["change"] and answer["change"]["first_offset_after"]:
         figures.append(_since(answer))
     title = f"Who wrote {counted(answer['rows'], 'record')}{of(source)}"
-    return Document(title, of_fingerprint(found), tuple(figures), answer)
+    verdicts = of_fingerprint(found)
+    return Document(title, verdicts, tuple(figures), summed(verdicts, answer))
 
 
 def _explained(answer: Fields) -> Figure:
     place = {name: at for at, name in enumerate(in_order(answer["explained"], clients()))}
-    named = {*answer["family"], *answer["shares"]}
-    rows = [
+    answers = {*answer["family"], *answer["shares"]}
+    equal: dict[tuple[int, int], list[str]] = {}
+    for name in sorted(answer["explained"], key=place.__getitem__):
+        equal.setdefault(tuple(answer["explained"][name]), []).append(name)
+    rows: list[Json] = [
         {
-            "client": name,
-            "label": name,
+            "client": ", ".join(names),
+            "label": named(names, 1).replace(" and ", " + "),
             "right": right,
             "of": determined,
             "share": right / (determined or 1),
             "text": share(right / (determined or 1)),
-            "kind": _FAMILY if name in named else _OTHERS,
+            "kind": _FAMILY if answers & set(names) else _OTHERS,
         }
-        for name, (right, determined) in answer["explained"].items()
+        for (right, determined), names in equal.items()
     ]
-    rows.sort(key=lambda row: (-row["share"], place[row["client"]]))
-    sentence = "There is no rule to compare the records with."
+    rows.sort(key=lambda row: -row["share"])
+    sentence = f"No client's rule can be compared with {counted(answer['rows'], 'record')}."
     if rows:
-        first = rows[0]
-        alike = [
-            row["client"] for row in rows if row["right"] == first["right"] and row["share"] == first["share"]
-        ]
-        others = [row for row in rows if row["client"] not in alike]
+        first, *others = rows
         sentence = (
-            f"{first['client']}{f' and {len(alike) - 1} more' if len(alike) > 1 else ''} would put "
-            f"{number(first['right'])} of {counted(first['of'], 'record')} where they are ({share(first['share'])})"
+            f"The rule of {first['label']} puts {number(first['right'])} of {counted(first['of'], 'record')} where "
+            f"they are ({share(first['share'])})"
         )
         if others:
-            sentence += f"; the next, {others[0]['client']}, {share(others[0]['share'])}"
+            sentence += f"; the next, of {others[0]['label']}, {share(others[0]['share'])}"
         sentence += "."
     kinds = [_FAMILY, _OTHERS]
     spec = by_name(
         rows,
         quantity("share", "share of the records that a rule explains", "share", scale={"domain": [0, 1]}),
         None,
-        tooltip(client="client", right="explains|,", of="of|,", share="share|.2%"),
+        tooltip(client="clients", right="explains|,", of="of|,", share="share|.2%"),
         by_kind("kind", kinds, [ACCENT, MUTED]),
     )
     return Figure(
@@ -82,7 +85,7 @@ def _explained(answer: Fields) -> Figure:
         sentence=sentence,
         spec=spec if rows else None,
         columns=(
-            Column("client", "client", "text"),
+            Column("client", "clients with the rule", "text"),
             Column("right", "records where it puts them"),
             Column("of", "of records that it places"),
             Column("share", "share", "share"),
@@ -117,6 +120,71 @@ def _writers(answer: Fields) -> Figure:
             tooltip(writer="writer", share="share|.2%"),
         ),
         columns=(Column("writer", "writer", "text"), Column("share", "share", "share")),
+        **bounded(rows),
+        marks=len(rows),
+    )
+
+
+def _course(answer: Fields) -> Figure:
+    """The share of each writer's rule over time."""
+    spans = answer["course"]
+    start, kinds = spans[0]["from_ms"], list(spans[0]["rows"])
+    rows: list[Json] = []
+    for span in spans:
+        total, at = sum(span["rows"].values()), 0.0
+        for kind in kinds:
+            part = span["rows"][kind] / (total or 1)
+            if part:
+                rows.append(
+                    {
+                        "from": (span["from_ms"] - start) / 1000,
+                        "to": (span["to_ms"] - start) / 1000,
+                        "kind": kind,
+                        "low": at,
+                        "high": at + part,
+                        "share": part,
+                        "records": span["rows"][kind],
+                    }
+                )
+            at += part
+    first, last = (max(span["rows"], key=span["rows"].__getitem__) for span in (spans[0], spans[-1]))
+    colours = [PALETTE[place % len(PALETTE)] for place in range(len(kinds))]
+    return Figure(
+        id="course",
+        title="Who wrote when",
+        sentence=(
+            f"In {counted(len(spans), 'span')} of {(spans[0]['to_ms'] - start) / 1000:,.1f} s each, the records that "
+            f"one rule alone explains: at first mostly of {first}, at last of {last}."
+        ),
+        spec=chart(
+            rows,
+            height=220,
+            name="main",
+            mark={"type": "bar"},
+            encoding={
+                "x": {**quantity("from", f"seconds since {time(start)}"), "scale": {"nice": False}},
+                "x2": {"field": "to"},
+                "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
+                "y2": {"field": "high"},
+                "color": by_kind("kind", kinds, colours),
+                "tooltip": tooltip(
+                    **{
+                        "kind": "rule",
+                        "from": "from, s|,",
+                        "to": "to, s|,",
+                        "share": "share|.1%",
+                        "records": "records|,",
+                    }
+                ),
+            },
+        ),
+        columns=(
+            Column("from", "from, s"),
+            Column("to", "to, s"),
+            Column("kind", "rule", "text"),
+            Column("records", "records"),
+            Column("share", "share", "share"),
+        ),
         **bounded(rows),
         marks=len(rows),
     )

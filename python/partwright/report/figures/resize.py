@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
+from partwright.report.binned import by_rank
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
-from partwright.report.flow import flow
+from partwright.report.flow import flows_of
 from partwright.report.plots import ZOOM, by_kind, by_name, by_partition, quantity, tooltip
-from partwright.report.sentences import of_resize
-from partwright.report.text import counted, label, number, of, share, shown
+from partwright.report.sentences import of_resize, summed, times
+from partwright.report.text import label, number, of, share, shown
 
 if TYPE_CHECKING:
     from partwright._check import Fields
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-_BY_NUMBER = 500
-_LARGEST = 100
+_BY_NUMBER = 150
 
 
 def document(found: Resize, source: str | None = None) -> Document:
@@ -29,16 +30,17 @@ def document(found: Resize, source: str | None = None) -> Document:
         source: What was read.
     """
     answer = found.to_dict()
-    figures = [_flow(answer), _even(answer)]
+    figures = [*_flow(answer), _even(answer)]
     if answer["heaviest_moved"]:
         figures.append(_heaviest(answer))
     if "among" not in answer:
         figures.append(_nearby(answer))
     title = f"From {answer['from']:,} to {counted(answer['to'], 'partition')}{of(source)}"
-    return Document(title, of_resize(found), tuple(figures), answer)
+    verdicts = of_resize(found)
+    return Document(title, verdicts, tuple(figures), summed(verdicts, answer))
 
 
-def _flow(answer: Fields) -> Figure:
+def _flow(answer: Fields) -> tuple[Figure, ...]:
     moved = [each for each in answer["flows"] if each["from"] != each["to"]]
     sentence = "No record would go to another partition."
     if moved:
@@ -57,9 +59,9 @@ def _flow(answer: Fields) -> Figure:
         rows=(),
     )
     if not answer["flows"]:
-        return figure
+        return (figure,)
     ends = (f"{answer['from']:,} partitions now", f"{answer['to']:,} then")
-    return flow(answer["flows"], figure, ends)
+    return flows_of(answer["flows"], figure, ends, (answer["from"], answer["to"]))
 
 
 def _even(answer: Fields) -> Figure:
@@ -75,41 +77,47 @@ def _even(answer: Fields) -> Figure:
     kinds = {"now": MUTED, "then": ACCENT}
     bars = [
         {
-            "partition": str(row["partition"]) if ranked else row["partition"],
+            "partition": row["partition"],
             "kind": kind,
             "start": 0,
             "end": row[field],
             "size": row[field],
         }
-        for row in (by_size[:_LARGEST] if ranked else rows)
+        for row in rows
         for kind, field in (("now", "before"), ("then", "after"))
         if row[field]
     ]
+    spec, marks = None, 0
     largest = answer["largest_share"]
     sentence = (
         f"The largest partition has {share(largest['from'])} of the records now, "
-        f"{largest['from'] * answer['from']:,.2f} times an even one's, and {share(largest['to'])} then, "
-        f"{largest['to'] * answer['to']:,.2f} times an even one's"
+        f"{times(largest['from'] * answer['from'])} its fair share, and {share(largest['to'])} then, "
+        f"{times(largest['to'] * answer['to'])}"
     )
     if "among" in answer:
         sentence = (
             f"{answer['among']:,} of {answer['from']:,} partitions were read, and the others are not drawn"
         )
-    if ranked:
-        sentence += f"; the {min(_LARGEST, len(rows))} largest are drawn"
+    if ranked and bars:
+        empty = answer["to"] - sum(1 for row in rows if row["after"])
+        sentence += f"; all that have records are drawn by their size, and {number(empty)} are empty then"
+        series = {kind: [bar["size"] for bar in bars if bar["kind"] == kind] for kind in kinds}
+        spec, marks = by_rank(series, list(kinds.values()), "records")
+    elif bars:
+        spec, marks = by_partition(bars, kinds, "records", n=n, beside=True), len(bars)
     return Figure(
         id="partitions",
         title="Records a partition, now and then",
         sentence=f"{sentence}." if bars else "No record has a place by its key.",
-        spec=by_partition(bars, kinds, "records", n=None if ranked else n, beside=True) if bars else None,
+        spec=spec,
         columns=(
             Column("partition", "partition"),
             Column("before", "records now"),
             Column("after", "records then"),
         ),
         **bounded(by_size if ranked else rows),
-        marks=len(bars),
-        hint=None if ranked else ZOOM,
+        marks=marks,
+        hint=None if ranked or not bars else ZOOM,
     )
 
 
@@ -173,8 +181,8 @@ def _nearby(answer: Fields) -> Figure:
         title="Other numbers of partitions",
         sentence=(
             f"Of the numbers around {answer['to']}, {least['to']} moves least, {share(least['share'])} of the records, "
-            f"and with {most_even['to']} the largest partition is nearest to an even one, {most_even['over']:.2f} "
-            "times as large."
+            f"and with {most_even['to']} the largest partition is nearest to an even one, {times(most_even['over'])} "
+            "as large."
         ),
         spec=by_name(
             rows,

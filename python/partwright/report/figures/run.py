@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.report.colours import ACCENT
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.figures.check import heaviest, partitions
 from partwright.report.plots import by_name, quantity, tooltip
-from partwright.report.sentences import of_run
-from partwright.report.text import counted, label, number
+from partwright.report.sentences import of_run, summed
+from partwright.report.text import label, number
 
 if TYPE_CHECKING:
     from partwright._check import Fields
@@ -27,12 +28,13 @@ def document(found: Report, source: str | None = None) -> Document:
     """
     answer = found.to_dict()
     figures = (
-        partitions(answer["partitions"], answer["heaviest_keys"], answer["n"], "records"),
+        *partitions(answer["partitions"], answer["heaviest_keys"], answer["n"], "records"),
         heaviest(answer["heaviest_keys"], answer["keyed"], "records"),
         _steps(answer, found),
     )
     title = f"{counted(answer['records'], 'record')} of {label(source or answer['source'])} to {label(answer['topic'])}"
-    return Document(title, of_run(found), figures, answer)
+    verdicts = of_run(found)
+    return Document(title, verdicts, figures, summed(verdicts, answer))
 
 
 def _steps(answer: Fields, found: Report) -> Figure:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.report.colours import EMPHASIS, MUTED, PALETTE
-from partwright.report.figure import Column, Document, Figure, Verdict, bounded
+from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.plots import Spec, by_kind, chart, tooltip
-from partwright.report.text import counted, number, of
+from partwright.report.sentences import of_tuning, summed
+from partwright.report.text import number, of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +35,8 @@ def document(found: Tuning, source: str | None = None) -> Document:
         "settings": settings,
     }
     title = f"batch.size and linger.ms for {counted(settings[0]['records'], 'record')}{of(source)}"
-    return Document(title, (Verdict("said", found.reason),), (_trade_off(found, settings),), answer)
+    verdicts = of_tuning(found)
+    return Document(title, verdicts, (_trade_off(found, settings),), summed(verdicts, answer))
 
 
 def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Figure:

@@ -1,1 +1,1 @@
-"""The two engines that work out a partition in Spark: `arrow`, the core in Python workers, and `jvm`, an expression."""
+"""The two engines that compute a partition in Spark: `arrow`, the core in Python workers, and `jvm`, an expression."""

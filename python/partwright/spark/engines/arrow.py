@@ -1,7 +1,7 @@
-"""The door between Arrow's columns and Spark: a function over them as a Spark column, and a table of Spark as theirs.
+"""Run a function over Arrow columns as a Spark column, or over a Spark table.
 
-It is an Arrow UDF where PySpark has one, from 4.1 on. PySpark 3.5 and 4.0 have a pandas UDF for a column, which
-`pandas_udf.py` feeds without loss, and `mapInArrow` for a table.
+From PySpark 4.1 on, it is an Arrow UDF. PySpark 3.5 and 4.0 have a pandas UDF for a column, which `pandas_udf.py` feeds
+without loss, and `mapInArrow` for a table.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["Batches", "column", "is_column", "sql_function", "to_arrow", "with_column"]
 
 Batches: TypeAlias = Iterator[tuple[pa.Array, ...]]
-"""A task's batches, each with the columns that were asked for."""
+"""A task's batches, each with the requested columns."""
 
-# Made as its module is imported, so that type checkers do not see it.
+# Type checkers do not see it, because it is made while its module is imported.
 _arrow_udf: Any = getattr(sf, "arrow_udf", None)
 
 
@@ -46,11 +46,11 @@ def column(
     """A function over Arrow arrays as a column, marked as nondeterministic: it runs once a row.
 
     Args:
-        name: How the function is called; the column's name has it.
-        function: From the columns' arrays of one batch to an array that is as long.
-        returns: The Spark type of what it gives.
-        names: What it takes, in order, as the column's name has it.
-        cols: The same as columns.
+        name: The function's name, which appears in the column's name.
+        function: Takes the columns' arrays of one batch and returns an array of the same length.
+        returns: The Spark type of its result.
+        names: Its arguments, in order, as they appear in the column's name.
+        cols: The same arguments as columns.
     """
     if _arrow_udf is not None:
         function = _over_arrays(function, name)
@@ -60,11 +60,12 @@ def column(
 
 
 def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType) -> UserDefinedFunctionLike:
-    """A function over Arrow arrays as `spark.udf.register` takes it; deterministic for Spark.
+    """A function over Arrow arrays for `spark.udf.register`; Spark takes it as deterministic.
 
     Args:
         name: Its name.
-        function: From one batch's arrays to an array that is as long; SQL may leave out what has a default.
+        function: Takes one batch's arrays and returns an array of the same length; SQL may leave out arguments with a
+            default.
         returns: The Spark type of what it gives.
     """
     if _arrow_udf is not None:
@@ -74,7 +75,7 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
 
 
 def _pandas_udf() -> ModuleType:
-    """The door of a PySpark that has no Arrow UDF."""
+    """The module for a PySpark without Arrow UDFs."""
     require_pandas()
     from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
 
@@ -89,21 +90,21 @@ def with_column(
     cols: Sequence[Column],
     keep: Sequence[str] = ("*",),
 ) -> DataFrame:
-    """A table with one column more, which a function makes task by task, whatever types its columns are of.
+    """A table with one more column, which a function makes task by task, whatever the columns' types.
 
     Args:
         df: The table.
-        name: The column's name; what has it already is replaced.
-        function: From a task's batches of the columns to an array for each batch, in order.
+        name: The column's name; a column of that name is replaced.
+        function: Takes a task's batches of the columns and returns an array for each batch, in order.
         returns: The Spark type of what it gives.
-        cols: What it takes, in order.
+        cols: Its arguments, in order.
         keep: The table's columns that stay; by default all of them.
     """
     kept = df.select(*keep)
     if _arrow_udf is None:
         return _mapped(kept.schema, df.select(*keep, *cols), StructField(name, returns), function)
 
-    # Spark looks for exactly these annotations, and hands a column alone over as it is.
+    # Spark looks for exactly these annotations, and passes a single column as it is.
     def over_tuples(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         return function(batches)
 
@@ -120,10 +121,10 @@ def with_column(
 def _mapped(
     kept: StructType, given: DataFrame, made: StructField, function: Callable[[Batches], Iterator[pa.Array]]
 ) -> DataFrame:
-    """The same by `mapInArrow`: of what is given the first columns are kept, and the function takes the others."""
+    """The same with `mapInArrow`: the first columns are kept, and the function takes the others."""
     require_pandas()
     width = len(kept.fields)
-    # As `withColumn` does it: names are the same in any case, unless the session says otherwise.
+    # As in `withColumn`, case does not distinguish names unless the session says so.
     is_exact = given.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
     same = str if is_exact else str.lower
     replaced = {place for place, field in enumerate(kept.fields) if same(field.name) == same(made.name)}
@@ -149,12 +150,12 @@ def _mapped(
 
 
 def _by_place(df: DataFrame) -> DataFrame:
-    """A table whose columns are called by their places: `mapInArrow` takes them by name, which may stand twice."""
+    """A table whose columns are named by position, because `mapInArrow` takes columns by name and names may repeat."""
     return df.toDF(*map(str, range(len(df.columns))))
 
 
 def to_arrow(df: DataFrame) -> pa.Table:
-    """A table's rows on the driver, as `DataFrame.toArrow` gives them, which PySpark 3.5 lacks."""
+    """A table's rows on the driver, as from `DataFrame.toArrow`, which PySpark 3.5 lacks."""
     if hasattr(df, "toArrow"):
         return df.toArrow()
     require_pandas()
@@ -179,7 +180,7 @@ def _written(batch: pa.RecordBatch) -> bytes:
 
 
 def is_column(value: object) -> bool:
-    """Whether this is a Column, also one of Spark Connect, whose class in PySpark 3.5 is no subclass of the other."""
+    """Whether this is a Column, also a Spark Connect one, whose class in PySpark 3.5 is not a subclass."""
     if isinstance(value, Column):
         return True
     if pyspark_version() >= _ONE_CLASS or not is_remote():
@@ -193,7 +194,7 @@ _ONE_CLASS = (4, 0)
 
 
 def _over_arrays(function: Callable[..., pa.Array], name: str) -> Callable[..., pa.Array]:
-    # Spark looks for exactly `pa.Array` in these annotations, and names a column after the function; SQL may name
+    # Spark looks for exactly `pa.Array` in these annotations, and names a column after the function. SQL may name
     # arguments.
     def called(*columns: pa.Array, **named: pa.Array) -> pa.Array:
         return function(*columns, **named)

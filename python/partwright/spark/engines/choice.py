@@ -1,4 +1,4 @@
-"""What works out a partition in Spark: the core in Python workers, or an expression of Spark's own."""
+"""Which engine computes a partition in Spark: the core in Python workers, or an expression of Spark's own."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ __all__ = [
 ARROW = "arrow"
 JVM = "jvm"
 SETTING = "spark.partwright.engine"
-"""The session's setting that names the engine where no call does."""
+"""The session's setting that names the engine if a call does not."""
 MARK = ", which has no key bytes in engine jvm"
-"""What each expression of engine jvm holds, in the sentence for a key of another type: `engine_of` looks for it."""
+"""Text in each expression of engine jvm, in its error for a key of another type; `engine_of` looks for it."""
 OF_TASKS = "partwright_tasks"
-"""How a plan calls each function of engine arrow that works task by task."""
+"""A plan's name for each function of engine arrow that works task by task."""
 
-# The functions that Python workers run. In a plan a number stands behind their brackets, and their arguments are
-# columns with a number, as in `murmur2(key#7)#8`; a column of engine jvm may be called like them, `murmur2(key)#8`.
+# The functions that Python workers run. In a plan, a number follows their brackets, and their arguments are columns
+# with a number, as in `murmur2(key#7)#8`. A column of engine jvm may have the same name, but without that number
+# inside: `murmur2(key)#8`.
 _OF_KEYS = ("partition_for_key", "murmur2", "encode", "kafka_partition", "kafka_murmur2")
 _CALL = re.compile(rf"\b(?:{'|'.join([*_OF_KEYS, OF_TASKS])})\(")
 _NUMBER = re.compile(r"\)#\d")
@@ -52,10 +53,10 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
-    """The engine that a call names, or else the session's setting, or else `arrow`.
+    """The engine that a call names; otherwise the session's setting; otherwise `arrow`.
 
     Args:
-        engine: What the call names.
+        engine: The engine that the call names.
         spark: The session; the active one by default.
 
     Raises:
@@ -84,12 +85,12 @@ def _setting(spark: SparkSession | None) -> str:
     try:
         return str(spark.conf.get(SETTING, ARROW))
     except PySparkException:
-        # A server that shows no such setting let nobody set it.
+        # A server that does not show the setting does not let anybody set it.
         return ARROW
 
 
 def active_session() -> SparkSession | None:
-    """The session in which columns are made, classic or of Spark Connect; None where there is none."""
+    """The session for new columns, classic or Spark Connect; None if there is none."""
     try:
         return SparkSession.active()
     except PySparkRuntimeError:
@@ -97,10 +98,10 @@ def active_session() -> SparkSession | None:
 
 
 def refuse_stopped(spark: SparkSession) -> None:
-    """Refuse a session that has ended: PySpark fails there without a word.
+    """Refuse a session that has ended, on which PySpark fails without an explanation.
 
     Raises:
-        PartwrightError: In one sentence.
+        PartwrightError: It has ended.
     """
     if is_stopped(spark):
         raise PartwrightError(
@@ -109,16 +110,16 @@ def refuse_stopped(spark: SparkSession) -> None:
 
 
 def engine_of(df: DataFrame) -> set[str]:
-    """The engines that work for `partwright.spark` in a table's plan, by the plan's own words.
+    """The engines that work for `partwright.spark` in a table's plan, found in the plan's text.
 
-    The plan is read as it was written, before Spark optimises it: a column that nobody reads counts. What was written
-    or checkpointed before is no part of a plan any more; what is cached is.
+    The plan is read before Spark optimises it, so a column that nobody reads counts. Whatever was written or
+    checkpointed before is no longer part of the plan; whatever is cached is.
 
     Args:
-        df: The table, a stream as well.
+        df: The table, or a stream.
 
     Returns:
-        A set of `arrow` and `jvm`; empty where nothing of the plan places, hashes or encodes keys or assigns groups.
+        A set of `arrow` and `jvm`; empty if nothing in the plan places, hashes or encodes keys or assigns groups.
 
     Raises:
         PartwrightError: The table's session was stopped.
@@ -139,7 +140,7 @@ def engine_of(df: DataFrame) -> set[str]:
 
 
 def _is_of_worker(plan: str, begin: int) -> bool:
-    """Whether a call whose arguments begin here is one of a function in Python."""
+    """Whether a call whose arguments begin here calls a Python function."""
     depth = 1
     for bracket in re.compile(r"[()]").finditer(plan, begin):
         depth += 1 if bracket[0] == "(" else -1
@@ -150,7 +151,7 @@ def _is_of_worker(plan: str, begin: int) -> bool:
 
 
 def _analyzed(df: DataFrame) -> str:
-    """A table's analyzed plan in words, with each of its columns."""
+    """A table's analyzed plan as text, with all its columns."""
     with _all_fields(df.sparkSession):
         plan = explained(df, "extended")
     begins, ends = "== Analyzed Logical Plan ==", "== Optimized Logical Plan =="
@@ -159,11 +160,11 @@ def _analyzed(df: DataFrame) -> str:
 
 @contextmanager
 def _all_fields(spark: SparkSession) -> Iterator[None]:
-    """Spark prints no more than 25 columns of a table, unless it is told to."""
-    # Two threads at once would take each other's setting, and each other's text, for what was there before.
+    """Let Spark print all columns of a table; by default it prints 25."""
+    # Two threads at once would restore each other's setting instead of the original one.
     with _ONE_AT_A_TIME:
         before = None
-        # Some platforms take no settings; then the plan is as long as they print it.
+        # Some platforms refuse settings; then the plan is as long as they print it.
         with suppress(PySparkException):
             before = spark.conf.get(_FIELDS, None)
             spark.conf.set(_FIELDS, _ALL_FIELDS)

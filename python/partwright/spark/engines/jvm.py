@@ -1,8 +1,8 @@
 """Partitions as expressions that stay in Spark's Java processes: no Python worker runs, and executors need no wheel.
 
-Spark SQL has functions of its own for CRC-32 and for arithmetic. They serve clients that hash by CRC-32, and whole
-numbers under murmur2, in Spark Connect as well. For the bytes of strings and binaries a classic session calls a
-murmur2 that is on Spark's class path already. Each kind proves itself before its first use in a session.
+Spark SQL's own functions for CRC-32 and arithmetic serve clients that hash by CRC-32, and whole numbers under murmur2,
+in Spark Connect as well. For the bytes of strings and binaries, a classic session calls a murmur2 that is already on
+Spark's class path. Each kind is compared with the core before its first use in a session.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["murmur2_of", "partition_of"]
 # org.apache.kafka.common.utils.Utils.murmur2.
 _SEED, _FACTOR = 0x9747B28C, 0x5BD1E995
 _POSITIVE = 0x7FFFFFFF
-# Spark's types that have key bytes, by the key type. Any takes NULL, whose type is void.
+# Spark's types that have key bytes, by key type. Each also takes NULL, whose type is void.
 _TEXTS = ("string", "char", "varchar", "void")
 _BYTES = {
     None: ("binary", *_TEXTS),
@@ -50,7 +50,7 @@ def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Colu
         key_type: How a value becomes key bytes.
 
     Returns:
-        An int column, null where the client does not go by the key.
+        An int column, null if the client does not use the key.
 
     Raises:
         PartwrightError: There is no exact expression for this client and key type, or none in this session.
@@ -73,7 +73,7 @@ def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Colu
 
 
 def murmur2_of(key: Column, key_type: str | None) -> Column:
-    """Kafka's murmur2 of each key as Java's signed int, as an expression; null where the key is null.
+    """Kafka's murmur2 of each key as Java's signed int, as an expression; null for a null key.
 
     Raises:
         PartwrightError: There is no exact expression for this key type, or none in this session.
@@ -105,8 +105,8 @@ def _refused(what: str) -> PartwrightError:
 
 
 def _checked(key: Column, types: Sequence[str], key_type: str | None, found: Column) -> Column:
-    """What was found, if the keys are of one of these types: Spark knows it as it plans, and fails as a job begins."""
-    # A collation or a length may stand behind the type's name.
+    """The expression `found` for keys of these types; Spark plans with other types, and fails when a job begins."""
+    # A collation or a length may follow the type's name.
     kind = sf.substring_index(sf.substring_index(sf.typeof(key), " ", 1), "(", 1)
     under = f"{MARK} under the key type {key_type}" if key_type else f"{MARK} without a key type"
     sentence = sf.concat(
@@ -127,7 +127,7 @@ def _of_number(key: Column, key_type: str) -> Column:
     number = key.cast("bigint")
     found: Column = sf.lit(_SEED ^ size)
     if size % 4:
-        # A short is less than a word: all of it is the tail.
+        # A short is smaller than a word, so all of it is the tail.
         tail = sf.shiftleft(_byte(number, 0), 8).bitwiseXOR(_byte(number, 8))
         found = times(found.bitwiseXOR(tail), _FACTOR)
     for shift in range(8 * size - BITS, -1, -BITS):
@@ -154,13 +154,13 @@ def _byte(number: Column, shift: int) -> Column:
 
 
 def _swapped(number: Column, shift: int) -> Column:
-    """The word of 32 bits that begins at a bit, as murmur2 reads it: its first byte is the lowest one."""
+    """The 32-bit word that begins at a bit, as murmur2 reads it: the first byte is the lowest one."""
     parts = [sf.shiftleft(_byte(number, shift + 8 * at), 24 - 8 * at) for at in range(4)]
     return parts[0].bitwiseOR(parts[1]).bitwiseOR(parts[2]).bitwiseOR(parts[3])
 
 
 def _of_bytes(key: Column) -> Column:
-    """The hash of strings and binaries, by a call of a static method (Catalyst's `StaticInvoke`)."""
+    """The hash of strings and binaries, as a call of a static method (Catalyst's `StaticInvoke`)."""
     if is_remote():
         raise PartwrightError(
             "engine jvm cannot hash strings and binaries by murmur2 in Spark Connect, where it cannot call Java: use "

@@ -1,4 +1,4 @@
-"""The proof of engine jvm: before its first use in a session, each of its hashes is held to the core's own."""
+"""The proof of engine jvm: before its first use in a session, each of its hashes is compared with the core's."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ __all__ = ["WHOLE", "differs", "prove", "session_id"]
 WHOLE = {"java:short": 2, "java:int": 4, "java:long": 8}
 """How many bytes a whole number's key has, by its key type."""
 
-# Every length of tail, bytes below and above 127, and more than any processor's word.
+# Every length of tail, bytes below and above 127, and longer than any processor's word.
 _KEYS = [b"", b"a", b"\xff\x80", b"\x00\x7f\x81", b"TT0124", "漢字".encode(), b"\xff" * 16, bytes(range(256))]
 _PROVEN: set[tuple[str, str]] = set()
 
 
 def session_id(spark: SparkSession) -> str:
-    """What a proof holds for: a classic session's application, or a session of Spark Connect."""
-    remote: Any = spark  # Its class is another one.
+    """The scope of a proof: a classic session's application, or a Spark Connect session."""
+    remote: Any = spark  # Spark Connect's class differs.
     return str(remote.session_id if is_of_server(spark) else spark.sparkContext.applicationId)
 
 
 def prove(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) -> None:
-    """Hold an expression to the core, once a session.
+    """Compare an expression with the core, once per session.
 
     Args:
         spark: The session.
-        what: `murmur2`, `crc32`, or a key type of whole numbers, whose murmur2 it is.
-        hashed: From a column of golden keys to their hashes.
+        what: `murmur2`, `crc32`, or, for the murmur2 of whole numbers, their key type.
+        hashed: Takes a column of golden keys and returns their hashes.
 
     Raises:
-        PartwrightError: Spark gives another hash, or fails.
+        PartwrightError: Spark returns another hash, or fails.
     """
     proven = (session_id(spark), what)
     if proven not in _PROVEN:
@@ -56,9 +56,9 @@ def prove(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) ->
 
 
 def differs(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) -> str | None:
-    """What is wrong with an expression, as the end of a sentence; None where it hashes as the core does.
+    """What is wrong with an expression, as the end of a sentence; None if it hashes as the core does.
 
-    Spark works out these rows as it plans, on the driver: no task runs.
+    Spark computes these rows while it plans, on the driver: no task runs.
     """
     keys, literals, wanted = _golden(what)
     rows = ", ".join(f"({each})" for each in literals)
@@ -74,7 +74,7 @@ def differs(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) 
 
 
 def _golden(what: str) -> tuple[list[object], list[str], list[int]]:
-    """Some keys, the same in SQL, and their hashes."""
+    """Some keys, the same keys in SQL, and their hashes."""
     if what in WHOLE:
         most = 2 ** (8 * WHOLE[what] - 1)
         numbers = [0, 1, -1, 127, -128, 0x0123456789ABCDEF % most, most - 1, -most]

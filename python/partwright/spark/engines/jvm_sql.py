@@ -1,7 +1,7 @@
-"""The SQL functions of engine jvm: names in a classic session that become expressions as Spark resolves a query.
+"""The SQL functions of engine jvm: names in a classic session that become expressions when Spark resolves a query.
 
-Spark has no public door for this from Python: it asks a function of Scala's for a call's expression, and py4j lets
-Java call Python there. No row comes to Python.
+Spark has no public interface for this in Python: it asks a Scala function for a call's expression, and py4j lets Java
+call Python for that. No row comes to Python.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register_expressions"]
 
-# How many arguments may stand behind the key.
+# How many arguments may follow the key.
 _SETTINGS = range(1, 4)
 
 
@@ -36,13 +36,13 @@ def register_expressions(spark: SparkSession) -> None:
 
 
 class _Builder:
-    """What Spark asks for a call's expression, once for each place of it in a query."""
+    """Answers Spark's question for a call's expression, once for each place in a query."""
 
     def __init__(self, java: Any, name: str, made: Callable[[Column, list[Any]], Column]) -> None:
         self._java, self._name, self._made = java, name, made
 
     def apply(self, arguments: Any) -> Any:
-        """The call's expression, of a Scala `Seq` of its arguments'."""
+        """The call's expression, made from a Scala `Seq` of its arguments' expressions."""
         given = [arguments.apply(at) for at in range(arguments.size())]
         if not given:
             raise PartwrightError(f"{self._name} takes a key, and it is missing")
@@ -81,14 +81,14 @@ def _murmur2(key: Column, settings: list[Any]) -> Column:
 
 
 def _shown(argument: Any) -> str:
-    """An argument as Spark calls it in a column's name."""
+    """An argument as it appears in Spark's name for the column."""
     if argument.getClass().getSimpleName() == "AttributeReference":
         return str(argument.name())
     return str(argument.toString() if argument.foldable() else argument.sql())
 
 
 def _constant(argument: Any) -> Any:
-    """A constant argument's value: an expression is made for one n, client and key type."""
+    """A constant argument's value, because an expression has one n, client and key type."""
     if not argument.foldable():
         raise PartwrightError(
             f"engine jvm takes constants for n, client and key type in SQL, not {argument.sql()}: register the "

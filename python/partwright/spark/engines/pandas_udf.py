@@ -1,9 +1,9 @@
 """A function over Arrow arrays as a pandas UDF, for PySpark 3.5 and 4.0, which have no Arrow UDF.
 
-Spark turns each batch into pandas' Series first: numbers with nulls become floats, in which a bigint beyond 2^53 is
-another one and a null is a NaN. So a column's values are sent as bytes, numbers as their text, next to the name of
-their type, and become Arrow's again here; of a float's NaNs the text knows one, Java's. What SQL calls gets its
-arguments as they are, and refuses what is not certain.
+Spark first turns each batch into pandas' Series: numbers with nulls become floats, which change a bigint beyond 2^53
+and turn a null into a NaN. So a column's values are sent as bytes (numbers as their text), with the name of their type,
+and become Arrow's again here. That text knows only one NaN, Java's. A function called from SQL gets its arguments as
+they are, and refuses uncertain values.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["column", "sql_function"]
 
-# Made as its module is imported, so that type checkers do not see it.
+# Type checkers do not see it, because it is made while its module is imported.
 _pandas_udf: Any = sf.pandas_udf  # type: ignore[attr-defined]
-# By Spark's name what a type is to Arrow; where it stands here is sent with the values.
+# Arrow's types by Spark's names; a type's position here is sent with the values.
 _TYPES = {
     "string": pa.string(),
     "binary": pa.binary(),
@@ -45,7 +45,7 @@ _TYPES = {
 }
 _ARROW = [*_TYPES.values()]
 _OTHER = -1
-# Beyond it a float64 stands for more than one whole number.
+# Beyond this, a float64 stands for more than one whole number.
 _CERTAIN = 2**53
 
 
@@ -56,7 +56,7 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
         given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
         return _series(function(*given))
 
-    # A plan calls it by its name.
+    # A plan shows its name.
     called.__name__ = name
     udf = _pandas_udf(sent(called), returns).asNondeterministic()
     return cast("Column", udf(*(part for col in cols for part in _sent(col))))
@@ -74,9 +74,9 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
 
 
 def _sent(col: Column) -> tuple[Column, Column]:
-    """Two columns for one: its type's place, which Spark knows as it plans, and its values' bytes.
+    """Two columns in place of one: the position of its type, which Spark knows when it plans, and its values' bytes.
 
-    The casts are such that Spark takes them of any type, and the values are worked out once.
+    Spark accepts these casts for any type, and computes the values once.
     """
     kind = sf.typeof(col)
     place = sf.when(kind.startswith("string"), sf.lit(0))
@@ -101,14 +101,14 @@ def _read(name: str, kind: pd.Series, values: pd.Series) -> pa.Array:
         return arrived
     if pa.types.is_null(to):
         return pa.nulls(len(arrived))
-    # Not a cast, which would refuse bytes that are no text: Spark's strings may have them.
+    # Not a cast, which would refuse bytes that are not text: Spark's strings may contain them.
     return pc.cast(arrived.view(pa.string()), to)
 
 
 def _guessed(name: str, series: pd.Series) -> pa.Array:
-    """An argument of SQL as Spark hands it over, whose type is not known; refused where its values are not certain.
+    """An argument from SQL as Spark passes it, of unknown type; refused if its values are uncertain.
 
-    Whole numbers with nulls come as float64, and so does a double, whose own NaN is a null's as well.
+    Whole numbers with nulls come as float64, and so does a double, in which NaN also stands for null.
     """
     missing = series.isna()
     if series.dtype.kind != "f" or not missing.any():
@@ -126,5 +126,5 @@ def _guessed(name: str, series: pd.Series) -> pa.Array:
 
 
 def _series(made: Any) -> pd.Series:
-    """What is given back, as pandas holds Arrow's arrays: nulls stay nulls."""
+    """The result as an Arrow-backed pandas Series: nulls stay nulls."""
     return made.to_pandas(types_mapper=pd.ArrowDtype)

@@ -1,6 +1,6 @@
-"""Kafka's murmur2 of bytes as an expression of Catalyst: a call of a static method that is on Spark's class path.
+"""Kafka's murmur2 of bytes as a Catalyst expression that calls a static method on Spark's class path.
 
-None of this is public in Python: Spark's own Scala is reached through py4j, which only classic sessions have.
+None of this is public in Python: it reaches Spark's own Scala through py4j, which only classic sessions have.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _IS_BEFORE_4 = pyspark_version() < (4, 0)
 
 
 class _Hasher(NamedTuple):
-    """A static method of Java's that is Kafka's murmur2; some take the number of bytes as well."""
+    """A static Java method that is Kafka's murmur2; some also take the number of bytes."""
 
     class_name: str
     method: str
@@ -46,10 +46,11 @@ _HASHERS = (
 
 
 def murmur2_called(spark: SparkSession, key: Column) -> Column:
-    """The hash of strings and binaries as a signed int; null where the key is null.
+    """The hash of strings and binaries as a signed int; null for a null key.
 
     Raises:
-        PartwrightError: No method on the class path hashes as Kafka does, or the session shows Python no Java.
+        PartwrightError: No method on the class path hashes as Kafka does, or the session gives Python no access to
+            Java.
     """
     try:
         return _hash(spark, _hasher(spark), key)
@@ -66,15 +67,15 @@ def _reason(error: Py4JError) -> str:
     return first_line(error)
 
 
-# By the id of a Spark application, what its driver was found to hash with.
+# By a Spark application's ID, the method that was found on its driver.
 _FOUND: dict[str, _Hasher] = {}
 
 
 def _hasher(spark: SparkSession) -> _Hasher:
-    """The first of Java's methods that is there and hashes some keys as Kafka does.
+    """The first Java method that exists and hashes some keys as Kafka does.
 
     Raises:
-        PartwrightError: There is none, and why each was not taken.
+        PartwrightError: There is none; the error says why each one was not taken.
     """
     application = session_id(spark)
     if application not in _FOUND:
@@ -110,14 +111,14 @@ def _hash(spark: SparkSession, hasher: _Hasher, key: Column) -> Column:
 def called(
     spark: SparkSession, class_name: str, method: str, columns: Sequence[Column], types: Sequence[str] = ()
 ) -> Column:
-    """A call of a static method of Java's that gives an int, null where an argument is null.
+    """A call of a static Java method that returns an int, or null if an argument is null.
 
     Args:
         spark: A classic session.
         class_name: The method's class.
         method: Its name.
         columns: Its arguments.
-        types: What Spark casts them to, by the names of its types: a string to `BinaryType` keeps its bytes.
+        types: The Spark types that they are cast to, by name; a string cast to `BinaryType` keeps its bytes.
     """
     jvm: Any = spark._jvm
     sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
@@ -127,18 +128,18 @@ def called(
         method,
         sequence([as_expression(jvm, each) for each in columns]),
         sequence([scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
-        # A null is not asked for; the answer may be null, and is always the same.
+        # It is not called for a null; the result may be null, and the method is deterministic.
         *(True, True, True),
     ]
     if not _IS_BEFORE_4:
-        # The function of a catalogue that it would be.
+        # The catalogue function that it would be.
         arguments.append(scala_object(jvm, "scala.None"))
     invoked = jvm.org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke(*arguments)
     return from_expression(jvm, invoked)
 
 
 def _class(spark: SparkSession, name: str) -> Any:
-    """A class of Java's as Spark's tasks find it; None where it is not there."""
+    """A Java class as Spark's tasks find it; None if it does not exist."""
     jvm: Any = spark._jvm
     loader = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
     try:
@@ -148,7 +149,7 @@ def _class(spark: SparkSession, name: str) -> Any:
 
 
 def scala_object(jvm: Any, name: str) -> Any:
-    """An object of Scala's."""
+    """A Scala object."""
     package, _, last = name.rpartition(".")
     for part in package.split("."):
         jvm = getattr(jvm, part)
@@ -156,7 +157,7 @@ def scala_object(jvm: Any, name: str) -> Any:
 
 
 def as_expression(jvm: Any, column: Any) -> Any:
-    """A classic column's expression of Catalyst."""
+    """The Catalyst expression of a classic column."""
     if _IS_BEFORE_4:
         return column._jc.expr()
     # Not `ExpressionUtils.expression`, which wraps it: a query is resolved when SQL asks for one.
@@ -166,12 +167,12 @@ def as_expression(jvm: Any, column: Any) -> Any:
 
 
 def from_expression(jvm: Any, expression: Any) -> Column:
-    """A classic column of an expression of Catalyst."""
+    """A classic column from a Catalyst expression."""
     java = (
         jvm.org.apache.spark.sql.Column(expression)
         if _IS_BEFORE_4
         else scala_object(jvm, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     )
-    # The class of classic columns has another place in each version.
+    # Each version has the class of classic columns in another place.
     found: Column = type(sf.lit(0))(java)
     return found

@@ -1,1 +1,1 @@
-"""What runs on executors: how functions get there, what is missing there, and the package sent after them."""
+"""Code on executors: how functions get there, what is missing there, and the package sent after them."""

@@ -1,4 +1,4 @@
-"""Which executors a session has, and what each of them answers to a question.
+"""Which executors a session has, and each one's answer to a question.
 
 Each round has as many tasks as there are slots, so that each free executor takes some, and rounds go on until all have
 answered. Barrier mode would reach all at once, but it waits for minutes where a slot is taken or an executor is late,
@@ -47,7 +47,7 @@ def is_classic(spark: object) -> bool:
     """Whether this session has a Java process of its own; False for one of Spark Connect.
 
     Raises:
-        PartwrightError: It is no session, or it was stopped.
+        PartwrightError: It is not a session, or it was stopped.
     """
     is_remote = is_of_server(spark)
     if not (is_remote or isinstance(spark, SparkSession)):

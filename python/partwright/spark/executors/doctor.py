@@ -1,4 +1,4 @@
-"""What every executor of a Spark session has for partwright, and what to do about what is missing."""
+"""What every executor of a Spark session lacks for partwright, and what to do about it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
-    """Looks at every executor: can it run partwright's columns, and if not, what is to be done?
+    """Check every executor: can it run partwright's columns, and if not, what is missing?
 
     Executors need not have partwright, pyarrow or pandas for this. A task runs on each of them and hashes a few keys;
     nothing is changed.
@@ -77,7 +77,7 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
         that is busy all the time may be missing, for nobody tells how many there are.
 
     Raises:
-        PartwrightError: `spark` is no session, or was stopped; no executor answered within the time limit.
+        PartwrightError: `spark` is not a session, or was stopped; no executor answered within the time limit.
 
     Examples:
         >>> doctor(spark).select("executor", "ok", "why").show()

@@ -1,4 +1,4 @@
-"""What a worker of Spark sees of its Python, packages and machine; it is sent by value, for it may lack all of them."""
+"""What a Spark worker sees of its Python, packages and machine; sent by value, because it may lack all of them."""
 
 from __future__ import annotations
 

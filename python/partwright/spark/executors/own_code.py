@@ -1,4 +1,4 @@
-"""Sends modules of the current folder, such as somebody's own partitioner, to executors; nothing installed is sent."""
+"""Send modules of the current folder, such as a user's own partitioner, to executors; installed packages stay."""
 
 from __future__ import annotations
 

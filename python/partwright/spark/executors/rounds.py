@@ -1,4 +1,4 @@
-"""Asks many tasks of Spark the same question within a time limit; a task that fails takes no other answer with it."""
+"""Ask many Spark tasks the same question within a time limit; a failing task does not lose the other answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions as they are sent to Spark's workers: there they open, or say in one sentence why they cannot.
+"""Functions sent to Spark's workers: they open there, or say in one sentence why they cannot.
 
 A function that is pickled as it is names the modules of partwright that it calls. A worker without them fails before
 any line of ours runs, with a trace of a hundred lines. So the function travels sealed, as bytes, next to a small

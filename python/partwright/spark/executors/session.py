@@ -1,4 +1,4 @@
-"""The session that `partwright doctor --spark` looks at: that of a server, a cluster, spark-submit or this machine."""
+"""The session that `partwright doctor --spark` checks: of a server, a cluster, spark-submit or this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends the package to executors that do not have it, as an archive that Spark unpacks next to their workers."""
+"""Send the package to executors that do not have it, as an archive that Spark unpacks next to their workers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _TAKEN: set[tuple[str, str]] = set()
 def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
     """Sends the partwright that is installed here to every executor, and looks whether it runs there.
 
-    What is sent lasts as long as the session, reaches executors that come later, and goes before what is installed on
-    them. It is the wheel alone: executors need Python of the driver's minor version, pyarrow, and a system for which
-    the wheel was built. Where executors have the wheel already, nothing has to be sent.
+    The archive lasts as long as the session, reaches executors that start later, and takes precedence over what is
+    installed there. It is only the wheel: executors need Python of the driver's minor version, pyarrow, and a system
+    for which the wheel was built. If executors already have the wheel, you need not send anything.
 
     Args:
         spark: A session, classic or of Spark Connect.
         timeout: Seconds that executors have to answer.
 
     Raises:
-        PartwrightError: `spark` is no session, or was stopped; this Spark takes no archives; partwright is not
+        PartwrightError: `spark` is not a session, or was stopped; this Spark takes no archives; partwright is not
             installed from a wheel here; an executor cannot run what was sent, or did not answer in time.
 
     Examples:

@@ -1,4 +1,4 @@
-"""The wheel that is installed here: what machines it is for, and its files as an archive that imports elsewhere."""
+"""The installed wheel: which machines it fits, and its files as an archive that imports elsewhere."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Streams into a topic: each micro-batch placed, laid out, and written so that a batch that runs again adds nothing."""
+"""Streams into a topic: each micro-batch is placed, laid out, and written so that running it again adds nothing."""

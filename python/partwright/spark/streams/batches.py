@@ -1,4 +1,4 @@
-"""One micro-batch of a stream: placed, laid out, noted, and written where it is not there yet."""
+"""One micro-batch of a stream: place it, lay it out, note it, and write what is not there yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stream notes next to Spark's checkpoint: which stream it is, and where each batch began in the topic.
+"""A stream's notes next to Spark's checkpoint: which stream it is, and where each batch began in the topic.
 
 Spark's own checkpoint says which records a batch has. A batch that was begun and not committed runs again with the same
 records, so the offsets at which it began the first time say where to look for what it wrote.

@@ -1,4 +1,4 @@
-"""`write_stream`: any streaming table into a topic, each key in order, nothing lost or written twice by a restart."""
+"""`write_stream`: any streaming table into a topic; each key in order, nothing lost or written twice by a restart."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def write_stream(
 ) -> StreamingQuery:
     """Starts a query that writes a streaming table to a topic, each record into its exact partition.
 
-    Each micro-batch is asked how many partitions the topic has, laid out so that one task writes one partition in
-    order, and noted in the checkpoint's folder `partwright` before its first record. A batch that runs again after a
-    crash reads back the end of what it wrote and writes what is missing. Spark's own sink writes it (at least once:
-    only a task that Spark tries again within a batch writes records twice); with `exactly_once` tasks write in
-    transactions.
+    For each micro-batch, the topic's number of partitions is checked, the batch is laid out so that one task writes one
+    partition in order, and it is noted in the checkpoint's folder `partwright` before its first record. A batch that
+    runs again after a crash reads back the end of what it wrote, and writes what is missing. Spark's own sink writes it
+    (at least once: only a task that Spark retries within a batch writes records twice); with `exactly_once` tasks write
+    in transactions.
 
     Args:
         df: A streaming table.
@@ -66,33 +66,33 @@ def write_stream(
         key: The column of the keys.
         value: The column of the values, text or binary.
         checkpoint: The folder of Spark's checkpoint, on any file system that Spark knows.
-        bootstrap: Where the broker is; None for the `bootstrap.servers` of the configuration.
+        bootstrap: The broker; None for the `bootstrap.servers` of the configuration.
         kafka_config: The client configuration: a dict of settings by Kafka's or by librdkafka's names, or the path of a
             properties file.
         headers: The column of the headers, `array<struct<key: string, value: binary>>`; None for none.
         timestamp: With `exactly_once`, the column of the records' timestamps in milliseconds; None for now.
-        order_by: What says which of a key's records in a batch comes first; None for the order that they have there, as
-            from Kafka or from files. After a shuffle of the query name columns.
+        order_by: The columns that order a key's records in a batch; None keeps their order, as from Kafka or from
+            files. Name columns after a shuffle in the query.
         client: The client profile.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         engine: `arrow` or `jvm`; see `partition_for_key`.
-        strategy: What places records that the client does not place by their key, by name or as the dotted path of a
-            partitioner; it begins anew with each batch. None spreads them evenly, by what they are.
+        strategy: Places records that the client does not place by their key, by name or as the dotted path of a
+            partitioner; it starts anew with each batch. None spreads them evenly, by their contents.
         exactly_once: Whether each task writes in transactions.
-        follow_partitions: Whether the stream goes on where the topic got more partitions; by default it stops.
-        available_now: Whether the query ends once it wrote what is there now.
+        follow_partitions: Whether the stream continues if the topic gets more partitions; by default it stops.
+        available_now: Whether the query ends once it has written what is there now.
         every: Seconds from one batch to the next; None for as soon as possible.
-        real_time: How long a batch of Spark's real-time mode lasts, `5 minutes` say: records pass at once, by the
-            `jvm` engine and Spark's own sink, at least once, for as many partitions as the topic has now.
+        real_time: How long a batch of Spark's real-time mode lasts, such as `5 minutes`: records pass at once, by the
+            `jvm` engine and Spark's own sink, at least once, for the topic's present number of partitions.
         on_batch: Is told of each batch that is done.
 
     Returns:
         The query, which runs.
 
     Raises:
-        PartwrightError: A table that is no stream, a session of Spark Connect, a topic that is not there, a checkpoint
-            of another stream, columns that are not there, options that contradict each other, or without `exactly_once`
-            a session that runs slow tasks a second time (spark.speculation).
+        PartwrightError: The table is not a stream, the session is Spark Connect, the topic does not exist, the
+            checkpoint is of another stream, columns do not exist, options contradict each other, or the
+            session runs slow tasks a second time (spark.speculation) without `exactly_once`.
         BrokerError: No Kafka answers, or it refuses.
 
     Examples:
@@ -167,10 +167,10 @@ def _check(
         )
     if not df.isStreaming:
         raise PartwrightError(
-            "the table is no stream: read it with spark.readStream, or write it with partwright run"
+            "the table is not a stream: read it with spark.readStream, or write it with partwright run"
         )
     if available_now and every is not None:
-        raise PartwrightError("available_now ends after what is there, every goes on: say one of them")
+        raise PartwrightError("available_now ends after what is there, every goes on: give only one of them")
     if every is not None and not 0 <= every < float("inf"):
         raise PartwrightError(f"every takes seconds, 0 or more, not {every}")
     if timestamp is not None and not exactly_once:

@@ -3,9 +3,9 @@
 /// List `i` is `values[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists<T> {
-    /// Where each list begins, and the last one's end.
+    /// Where each list begins, and where the last one ends.
     pub offsets: Vec<usize>,
-    /// The lists, one behind the other.
+    /// The lists, one after the other.
     pub values: Vec<T>,
 }
 
@@ -31,7 +31,7 @@ impl<T: Copy> Lists<T> {
         &self.values[self.offsets[list]..self.offsets[list + 1]]
     }
 
-    /// Ends a list, to which `values` has grown.
+    /// Ends a list at the present end of `values`.
     pub fn end(&mut self) {
         self.offsets.push(self.values.len());
     }
@@ -47,7 +47,7 @@ impl<T: Copy> Lists<T> {
 }
 
 impl<T: Copy + Default> Lists<T> {
-    /// Values given to lists one at a time, each list in the order of the giving.
+    /// Values added to lists one at a time, each list in the order of the additions.
     pub(super) fn dealt(lists: usize, dealt: &[(u32, T)]) -> Self {
         let mut offsets = vec![0; lists + 1];
         for &(list, _) in dealt {

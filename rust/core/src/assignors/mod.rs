@@ -1,16 +1,16 @@
 //! Kafka's assignors: which member of a group reads which partitions, in the order of Kafka's own lists.
 //!
-//! Exact to `org.apache.kafka.clients.consumer` of kafka-clients 3.9.0 to 4.4.0 (`RangeAssignor`,
-//! `RoundRobinAssignor`, `StickyAssignor`, `CooperativeStickyAssignor`), ties and quirks included. Names become numbers
-//! at the door ([`Group::new`]), in the orders that Java gives them; the algorithms know numbers alone.
+//! Exact to `org.apache.kafka.clients.consumer` of kafka-clients 3.9.0 to 4.4.0 (`RangeAssignor`, `RoundRobinAssignor`,
+//! `StickyAssignor`, `CooperativeStickyAssignor`), ties and quirks included. Names become numbers in [`Group::new`], in
+//! Java's orders; the algorithms know only numbers.
 //!
 //! | where | what it knows |
 //! | --- | --- |
-//! | `given`, `assignment`, `lists` | what an assignor is asked and what it answers |
+//! | `given`, `assignment`, `lists` | an assignor's input and answer |
 //! | `quotas` | how many partitions are a member's share |
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
-//! | `legacy` | assignors that Kafka has no more |
+//! | `legacy` | assignors that Kafka no longer has |
 //! | [`other_clients`] | the assignors of other clients than Java's |
 
 mod assignment;
@@ -27,7 +27,7 @@ use std::str::FromStr;
 pub use assignment::{Assignment, Chance};
 pub use client::group::Group;
 use client::{range, round_robin, sticky};
-pub use given::{Given, MOST_PARTITIONS, Options};
+pub use given::{Given, MOST_PARTITIONS, NoRack, Options};
 pub use lists::Lists;
 pub use quotas::Quota;
 
@@ -43,7 +43,8 @@ pub enum Assignor {
     RoundRobin,
     /// `StickyAssignor`: balanced, and as much as possible stays where it is.
     Sticky,
-    /// `CooperativeStickyAssignor`: the same, and what changes hands is withheld until its owner has let go.
+    /// `CooperativeStickyAssignor`: the same, but partitions that change hands are withheld until their owner gave them
+    /// up.
     CooperativeSticky,
     /// `StickyAssignor` of Kafka 2.8.
     Sticky28,
@@ -55,7 +56,7 @@ pub enum Assignor {
     OldRange,
     /// `kafka.consumer.RoundRobinAssignor` of Kafka 0.10, by consumer thread.
     OldRoundRobin,
-    /// One of the broker's own: those ask for topics' ids, and give sorted lists.
+    /// One of the broker's own, which need topic IDs and return sorted lists.
     Server(server::Kind),
     /// One of another client than Java's.
     OtherClient(&'static other_clients::ClientAssignor),
@@ -83,7 +84,8 @@ impl Assignor {
         other_clients::all().map(Self::OtherClient)
     }
 
-    /// The name by which members of a group agree on it; of an older one, with its version; of another client, with that.
+    /// The name on which members of a group agree; with the version for an older one, and with the client for another
+    /// client's.
     pub fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
@@ -98,6 +100,22 @@ impl Assignor {
             Self::Server(kind) => kind.name(),
             Self::OtherClient(assignor) => assignor.name(),
         }
+    }
+
+    /// Whether what changes hands is withheld until its owner has let go.
+    #[must_use]
+    pub fn is_cooperative(self) -> bool {
+        match self {
+            Self::CooperativeSticky | Self::CooperativeSticky28 => true,
+            Self::OtherClient(assignor) => assignor.wire_name() == "cooperative-sticky",
+            _ => false,
+        }
+    }
+
+    /// Whether its members tell, or tell in the order of, what they were given last.
+    #[must_use]
+    pub fn remembers(self) -> bool {
+        matches!(self, Self::Sticky | Self::Sticky28 | Self::Sticky23 | Self::OtherClient(_))
     }
 
     /// Who reads what: a list of partitions for each member, in the order of Kafka's own list.
@@ -123,8 +141,8 @@ impl Assignor {
     ///
     /// # Errors
     ///
-    /// [`Error::Unassigned`] where Kafka's own assignor throws, [`Error::ClientFails`] where another client does, and
-    /// those of [`Group::new`].
+    /// [`Error::Unassigned`] if Kafka's own assignor throws, [`Error::ClientFails`] if another client does, and those
+    /// of [`Group::new`].
     pub fn assign(self, given: &Given<'_>) -> Result<Assignment> {
         match self {
             Self::Range => on_the_client(given, |group| Ok(range::assign(group))),

@@ -13,34 +13,34 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// What every member has at least.
+    /// The number that every member has at least.
     pub least: u32,
     /// How many members have one more.
     pub extra: u32,
 }
 
 impl Quota {
-    /// The shares of so many members. Both numbers are of Java's `int`; without members there is no share that means
-    /// anything, and no panic either.
+    /// The shares of some members. Both numbers fit into Java's `int`. Without members, the shares mean nothing, but
+    /// there is no panic.
     #[inline]
     pub fn of(partitions: u32, members: u32) -> Self {
         let least = quotient(partitions, members);
         Self { least, extra: partitions.wrapping_sub(least.wrapping_mul(members)) }
     }
 
-    /// The same of numbers that were counted in memory.
+    /// The same for numbers that were counted in memory.
     pub(super) fn of_counts(partitions: usize, members: usize) -> Self {
         let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
         Self::of(count(partitions), count(members))
     }
 
-    /// What no member has more of.
+    /// The most that a member has.
     #[inline]
     pub fn most(self) -> u32 {
         self.least.wrapping_add(u32::from(self.extra > 0))
     }
 
-    /// Where the range of a member begins, of whom there are so many before it.
+    /// Where a member's range begins, given how many members come before it.
     #[inline]
     pub fn start(self, before: u32) -> u32 {
         before.wrapping_mul(self.least).wrapping_add(before.min(self.extra))
@@ -77,7 +77,7 @@ mod tests {
 
     const MOST: u32 = i32::MAX as u32;
 
-    /// Compares with the definitions in whole numbers.
+    /// Compares the results with the definitions in whole numbers.
     fn is_exact(partitions: u32, members: u32) {
         let quota = Quota::of(partitions, members);
         assert_eq!(quota.least, partitions / members, "{partitions} / {members}");

@@ -1,4 +1,4 @@
-//! The queues of a topic, and what a record does to them (`RecordAccumulator.append`).
+//! The queues of a topic, and the effect of a record on them (`RecordAccumulator.append`).
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::producer::sizes::Size;
 /// The batches of a topic's partitions.
 #[derive(Clone, Debug)]
 pub(super) struct Accumulator {
-    /// Those of the metadata, in its order, and then any other that a key has led to.
+    /// Those of the metadata, in its order, then others to which a record went.
     queues: Vec<Queue>,
     /// The partition of each queue.
     ids: Vec<i32>,
     places: Places,
     walk: Walk,
-    /// By broker, those of its partitions whose queues hold anything, by their numbers among its partitions.
+    /// By broker, its partitions whose queues hold anything, by their numbers among its partitions.
     led: Vec<Bits>,
     /// How many partitions the metadata has.
     known: usize,
@@ -30,12 +30,13 @@ pub(super) struct Accumulator {
     changes: u64,
 }
 
-/// The place of each partition's queue. What it takes follows how many partitions there are, however large their numbers.
+/// The place of each partition's queue. Its memory depends on how many partitions there are, not on how large their
+/// numbers are.
 #[derive(Clone, Debug)]
 struct Places {
-    /// Of the partitions from 0 on, as many as the metadata has; [`NOWHERE`] for one without a queue.
+    /// For the partitions from 0 on, as many as the metadata has; [`NOWHERE`] for one without a queue.
     first: Vec<u32>,
-    /// Of partitions with larger numbers.
+    /// For partitions with larger numbers.
     far: BTreeMap<i32, u32>,
 }
 
@@ -61,14 +62,14 @@ impl Places {
     }
 }
 
-/// What a record did.
+/// The effect of a record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outcome {
     /// The batch that it is in.
     pub(super) batch: u64,
     /// Whether the sender is woken up: `newBatchCreated || batchIsFull`.
     pub(super) wakes: bool,
-    /// Whether any batch was opened, or takes no more records since.
+    /// Whether any batch was opened, or was filled.
     pub(super) matters: bool,
 }
 
@@ -105,7 +106,7 @@ impl Accumulator {
         &mut self.queues[place]
     }
 
-    /// The queues that were met, in the order in which Java walks them.
+    /// The existing queues, in the order in which Java walks them.
     pub(super) fn walk(&self) -> impl ExactSizeIterator<Item = &Queue> {
         self.walk.order().iter().map(|&place| &self.queues[place as usize])
     }
@@ -115,12 +116,12 @@ impl Accumulator {
         self.walk.holding().map(|place| &self.queues[place as usize])
     }
 
-    /// Whether each partition of the metadata, or as many others, have been met.
+    /// Whether every partition of the metadata, or as many others, have a queue.
     pub(super) fn has_met_all(&self) -> bool {
         self.walk.order().len() >= self.known
     }
 
-    /// Adds a queue, and gives its place.
+    /// Adds a queue, and returns its place.
     fn add(&mut self, queue: Queue) -> u32 {
         let place = u32::try_from(self.queues.len()).unwrap_or(NOWHERE);
         self.places.put(queue.partition, place);
@@ -129,7 +130,7 @@ impl Accumulator {
         place
     }
 
-    /// The place of a partition's queue, which is there from now on: `computeIfAbsent`.
+    /// The place of a partition's queue, which exists from now on: `computeIfAbsent`.
     #[inline]
     pub(super) fn meet(&mut self, partition: i32) -> usize {
         match self.places.get(partition) {
@@ -150,7 +151,7 @@ impl Accumulator {
         place as usize
     }
 
-    /// Puts a batch back that has come back: `reenqueue`.
+    /// Puts a returned batch back: `reenqueue`.
     pub(super) fn put_back(&mut self, mut batch: Queued, now: i64) {
         batch.came_back(now);
         let place = self.meet(batch.partition);
@@ -170,7 +171,7 @@ impl Accumulator {
         Some(batch)
     }
 
-    /// A queue is longer or shorter than it was.
+    /// Notes that a queue got longer or shorter.
     fn changed(&mut self, place: usize) {
         let queue = &self.queues[place];
         let holds = !queue.batches.is_empty();
@@ -186,7 +187,7 @@ impl Accumulator {
         self.changes
     }
 
-    /// The answer for a partition is there, which may be drained again.
+    /// The answer for a partition arrived, so it may be drained again.
     pub(super) fn unmute(&mut self, partition: i32) {
         let place = self.meet(partition);
         self.queues[place].is_muted = false;
@@ -239,7 +240,7 @@ impl<R: Report> Appends for Appending<'_, R> {
         self.report.opened(&queued);
         let queue = &mut self.accumulator.queues[place];
         queue.batches.push_back(queued);
-        // What nobody leads never leaves, and need not be kept.
+        // Batches of partitions without a leader never leave, and need not be kept.
         if queue.leader.is_none()
             && let Some(before) = queue.batches.pop_front_if(|first| first.id != id)
         {

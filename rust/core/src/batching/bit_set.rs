@@ -1,4 +1,4 @@
-//! A set of small numbers, walked in ascending order: which of many queues hold anything, of which few do.
+//! A set of small numbers, walked in ascending order: which few of many queues hold anything.
 
 /// The set.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ impl Bits {
         Self { words: vec![0; end.div_ceil(64)] }
     }
 
-    /// Takes a number in, or out.
+    /// Adds or removes a number.
     #[inline]
     pub(super) fn set(&mut self, number: usize, is_in: bool) {
         let bit = 1 << (number % 64);

@@ -1,4 +1,4 @@
-//! The brokers as a producer's sender knows them: what is in flight to each, and when it is away.
+//! The brokers as a producer's sender sees them: what is in flight to each, and when it is away.
 
 use std::collections::VecDeque;
 
@@ -20,13 +20,13 @@ pub(super) struct Node {
     pub(super) is_near: bool,
     /// The places of the partitions that it leads, in the order of the metadata.
     pub(super) partitions: Vec<usize>,
-    /// Where draining goes on.
+    /// Where draining continues.
     pub(super) drain_index: usize,
-    /// Its requests in flight, which it answers in their order.
+    /// Its requests in flight, which it answers in order.
     pub(super) in_flight: VecDeque<Request>,
-    /// Whether there is something to send to it, by the last look.
+    /// Whether there is something to send to it, at the last check.
     pub(super) is_ready: bool,
-    /// Whether it was asked and refused, by the last look.
+    /// Whether it was asked and refused, at the last check.
     pub(super) is_refused: bool,
     /// When it was last ready, and last accepted something: `NodeLatencyStats`.
     pub(super) latency: Option<LatencyStats>,
@@ -58,7 +58,7 @@ impl Nodes {
         self.0.binary_search_by_key(&id, |node| node.id).ok()
     }
 
-    /// Forgets what the last look has found.
+    /// Forgets the results of the last check.
     pub(super) fn forget(&mut self) {
         for node in &mut self.0 {
             (node.is_ready, node.is_refused) = (false, false);
@@ -102,7 +102,7 @@ impl Node {
         }
     }
 
-    /// When a request that is sent now is answered: not before those that are in flight.
+    /// When a request sent now is answered: not before those in flight.
     pub(super) fn answers(&mut self, now: i64) -> i64 {
         let last = self.in_flight.back().map_or(now, |request| request.done_ms);
         now.saturating_add(self.latencies.next()).max(last)
@@ -113,7 +113,7 @@ impl Node {
         self.in_flight.len() < most && !self.away.iter().any(|&(from, to)| from <= now && now < to)
     }
 
-    /// It had something to send, and accepted it or not: `updateNodeLatencyStats`.
+    /// Notes whether it accepted what there was to send: `updateNodeLatencyStats`.
     pub(super) fn was_ready(&mut self, now: i64, accepted: bool) {
         let latency = self.latency.get_or_insert(LatencyStats { ready: now, drained: now });
         if accepted {

@@ -1,4 +1,4 @@
-//! How long brokers take to answer: always as long, or as long as is drawn for each request.
+//! How long brokers take to answer: always equally long, or as drawn for each request.
 
 use std::f64::consts::TAU;
 
@@ -8,23 +8,23 @@ use crate::{Error, Result};
 /// How long a broker takes to answer a request, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Latency {
-    /// Always as long.
+    /// Always equally long.
     Constant(i64),
-    /// Each whole number from the first to the last, which are both among them, as likely.
+    /// Each whole number from the first to the last, both included, equally likely.
     Uniform {
         /// The least.
         from: i64,
         /// The most.
         to: i64,
     },
-    /// Log-normal, by what metrics say of it; rounded to the nearest millisecond.
+    /// Log-normal, by its percentiles as in metrics; rounded to the nearest millisecond.
     LogNormal {
         /// The median, 1 or more.
         p50: i64,
-        /// The 99th percentile, no less than that.
+        /// The 99th percentile, not below the median.
         p99: i64,
     },
-    /// One of these, each as likely.
+    /// One of these, each equally likely.
     Among(Vec<i64>),
 }
 
@@ -34,11 +34,11 @@ impl Default for Latency {
     }
 }
 
-/// The most that is drawn, as Java's timeouts are numbers of 32 bits.
+/// The largest draw, because Java's timeouts are 32-bit numbers.
 const MOST: i64 = i32::MAX as i64;
-/// Where the standard normal distribution has its 99th percentile.
+/// The 99th percentile of the standard normal distribution.
 const NORMAL_P99: f64 = 2.326_347_874_040_840_8;
-/// How many numbers a draw may be.
+/// The number of possible draws.
 const INTS: f64 = 4_294_967_296.0;
 
 impl Latency {
@@ -75,7 +75,7 @@ pub(super) struct Latencies {
 }
 
 impl Latencies {
-    /// Those that follow from a scenario's seed and the broker's id, so that neither a strategy's draws nor another broker's
+    /// They follow from a scenario's seed and the broker's ID, so neither a strategy's draws nor another broker's
     /// requests change them.
     pub(super) fn new(latency: Latency, seed: i64, broker: i32) -> Self {
         // Without the 1, broker 0 would draw the strategy's own numbers from the seed 0.
@@ -84,7 +84,7 @@ impl Latencies {
         Self { latency, draws: Draws::seeded(mixed.cast_signed()) }
     }
 
-    /// That of the next request.
+    /// The latency of the next request.
     pub(super) fn next(&mut self) -> i64 {
         match &self.latency {
             Latency::Constant(ms) => *ms,
@@ -98,8 +98,8 @@ impl Latencies {
     }
 }
 
-/// Each whole number from 0 to below the count, which is 2^31 at most, as likely: draws beyond the last whole multiple of the
-/// count are drawn anew.
+/// A whole number below the count, which is at most 2^31, each equally likely: draws beyond the last whole multiple of
+/// the count are repeated.
 fn below(draws: &mut Draws, count: i64) -> i64 {
     const ALL: i64 = 1 << 32;
     let end = ALL - ALL % count;
@@ -111,7 +111,7 @@ fn below(draws: &mut Draws, count: i64) -> i64 {
     }
 }
 
-/// Box and Muller's normal number, on the scale on which these are its percentiles.
+/// A normal number by Box and Muller, scaled so that it has these percentiles.
 fn log_normal(draws: &mut Draws, p50: i64, p99: i64) -> i64 {
     let (p50, p99) = (float(p50), float(p99));
     // The first is never 0, which has no logarithm.
@@ -124,12 +124,12 @@ fn log_normal(draws: &mut Draws, p50: i64, p99: i64) -> i64 {
     whole
 }
 
-/// What a seed draws never ends.
+/// A seed's draws never end.
 fn draw(draws: &mut Draws) -> u32 {
     draws.next_int().unwrap_or_default().cast_unsigned()
 }
 
-/// A number of milliseconds, which has 31 bits at most.
+/// A number of milliseconds, which has at most 31 bits.
 fn float(ms: i64) -> f64 {
     f64::from(i32::try_from(ms).unwrap_or(i32::MAX))
 }

@@ -5,19 +5,19 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `scenario` | what is given: settings, brokers, partitions |
+//! | `scenario` | the input: settings, brokers, partitions |
 //! | `latency` | how long a broker takes to answer |
 //! | `queue` | the batches that wait for a partition |
-//! | `accumulator` | the queues of a topic, and what a record does to them |
+//! | `accumulator` | the queues of a topic, and the effect of a record on them |
 //! | `queue_order` | the order in which Java walks the queues |
 //! | `bit_set` | which of them hold anything |
 //! | `brokers` | a broker: its requests in flight, when it is away |
-//! | `ready_brokers` | which brokers are ready, and what the strategy is told of the queues |
+//! | `ready_brokers` | which brokers are ready, and what the strategy learns about the queues |
 //! | `request` | a request to a broker |
-//! | `sender` | what is drained into requests, and what comes of them |
+//! | `sender` | how batches are drained into requests, and what follows |
 //! | `simulation` | the clock |
-//! | `report` | what is told on the way |
-//! | `report_rows`, `summary` | all of it, and what it comes to in fixed memory |
+//! | `report` | what is reported on the way |
+//! | `report_rows`, `summary` | all of it, and a summary in fixed memory |
 
 mod accumulator;
 mod bit_set;

@@ -6,7 +6,7 @@ use crate::producer::append::Appended;
 use crate::producer::open_batches::Batch;
 use crate::producer::sizes::Size;
 
-/// Why a batch took no more records.
+/// Why a batch takes no further records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It reached its limit.
@@ -17,7 +17,7 @@ pub enum Why {
     Linger,
     /// The producer was flushed.
     Flush,
-    /// Another partition of its broker was ready, and it went along.
+    /// Another partition of its broker was ready, and the batch left with it.
     Node,
 }
 
@@ -49,7 +49,7 @@ pub struct Queued {
     pub closed_ms: Option<i64>,
     /// Why; `None` until it is drained.
     pub why: Option<Why>,
-    /// The times of its records and how many each has, where the report counts them.
+    /// The times of its records, and how many records have each, if the report counts them.
     pub(super) times: Vec<(i64, u32)>,
     /// When it was opened, or came back: `lastAttemptMs`.
     last_try: i64,
@@ -96,7 +96,7 @@ impl Queued {
         self.batch.append(size, at)
     }
 
-    /// Notes that a record of this time is in it.
+    /// Notes a record of this time.
     pub(super) fn count(&mut self, at: i64) {
         match self.times.last_mut() {
             Some((last, records)) if *last == at => *records += 1,
@@ -120,7 +120,7 @@ impl Queued {
         self.last_try = now;
     }
 
-    /// It leaves, for the first time or again, and takes no more records: `ProducerBatch.close`.
+    /// It leaves, for the first time or again, and takes no further records: `ProducerBatch.close`.
     pub(super) fn leave(&mut self, now: i64, linger: i64, flushing: bool) {
         if self.why.is_none() {
             self.why = Some(match () {
@@ -144,11 +144,11 @@ pub(super) struct Queue {
     pub(super) leader: Option<usize>,
     /// The partition's number among those that its leader leads.
     pub(super) number: Option<usize>,
-    /// Whether the accumulator has met it, and holds a deque for it, which may be empty.
+    /// Whether the accumulator has a deque for it, which may be empty.
     pub(super) is_met: bool,
-    /// Whether it waits for an answer, where one request may be in flight at most.
+    /// Whether it waits for an answer, if at most one request may be in flight.
     pub(super) is_muted: bool,
-    /// Whether there were batches that will never leave; the last of them alone is kept.
+    /// Whether there were batches that will never leave; only the last of them is kept.
     pub(super) has_left_over: bool,
     pub(super) batches: VecDeque<Queued>,
 }
@@ -171,7 +171,7 @@ impl Queue {
         self.batches.len() > 1 || self.has_left_over
     }
 
-    /// Whether its first batch may leave without having lingered: it is full, or there are others behind it.
+    /// Whether its first batch may leave without lingering, because it is full or others follow.
     pub(super) fn has_full(&self) -> bool {
         self.batches.len() > 1 || self.batches.back().is_some_and(Queued::is_full)
     }

@@ -3,7 +3,7 @@
 use super::bit_set::Bits;
 use crate::java::copy_on_write_map::CopyOnWriteMap;
 
-/// The queues that the accumulator has met, as `CopyOnWriteMap<Integer, Deque>` has them.
+/// The accumulator's queues, in the order of `CopyOnWriteMap<Integer, Deque>`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
     /// The places of the queues.
@@ -24,12 +24,12 @@ impl Walk {
         self.holds.iter().map(|step| self.order()[step])
     }
 
-    /// A queue, which was met, holds something, or nothing any more.
+    /// An existing queue now holds something, or nothing.
     pub(super) fn set_holding(&mut self, place: usize, holds: bool) {
         self.holds.set(self.steps[place] as usize, holds);
     }
 
-    /// A queue is new, and empty; `ids` are the partitions of all places.
+    /// Adds a new, empty queue; `ids` are the partitions of all places.
     pub(super) fn put(&mut self, place: u32, ids: &[i32]) {
         let holding: Vec<_> = self.holding().collect();
         self.queues.put(place, ids);

@@ -1,5 +1,5 @@
-//! Which brokers are ready (`RecordAccumulator.ready`), and what the built-in partitioner is told of the queues on the way
-//! (`partitionReady`).
+//! Which brokers are ready (`RecordAccumulator.ready`), and what the built-in partitioner learns about the queues in
+//! the same walk (`partitionReady`).
 
 use super::accumulator::Accumulator;
 use super::brokers::{Node, Nodes};
@@ -8,19 +8,19 @@ use super::scenario::Settings;
 use crate::Result;
 use crate::producer::{Producer, Queues};
 
-/// What is looked at, and by what rules.
+/// The input of the check, and its rules.
 pub(super) struct Look<'a> {
     pub(super) settings: &'a Settings,
     pub(super) now: i64,
     pub(super) flushing: bool,
 }
 
-/// The queues' lengths as they were last told.
+/// The queues' lengths that were last reported.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
     now: Queues,
     before: Queues,
-    /// How often the queues had changed by then; none where nothing at all was told.
+    /// How often the queues had changed by then; none if nothing was reported.
     changes: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Told {
 }
 
 impl Look<'_> {
-    /// Finds the brokers that are ready; after how many milliseconds another may be.
+    /// Finds the ready brokers; returns after how many milliseconds another one may be ready.
     pub(super) fn ready(&self, accumulator: &Accumulator, nodes: &mut Nodes) -> Option<i64> {
         let mut delay = None;
         nodes.forget();
@@ -91,7 +91,7 @@ impl Look<'_> {
     }
 }
 
-/// The queues' lengths on their way into Java's arrays.
+/// The queues' lengths, as written into Java's arrays.
 struct Counted<'a> {
     queues: &'a mut Queues,
     /// How many places are taken.
@@ -110,8 +110,8 @@ impl<'a> Counted<'a> {
         Self { queues, taken: 0 }
     }
 
-    /// A partition with a leader takes a place. Where that has refused too long it gives the place back, but what it wrote
-    /// stays: the next partition, if it is empty, is as long as it was.
+    /// A partition with a leader takes a place. If the leader has refused for too long, the place is given back, but
+    /// the length written there stays: if the next partition's queue is empty, it seems to have that length.
     fn count(&mut self, queue: &Queue, leader: &Node, timeout: i64) {
         let Queues { sizes, ids, near, .. } = &mut *self.queues;
         ids[self.taken] = queue.partition;

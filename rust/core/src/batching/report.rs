@@ -1,11 +1,11 @@
-//! What a simulation tells on the way.
+//! What a simulation reports on the way.
 
 use super::queue::Queued;
 use super::request::Request;
 
-/// Who wants to know what happens; each call comes when it happens.
+/// Receives events when they happen.
 pub trait Report {
-    /// Whether batches shall count the times of their records.
+    /// Whether batches count the times of their records.
     const COUNTS_TIMES: bool = false;
 
     /// A record is in a batch of a partition.
@@ -23,11 +23,11 @@ pub trait Report {
     /// A batch never left.
     fn left_over(&mut self, _batch: &Queued) {}
 
-    /// The strategy leaves its sticky partition with this record, for another or the same once more.
+    /// With this record, the strategy leaves its sticky partition for another one, or for the same one again.
     fn switched(&mut self, _record: u64, _at: i64, _from: i32, _to: i32) {}
 }
 
-/// Two who want to know.
+/// Two receivers.
 impl<A: Report, B: Report> Report for (A, B) {
     const COUNTS_TIMES: bool = A::COUNTS_TIMES || B::COUNTS_TIMES;
 
@@ -62,7 +62,7 @@ impl<A: Report, B: Report> Report for (A, B) {
     }
 }
 
-/// One who may want to know.
+/// An optional receiver.
 impl<R: Report> Report for Option<R> {
     const COUNTS_TIMES: bool = R::COUNTS_TIMES;
 

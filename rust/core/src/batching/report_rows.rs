@@ -1,10 +1,10 @@
-//! All that a simulation tells, as rows.
+//! Everything that a simulation reports, as rows.
 
 use super::queue::{Queued, Why};
 use super::report::Report;
 use super::request::Request;
 
-/// All of it.
+/// All rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     /// The partition, the batch and the time of each record.
@@ -30,9 +30,9 @@ pub struct BatchRow {
     pub bytes: i64,
     /// The time of its first record.
     pub opened_ms: i64,
-    /// When it became full or had no room, or else was drained; `None` where it never left.
+    /// When it became full, had no room, or was drained; `None` if it never left.
     pub closed_ms: Option<i64>,
-    /// Why it was closed; `None` where it never left.
+    /// Why it was closed; `None` if it never left.
     pub why: Option<Why>,
     /// The number and the time of each request that it was in.
     pub sends: Vec<(u64, i64)>,
@@ -49,7 +49,7 @@ pub struct RequestRow {
     pub sent_ms: i64,
     /// When it was answered.
     pub done_ms: i64,
-    /// Whether its batches were complete by that.
+    /// Whether its batches were then complete.
     pub is_ok: bool,
     /// The size of its batches.
     pub bytes: i64,
@@ -60,7 +60,7 @@ pub struct RequestRow {
 /// A switch of the sticky partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchRow {
-    /// The number of the record with which it came.
+    /// The number of the record that caused it.
     pub record: u64,
     /// When.
     pub at_ms: i64,

@@ -1,4 +1,4 @@
-//! What a simulation is given beside its records.
+//! The input of a simulation, apart from its records.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::producer::strategy::Batching;
 use crate::producer::{self, Draws, Strategy, Topic};
 use crate::{Error, Result};
 
-/// What a producer is configured with, as far as it decides over its batches; the names are Kafka's.
+/// The part of a producer's configuration that decides about batches, under Kafka's names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `batch.size` in bytes.
@@ -80,7 +80,7 @@ pub struct Broker {
     pub rack: Option<String>,
     /// How long it takes to answer.
     pub latency: Latency,
-    /// When it accepts no request: from the first of two times to before the second.
+    /// When it accepts no request: from the first of two times until just before the second.
     pub away: Vec<(i64, i64)>,
 }
 
@@ -93,14 +93,14 @@ pub struct Partition {
     pub leader: Option<i32>,
 }
 
-/// All that is given beside the records.
+/// The whole input, apart from the records.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// How partitions are chosen; see [`Scenario::STRATEGIES`].
     pub strategy: Strategy,
     /// The producer's configuration.
     pub settings: Settings,
-    /// Whether the sender runs after each append that filled or opened a batch, and not after an instant's records alone.
+    /// Whether the sender runs after each append that filled or opened a batch, not only after an instant's records.
     pub each_append: bool,
     /// The brokers.
     pub brokers: Vec<Broker>,
@@ -110,9 +110,9 @@ pub struct Scenario {
     pub flush_ms: Option<i64>,
     /// The requests, counted from 0, that fail and are tried again.
     pub failed_requests: Vec<u64>,
-    /// What the strategy draws.
+    /// The strategy's draws.
     pub draws: Draws,
-    /// What the latencies follow from that are drawn.
+    /// The seed of drawn latencies.
     pub seed: i64,
 }
 
@@ -139,7 +139,7 @@ impl Scenario {
         self.settings.adaptive && self.strategy.batching() == Batching::BuiltIn
     }
 
-    /// Refuses what Kafka refuses, and what does not fit together.
+    /// Refuses what Kafka refuses, and inconsistent input.
     pub(super) fn check(&self) -> Result<()> {
         if !Self::STRATEGIES.contains(&self.strategy) {
             return refused(format!(

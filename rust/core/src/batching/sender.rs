@@ -1,4 +1,4 @@
-//! What is drained into requests, and what comes of them (`Sender.sendProducerData`, `RecordAccumulator.drain`).
+//! How batches are drained into requests, and what follows (`Sender.sendProducerData`, `RecordAccumulator.drain`).
 
 use super::accumulator::Accumulator;
 
@@ -22,18 +22,18 @@ pub(super) struct Sender {
     /// When it wants to run again.
     pub(super) timer: Option<i64>,
     requests: u64,
-    /// Where draining goes on in Kafka 2.8, which has one such place for all brokers.
+    /// Where draining continues in Kafka 2.8, which has one such place for all brokers.
     drain_index: usize,
     most_in_flight: usize,
     /// Whether its accumulator is that of Kafka 2.8.
     is_old: bool,
-    /// Lists of batches that are free again.
+    /// Lists of batches for reuse.
     spare: Vec<Vec<Queued>>,
 }
 
 impl Sender {
     pub(super) fn new(mut scenario: Scenario, nodes: Nodes) -> Self {
-        // As KafkaProducer hands it on.
+        // As KafkaProducer passes it on.
         scenario.settings.linger_ms = scenario.settings.linger_ms.min(i32::MAX.into());
         scenario.failed_requests.sort_unstable();
         Self {
@@ -54,8 +54,8 @@ impl Sender {
         &self.scenario
     }
 
-    /// Whether a run would find what the last one found, as long as no batch is opened, filled or closed and no answer comes:
-    /// what may change without that is for how long a broker has refused.
+    /// Whether a run would find what the last one found, as long as no batch is opened, filled or closed and no answer
+    /// comes. Without that, only the time for which a broker has refused can change.
     pub(super) fn may_rest(&self) -> bool {
         self.is_old
             || self.scenario.settings.availability_timeout_ms == 0
@@ -81,7 +81,7 @@ impl Sender {
                 }
             }
             if !has_drained {
-                // What is due after the last instant never comes.
+                // Events after the last instant never happen.
                 self.timer = delay.and_then(|delay| now.checked_add(delay));
                 return Ok(());
             }
@@ -97,7 +97,7 @@ impl Sender {
         look.ready_and_told(accumulator, &mut self.nodes, &mut self.told, producer)
     }
 
-    /// Asks each ready broker whether it accepts a request, and notes what it says.
+    /// Asks each ready broker whether it accepts a request, and notes the answer.
     fn ask(&mut self, now: i64) {
         let notes = !self.is_old && self.scenario.settings.availability_timeout_ms > 0;
         for node in self.nodes.0.iter_mut().filter(|node| node.is_ready) {
@@ -135,9 +135,9 @@ impl Sender {
         true
     }
 
-    /// Takes the first batch of each partition of a broker, as long as they are no more together than `max.request.size`:
-    /// `drainBatchesForOneNode`. It goes on where it stopped; since Kafka 3.3 with the partition that it looked at last,
-    /// and before with the one behind it.
+    /// Takes the first batch of each partition of a broker, up to `max.request.size` in total:
+    /// `drainBatchesForOneNode`. It continues where it stopped: since Kafka 3.3 with the partition that it looked at
+    /// last, before that with the next one.
     fn drain(&mut self, place: usize, now: i64, accumulator: &mut Accumulator, batches: &mut Vec<Queued>) {
         let settings = &self.scenario.settings;
         let node = &mut self.nodes.0[place];
@@ -169,7 +169,7 @@ impl Sender {
         }
     }
 
-    /// Takes the answers that are there by now; whether there was any.
+    /// Takes the answers that have arrived; returns whether there were any.
     pub(super) fn answer(
         &mut self,
         now: i64,

@@ -1,4 +1,4 @@
-//! The clock: which events there are, and in which order they come at one instant.
+//! The clock: the events, and their order within one instant.
 
 use super::accumulator::{Accumulator, Appending, Outcome};
 use super::brokers::Nodes;
@@ -13,8 +13,8 @@ use crate::{Error, Result};
 
 /// A producer that runs, record by record.
 ///
-/// At one instant, the answers that are due come first, then the records in their order, then the sender. Between the times of
-/// the records the clock stops at answers, at the sender's timer, and where a broker is back.
+/// At one instant, the answers that are due come first, then the records in their order, then the sender. Between the
+/// times of records, the clock stops at answers, at the sender's timer, and when a broker is back.
 ///
 /// ```
 /// use partwright_core::batching::{Broker, Latency, Partition, Rows, Scenario, Settings, Simulation};
@@ -44,14 +44,14 @@ pub struct Simulation {
     producer: Producer,
     accumulator: Accumulator,
     sender: Sender,
-    /// Whether the strategy is told nothing of the batches.
+    /// Whether the strategy learns nothing about batches.
     is_apart: bool,
-    /// When brokers are back, ascending, and how many of these times are over.
+    /// When brokers are back, ascending, and how many of these times have passed.
     returns: Vec<i64>,
     returned: usize,
     /// The instant that is not over; none before the first record.
     now: Option<i64>,
-    /// Whether the sender has something to look for at this instant.
+    /// Whether the sender may have something to do at this instant.
     is_due: bool,
     /// How many records there were.
     records: u64,
@@ -78,11 +78,11 @@ impl Simulation {
         })
     }
 
-    /// A record, at its time or later than what was before: `KafkaProducer.send`.
+    /// Appends a record, whose time must not be before the last one: `KafkaProducer.send`.
     ///
     /// # Errors
-    /// [`Error::Producer`] for a time that runs backwards or is below 0, a record that is larger than `max.request.size`, a
-    /// partition that is not there, and where recorded draws are at their end.
+    /// [`Error::Producer`] for a time that runs backwards or is below 0, a record larger than `max.request.size`, a
+    /// missing partition, or if the recorded draws are used up.
     #[inline]
     pub fn append(&mut self, record: &Record, report: &mut impl Report) -> Result<()> {
         let size = record.size();
@@ -115,7 +115,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// No more records: what is in flight is answered, and what can leave leaves.
+    /// Ends the records: requests in flight are answered, and batches that can leave do so.
     ///
     /// # Errors
     /// As [`Simulation::append`].
@@ -167,15 +167,15 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether a record may name a partition: one of the metadata, or a number below how many these are, which is all that
-    /// Kafka's producer looks at.
+    /// Whether a record may name a partition: one of the metadata, or a number below their count, which is all that
+    /// Kafka's producer checks.
     fn has(&self, partition: i32) -> bool {
         let partitions = &self.sender.scenario().partitions;
         usize::try_from(partition).is_ok_and(|number| number < partitions.len())
             || partitions.iter().any(|each| each.id == partition)
     }
 
-    /// Ends the instant that is not over, and goes on to one with a record.
+    /// Ends the present instant, and goes on to one with a record.
     fn go_to(&mut self, at: i64, report: &mut impl Report) -> Result<()> {
         match self.now {
             Some(now) => {
@@ -197,7 +197,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The time of the next event that is no record.
+    /// The time of the next event other than a record.
     fn next(&self) -> Option<i64> {
         let back = self.returns.get(self.returned).copied();
         [self.sender.nodes.next_answer(), self.sender.timer, back].into_iter().flatten().min()

@@ -1,4 +1,4 @@
-//! What a simulation comes to: counts and percentiles, in memory that does not grow with the records.
+//! The summary of a simulation: counts and percentiles, in memory that does not grow with the records.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Summary {
     pub batches: u64,
     /// How many requests were sent, for the first time or again.
     pub requests: u64,
-    /// How many records are in batches that wait to the end.
+    /// How many records are in batches that never leave.
     pub unsent: u64,
     /// By partition, the bytes of its batches.
     pub partitions: BTreeMap<i32, u64>,
@@ -27,7 +27,7 @@ pub struct Summary {
     pub delay: Delays,
 }
 
-/// How many records took so many milliseconds.
+/// How many records took each number of milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     records: u64,
@@ -53,7 +53,7 @@ impl Delays {
         }
     }
 
-    /// The least delay that so many percent of the records do not exceed; `None` where there are no records.
+    /// The smallest delay that a percentage of the records do not exceed; `None` without records.
     pub fn percentile(&self, percent: u64) -> Option<i64> {
         let wanted = (u128::from(self.records) * u128::from(percent)).div_ceil(100).max(1);
         let short = (0..).zip(self.short.iter().copied());

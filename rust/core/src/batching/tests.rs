@@ -4,7 +4,7 @@ use super::*;
 use crate::producer::{Draws, Record, Strategy};
 use crate::{Error, Result};
 
-/// A value of so many bytes makes a record of 7 more, up to 57, and a batch of 61 more than its records.
+/// A value of up to 57 bytes makes a record of 7 bytes more, and a batch has 61 bytes more than its records.
 fn record(at: i64, partition: Option<i32>, value_size: i32) -> Record {
     Record { partition, key_size: -1, value_size, at, ..Record::default() }
 }
@@ -41,14 +41,14 @@ fn run(scenario: Scenario, records: &[Record]) -> Result<Rows> {
     Ok(rows)
 }
 
-/// Of each batch its partition, its records, when it was closed and why.
+/// For each batch, its partition, its records, when it was closed and why.
 fn closed(rows: &Rows) -> Vec<(i32, i32, i64, &str)> {
     let why = |batch: &BatchRow| batch.why.map_or("", Why::name);
     let row = |batch: &BatchRow| (batch.partition, batch.records, batch.closed_ms.unwrap_or(-1), why(batch));
     rows.batches.iter().map(row).collect()
 }
 
-/// Of each request its time and its batches.
+/// For each request, its time and its batches.
 fn requests(rows: &Rows) -> Vec<(i64, Vec<u64>)> {
     rows.requests.iter().map(|request| (request.sent_ms, request.batches.clone())).collect()
 }
@@ -147,7 +147,8 @@ fn draining_goes_on_with_the_last_partition_that_was_looked_at() -> Result<()> {
         let later = [(1, 0), (1, 1), (1, 2), (7, 0), (7, 1), (7, 2)];
         run(three, &later.map(|(at, id)| record(at, Some(id), 20)))
     };
-    // The first request has no room for partition 2. Since 3.3 the next one begins with it, and Kafka 2.8 goes on behind it.
+    // The first request has no room for partition 2. Since 3.3 the next one begins with it; Kafka 2.8 continues after
+    // it.
     assert_eq!(requests(&drained(Strategy::Sticky44)?), [(6, vec![0, 1]), (16, vec![2]), (26, vec![3, 4])]);
     assert_eq!(
         requests(&drained(Strategy::RoundRobin28)?),
@@ -173,7 +174,7 @@ fn a_broker_takes_so_many_requests_at_a_time() -> Result<()> {
 fn a_failed_batch_comes_back_first_and_waits() -> Result<()> {
     let failed = Scenario { failed_requests: vec![0], ..scenario() };
     let rows = run(failed, &[record(0, Some(0), 190), record(1, Some(0), 190), record(50, Some(0), 10)])?;
-    // It was sent at 1, when it had no room; back at 11, it is not sent before 111, and nothing behind it either.
+    // It was sent at 1, when it had no room; it is back at 11, and neither it nor anything after it is sent before 111.
     assert_eq!(rows.batches[0].sends, [(0, 1), (2, 111)]);
     assert_eq!((rows.batches[0].partition, rows.batches[0].why), (0, Some(Why::NoRoom)));
     assert_eq!(rows.batches[0].acked_ms, Some(121));

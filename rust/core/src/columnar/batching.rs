@@ -1,4 +1,4 @@
-//! A simulation of batches over columns: records in as record batches, and what became of them out.
+//! A simulation of batches over columns: record batches in, tables out.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::batching::{Report, Rows, Simulation, Why};
 /// int32, too, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
 ///
 /// # Errors
-/// [`KeyType`](crate::Error::KeyType) where a column is of another type; [`Value`](crate::Error::Value) with the first row
+/// [`KeyType`](crate::Error::KeyType) if a column has another type; [`Value`](crate::Error::Value) with the first row
 /// that Kafka refuses.
 pub fn append_records(
     simulation: &mut Simulation,
@@ -31,9 +31,10 @@ pub fn append_records(
     })
 }
 
-/// What became of records, as four tables.
+/// The results of a simulation, as four tables.
 pub struct BatchTables {
-    /// `partition`, `batch`, `waited_ms`: how long each record waited until its batch was first sent; null where it never was.
+    /// `partition`, `batch`, `waited_ms`: how long each record waited until its batch was first sent; null if it never
+    /// was.
     pub records: StructArray,
     /// `batch`, `partition`, `first_record`, `records`, `bytes`, `fill`, `opened_ms`, `closed_ms`, `why`, `requests`, `sent_ms`,
     /// `acked_ms`, `tries`.
@@ -68,7 +69,7 @@ fn records(rows: &Rows) -> StructArray {
 
 fn batches(rows: &Rows, batch_size: i32) -> StructArray {
     let rows = &rows.batches;
-    // A batch is an array of Java's, of 2^31 - 1 bytes at most.
+    // A batch is a Java array of at most 2^31 - 1 bytes.
     let whole = |bytes: i64| f64::from(i32::try_from(bytes).unwrap_or(i32::MAX));
     let fill = |bytes: i64| whole(bytes) / f64::from(batch_size.max(1));
     table(vec![
@@ -132,7 +133,7 @@ fn lists(lists: impl Iterator<Item = impl Iterator<Item = i64>>) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-/// Numbers of records, batches and requests, of which there are never as many.
+/// Numbers of records, batches and requests, which always fit.
 fn long(number: u64) -> i64 {
     number.cast_signed()
 }

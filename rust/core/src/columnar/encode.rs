@@ -12,9 +12,9 @@ use crate::hashing::KeyType;
 use crate::hashing::lanes::{Keys, Offset};
 use crate::{Error, Result};
 
-/// The key bytes of each value as a binary column, null where the value is null.
+/// The key bytes of each value as a binary column; null for a null.
 ///
-/// Text and binary share their bytes with the column that comes out, which is `LargeBinary` for the large types,
+/// Text and binary share their bytes with the resulting column, which is `LargeBinary` for the large types,
 /// `BinaryView` for the views and `Binary` for all others.
 ///
 /// ```
@@ -27,8 +27,7 @@ use crate::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// Those of [`key_column`], [`Error::Malformed`], and [`Error::TooLarge`] where key bytes that had none of Arrow's
-/// offsets yet are more than 2^31-1.
+/// Those of [`key_column`], [`Error::Malformed`], and [`Error::TooLarge`] if newly made key bytes are more than 2^31-1.
 pub fn encode(values: &dyn Array, key_type: Option<KeyType>) -> Result<ArrayRef> {
     let keys = key_column(values, key_type)?;
     match &keys.layout {
@@ -50,7 +49,7 @@ pub fn encode(values: &dyn Array, key_type: Option<KeyType>) -> Result<ArrayRef>
     }
 }
 
-/// The column over the same bytes, its offsets looked at first, under nulls too: whoever reads it relies on them.
+/// The column over the same bytes. Its offsets are checked first, also under nulls, because readers rely on them.
 fn shared<O: OffsetSizeTrait + Offset>(
     keys: &KeyColumn,
     offsets: OffsetBuffer<O>,
@@ -59,7 +58,7 @@ fn shared<O: OffsetSizeTrait + Offset>(
     let between = keys.between(&offsets, data);
     match (0..keys.rows).find(|row| between.key(*row).is_none()) {
         Some(row) => Err(Error::Malformed { row }),
-        // The one offset of an empty slice may lie behind data that did not come along.
+        // The only offset of an empty slice may point beyond the data that came with it.
         None if keys.rows == 0 => Ok(Arc::new(GenericBinaryArray::<O>::from_vec(Vec::new()))),
         None => GenericBinaryArray::try_new(offsets, data.clone(), keys.nulls.clone())
             .map(|array| Arc::new(array) as ArrayRef)
@@ -72,12 +71,12 @@ fn steps(width: usize, rows: usize) -> Result<OffsetBuffer<i32>> {
     let end = rows.checked_mul(width).and_then(|end| i32::try_from(end).ok());
     let end = end.ok_or(Error::TooLarge { rows })?;
     let mut offsets = room(rows.saturating_add(1))?;
-    // None is beyond the end, which fits.
+    // No offset is beyond the end, which fits.
     offsets.extend((0..=rows).map(|row| i32::try_from(row * width).unwrap_or(end)));
     Ok(OffsetBuffer::new(offsets.into()))
 }
 
-/// The keys in views of their own, those under nulls empty.
+/// The keys in views of their own, empty under nulls.
 fn views_of_valid(keys: &KeyColumn) -> Result<ArrayRef> {
     let mut written = BinaryViewBuilder::with_capacity(keys.rows);
     for row in 0..keys.rows {

@@ -1,4 +1,4 @@
-//! How many keys are where a client puts them, for many numbers of partitions: each key is hashed once.
+//! How many keys are where a client puts them, for many numbers of partitions, hashing each key once.
 
 use arrow_array::{Array, Int64Array};
 
@@ -6,13 +6,13 @@ use super::keys::key_column;
 use crate::hashing::{Client, Partitions, Rule};
 use crate::{Error, Result};
 
-/// What a client says of keys and of the partitions that they are in.
+/// How keys and their partitions fit a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Following {
-    /// How many keys have a partition, and the client determines one.
+    /// How many keys have a partition, and get one from the client.
     pub determined: usize,
-    /// For each number of partitions how many of these are where the client puts them; `None` where a key stops such a
-    /// client, as one does under `java:string-hash`.
+    /// For each number of partitions, how many of these are where the client puts them; `None` if a key makes such a
+    /// client fail, as under `java:string-hash`.
     pub follow: Vec<Option<usize>>,
 }
 
@@ -30,8 +30,8 @@ pub struct Following {
 /// ```
 ///
 /// # Errors
-/// Those of [`key_column`], [`Error::Malformed`], and [`Error::KeyType`] for partitions that are no column of int64 as
-/// long as the keys.
+/// Those of [`key_column`], [`Error::Malformed`], and [`Error::KeyType`] for partitions that are not int64 or not as
+/// many as the keys.
 pub fn following(
     keys: &dyn Array,
     partitions: &dyn Array,
@@ -48,13 +48,13 @@ pub fn following(
     for (row, partition) in partitions.iter().enumerate() {
         let Some(key) = client.hashed(keys.key(row)?) else { continue };
         let Some(hash) = rule.hash_of(key) else {
-            // No text: no number of partitions is one that such a client could have written for.
+            // Not text: such a client cannot have written this for any number of partitions.
             return Ok(Following { determined: 0, follow: vec![None; numbers.len()] });
         };
         hashes.push((hash, partition));
     }
     let determined = hashes.iter().filter(|(_, partition)| partition.is_some()).count();
-    // What is looked at again for each number: a key that is in no partition may stop the client, and agrees with none.
+    // What is checked again for each number: a key in no partition may make the client fail, and agrees with no number.
     let hashes: Vec<(u32, i64)> =
         hashes.into_iter().map(|(hash, partition)| (hash, partition.unwrap_or(NOWHERE))).collect();
     let follow = numbers.iter().map(|n| count(rule, &hashes, *n)).collect();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use arrow_array::BinaryArray;
 
-    /// Each number as `partition_for_key` has it, keys that count as none and keys in no partition among them.
+    /// Each number gives what `partition_for_key` gives, also with missing keys and keys in no partition.
     #[test]
     fn each_number_is_as_a_column_of_partitions_has_it() -> Result<()> {
         // Keys of all lengths from none on, some of them null.
@@ -113,7 +113,7 @@ mod tests {
         Ok(())
     }
 
-    /// `polygenelubricants` has the smallest hashCode, which has a partition among powers of two alone.
+    /// `polygenelubricants` has the smallest hashCode, which has a partition only among powers of two.
     #[test]
     fn a_key_stops_a_client_by_the_number_of_partitions() -> Result<()> {
         let numbers = [Partitions::new(2)?, Partitions::new(3)?];

@@ -12,7 +12,7 @@ use crate::assignors::{Assignor, Chance, Given, Lists, Options};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
-/// Who reads what: for each row of `members` the list of its partitions, in the order of Kafka's own list, each a place
+/// Who reads what: for each row of `members`, its list of partitions in the order of Kafka's own list, each as a place
 /// in `topics` and a partition (`topic`, `partition`); and what was left to chance.
 ///
 /// | batch | column | holds |
@@ -24,12 +24,13 @@ use crate::{Error, Result};
 /// | | `order`: list of int32 | the order in which `old-roundrobin` deals the one topic's partitions; the same |
 /// | `members` | `id`: text | each member once, in the order of Java's map |
 /// | | `instance_id`: text, `rack`: int32 | `group.instance.id` and `client.rack`, or null |
+/// | | `no_rack`: int32 | how it says that it has no rack: 0 by an empty one, 1 by null, 2 not at all; the column may be missing |
 /// | | `generation`: int32 | that of what it owns; -1 where it knows none |
 /// | | `topics`: list of int32 | its subscription, as places in `topics` |
 /// | | `owned_topic`, `owned_partition`: list of int32 | what it owns; a null list where it does not say |
 ///
 /// # Errors
-/// [`Error::KeyType`] where a column is missing or of another type, and those of [`Assignor::assign`].
+/// [`Error::KeyType`] if a column is missing or has another type, and those of [`Assignor::assign`].
 pub fn assign(
     assignor: Assignor,
     options: Options,
@@ -74,7 +75,7 @@ pub fn assign(
     Ok((ListArray::new(item, offsets, Arc::new(pairs), None), assignment.chance))
 }
 
-/// Lists of numbers as a column; where `valid` says so, a list is a null.
+/// Lists of numbers as a column; `valid` says which lists are null.
 ///
 /// # Errors
 /// [`Error::TooLarge`] for more numbers than Arrow's lists count.
@@ -96,7 +97,7 @@ fn ids(texts: &StringArray) -> Result<Vec<TopicId>> {
     texts.iter().flatten().map(str::parse).collect()
 }
 
-/// By topic, by partition, racks: one list a partition, and the leaders'.
+/// By topic and partition, the racks: one list per partition, and the leaders' racks.
 fn racks(array: &ListArray) -> Result<(Lists<u32>, Vec<Option<u32>>)> {
     let partitions = array.values().as_any().downcast_ref::<ListArray>();
     let partitions = partitions.ok_or_else(|| Error::KeyType("racks are lists of lists".to_owned()))?;

@@ -10,7 +10,7 @@ use crate::hashing::lanes::Finish;
 use crate::hashing::{Client, KeyType, Keyless, Partitions, Rule};
 use crate::{Error, Result};
 
-/// Kafka's murmur2 of each key, null where the key is null.
+/// Kafka's murmur2 of each key; null for a null key.
 ///
 /// ```
 /// use arrow_array::{Int32Array, StringArray};
@@ -34,7 +34,7 @@ pub fn murmur2_by(workers: &dyn Workers, keys: &dyn Array, key_type: Option<KeyT
     key_column(keys, key_type)?.map(&Finish::Hash, workers)
 }
 
-/// The partition that `client` gives each key among `n`, null where it goes by something else than the key.
+/// The partition that `client` gives each key among `n`; null if it chooses without the key.
 ///
 /// ```
 /// use arrow_array::{Int32Array, StringArray};
@@ -50,7 +50,7 @@ pub fn murmur2_by(workers: &dyn Workers, keys: &dyn Array, key_type: Option<KeyT
 ///
 /// # Errors
 /// Those of [`key_column`], [`Error::Malformed`], and of [`Rule::StringHash`]: [`Error::KeyType`] for a key type that
-/// is no text, [`Error::Value`] where Java itself has no partition.
+/// is not text, [`Error::Value`] if Java itself has no partition.
 pub fn partition_for_key(
     keys: &dyn Array,
     n: Partitions,
@@ -74,7 +74,7 @@ pub fn partition_for_key_by(
     client.check_key_type(key_type)?;
     let keys = key_column(keys, key_type)?;
     let rule = client.profile().rule;
-    // An arm each, so that each rule is compiled into a loop of its own.
+    // One arm for each rule, so that each is compiled into a loop of its own.
     let placed = match rule {
         Rule::Murmur2 => keys.map(&Finish::partition(n), workers),
         Rule::Crc32 => keys.map(&Each(|key: &[u8]| Rule::Crc32.partition(key, n)), workers),
@@ -111,7 +111,7 @@ fn nulls_as(placed: Int32Array, partition: i32) -> Int32Array {
     Int32Array::new(values, None)
 }
 
-/// Null in the place of each key of no bytes, which are among those that went to `of_no_bytes`.
+/// Null in the place of each empty key, all of which went to `of_no_bytes`.
 fn empty_as_null(keys: &KeyColumn, placed: Int32Array, of_no_bytes: i32) -> Result<Int32Array> {
     let mut empty = Vec::new();
     for (row, partition) in placed.values().iter().enumerate() {
@@ -134,7 +134,7 @@ fn empty_as_null(keys: &KeyColumn, placed: Int32Array, of_no_bytes: i32) -> Resu
     Ok(Int32Array::new(values, Some(NullBuffer::new(valid.finish()))))
 }
 
-/// The first key that Java's own arithmetic gives no partition is an error.
+/// The first key without a partition under Java's own arithmetic is an error.
 fn refuse_negative(keys: &KeyColumn, n: Partitions, placed: &Int32Array) -> Result<()> {
     let negative =
         placed.iter().enumerate().find_map(|(row, partition)| Some((row, partition.filter(|it| *it < 0)?)));

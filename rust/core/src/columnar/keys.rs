@@ -9,31 +9,32 @@ use arrow_array::{
     make_array,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use super::layout::{KeyColumn, Layout, each_index, room};
+use super::texts;
 use super::type_name::type_name;
 use crate::hashing::{KeyType, serializer};
 use crate::{Error, Result};
 
-/// The key bytes of `values` under a key type, or under the default of text and of binary.
+/// The key bytes of `values` under a key type, or under the default for text and for binary.
 ///
 /// # Errors
-/// [`Error::KeyType`] where the column's type has no key bytes under `key_type`, or needs one to be named;
-/// [`Error::Value`] where one value has none; [`Error::Malformed`] for an array that breaks Arrow's format;
-/// [`Error::Memory`] where key bytes have to be made and there is no room for them.
+/// [`Error::KeyType`] if the column's type has no key bytes under `key_type`, or needs a key type; [`Error::Value`] if
+/// one value has none; [`Error::Malformed`] for an array that breaks Arrow's format; [`Error::Memory`] if there is no
+/// room for new key bytes.
 pub fn key_column(values: &dyn Array, key_type: Option<KeyType>) -> Result<KeyColumn> {
     Source { values, nulls: values.nulls().cloned() }.keys(key_type)
 }
 
-/// An array, and which of its rows are asked for: all that are valid, but for a dictionary's values only those that a
-/// row has. What no row has is neither made into key bytes nor refused.
+/// An array, and the rows that are needed: all valid ones, but of a dictionary's values only those that some row has.
+/// Unused values are neither encoded nor refused.
 struct Source<'a> {
     values: &'a dyn Array,
     nulls: Option<NullBuffer>,
 }
 
-/// What a column holds, as far as key types tell columns apart.
+/// The kind of a column, as far as key types distinguish it.
 enum Values<'a> {
     Null,
     Text(Layout),
@@ -43,6 +44,11 @@ enum Values<'a> {
     Singles(&'a PrimitiveArray<Float32Type>),
     Doubles(&'a PrimitiveArray<Float64Type>),
     Booleans(&'a BooleanArray),
+    /// With its scale.
+    Decimals(i8),
+    Dates,
+    /// With the number of units per second.
+    Timestamps(i64),
     Dictionary,
     Other,
 }
@@ -82,8 +88,27 @@ impl Source<'_> {
             (Values::Booleans(booleans), Some(K::JavaBoolean)) => {
                 self.encoded(|row| Ok(serializer::boolean(booleans.value(row))))
             }
+            (Values::Integers, Some(K::Digits)) => self.texts(|row| texts::integer(self.values, row)),
+            (Values::Decimals(scale), Some(K::Decimal)) => {
+                self.texts(|row| texts::decimal(self.values, scale, row))
+            }
+            // Such as DuckDB's HUGEINT, which is a decimal in Arrow.
+            (Values::Decimals(scale @ ..=0), Some(K::Digits)) => {
+                self.texts(|row| texts::decimal(self.values, scale, row))
+            }
+            (Values::Dates, Some(K::IsoDate)) => self.texts(|row| texts::date(self.values, row)),
+            (Values::Timestamps(per_second), Some(K::IsoTimestamp)) => {
+                self.texts(|row| texts::timestamp(self.values, per_second, row))
+            }
             (Values::Dictionary, _) => self.dictionary(key_type),
             (held, None) => Err(Error::KeyType(unnamed(&held, data_type))),
+            (Values::Text(_), Some(key_type @ (K::Digits | K::Decimal | K::IsoDate | K::IsoTimestamp))) => {
+                Err(Error::KeyType(format!(
+                    "key type {key_type} takes {}, not {}: text is a key as it is, without a key type",
+                    key_type.takes(),
+                    type_name(data_type)
+                )))
+            }
             (_, Some(key_type)) => Err(Error::KeyType(format!(
                 "key type {key_type} takes {}, not {}",
                 key_type.takes(),
@@ -96,7 +121,7 @@ impl Source<'_> {
         KeyColumn { layout, nulls: self.nulls.clone(), rows: self.values.len(), skip: 0 }
     }
 
-    /// `W` bytes a row from `bytes`, which is asked for the rows that are not null.
+    /// `W` bytes per row from `bytes`, which is called for the rows that are not null.
     fn encoded<const W: usize>(&self, bytes: impl Fn(usize) -> Result<[u8; W]>) -> Result<KeyColumn> {
         let rows = self.values.len();
         let mut data: Vec<[u8; W]> = room(rows)?;
@@ -107,7 +132,23 @@ impl Source<'_> {
         Ok(self.column(Layout::Fixed(W, data.into_flattened().into())))
     }
 
-    /// `W` bytes a row from the row's bytes in `layout`.
+    /// One text per row, one after the other, for the rows that are not null.
+    fn texts(&self, text: impl Fn(usize) -> Result<String>) -> Result<KeyColumn> {
+        let rows = self.values.len();
+        let (mut offsets, mut data) = (room(rows.saturating_add(1))?, Vec::new());
+        offsets.push(0);
+        for row in 0..rows {
+            if !self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                let text = text(row)?;
+                data.try_reserve(text.len()).map_err(|_| Error::Memory { rows })?;
+                data.extend_from_slice(text.as_bytes());
+            }
+            offsets.push(i32::try_from(data.len()).map_err(|_| Error::TooLarge { rows })?);
+        }
+        Ok(self.column(Layout::Offsets(OffsetBuffer::new(offsets.into()), data.into())))
+    }
+
+    /// `W` bytes per row from the row's bytes in `layout`.
     fn rewritten<const W: usize>(
         &self,
         layout: Layout,
@@ -120,7 +161,7 @@ impl Source<'_> {
         })
     }
 
-    /// Integers of any width, where each value fits into `target`.
+    /// Integers of any width, if each value fits into `target`.
     fn integers<N: TryFrom<i128>, const W: usize>(
         &self,
         target: &str,
@@ -146,11 +187,11 @@ impl Source<'_> {
         )
     }
 
-    /// A dictionary's values as keys; a value that is refused is named by the first row that has it.
+    /// A dictionary's values as keys; a refused value is reported with the first row that has it.
     fn dictionary(&self, key_type: Option<KeyType>) -> Result<KeyColumn> {
         let dictionary = self.values.as_any_dictionary();
         let (indices, values) = (dictionary.keys(), dictionary.values());
-        // Mostly there are few values, and all of them are keys: then it does not matter which of them a row has.
+        // Usually there are few values and all of them are keys; then it does not matter which of them rows have.
         if values.len() <= indices.len()
             && let Ok(keys) = (Source { values, nulls: values.nulls().cloned() }).keys(key_type)
             && (0..keys.rows).all(|value| keys.key(value).is_ok())
@@ -194,6 +235,17 @@ fn classify(values: &dyn Array) -> Values<'_> {
         DataType::Float32 => Values::Singles(values.as_primitive()),
         DataType::Float64 => Values::Doubles(values.as_primitive()),
         DataType::Boolean => Values::Booleans(values.as_boolean()),
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => Values::Decimals(*scale),
+        DataType::Date32 | DataType::Date64 => Values::Dates,
+        DataType::Timestamp(unit, _) => Values::Timestamps(match unit {
+            TimeUnit::Second => 1,
+            TimeUnit::Millisecond => 1_000,
+            TimeUnit::Microsecond => 1_000_000,
+            TimeUnit::Nanosecond => 1_000_000_000,
+        }),
         DataType::Dictionary(..) => Values::Dictionary,
         integer if integer.is_integer() => Values::Integers,
         _ => Values::Other,
@@ -211,7 +263,7 @@ fn views<T: ByteViewType>(values: &GenericByteViewArray<T>) -> Layout {
     Layout::Views(values.views().clone(), values.data_buffers().to_vec())
 }
 
-/// A double as Java's `(float)` cast has it, rounded to the nearest, except that it may not become infinite.
+/// A double converted as by Java's `(float)` cast, rounded to the nearest, except that it must not become infinite.
 fn narrowed(value: f64) -> std::result::Result<[u8; 4], String> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -238,7 +290,7 @@ fn uuid_of_bytes(bytes: &[u8]) -> std::result::Result<[u8; 36], String> {
     }
 }
 
-/// Keys without the 5 bytes, a 0 and a schema's id, that Confluent's serializers put before a key.
+/// Keys without the 5 bytes that Confluent's serializers put before a key: a 0 and a schema's ID.
 fn without_header(keys: KeyColumn) -> Result<KeyColumn> {
     const HEADER: usize = 5;
     for row in 0..keys.rows {
@@ -260,16 +312,20 @@ fn refused(row: usize, reason: String) -> Error {
     Error::Value { row, reason }
 }
 
-/// The sentence for a column that has no key bytes of its own.
+/// The error for a column that has no key bytes of its own.
 fn unnamed(held: &Values<'_>, data_type: &DataType) -> String {
     let name = type_name(data_type);
     let choice = match held {
-        Values::Integers => "java:short, java:int or java:long",
+        Values::Integers => "java:short, java:int, java:long or digits (the number as text)",
         Values::Halves(_) | Values::Singles(_) | Values::Doubles(_) => "java:float or java:double",
         Values::Booleans(_) => "java:boolean",
+        Values::Decimals(..=0) => "decimal or digits (the number as text)",
+        Values::Decimals(_) => "decimal (text such as 19.90)",
+        Values::Dates => "iso-date (text such as 2024-01-31)",
+        Values::Timestamps(_) => "iso-timestamp (text such as 2024-01-31T12:00:00Z)",
         _ => {
             return format!(
-                "{name} has no key bytes: a key is text, binary, a whole or floating-point number, a boolean, or a \
+                "{name} has no key bytes: a key is text, binary, a number, a boolean, a date, a timestamp, or a \
                  dictionary of one of them"
             );
         }

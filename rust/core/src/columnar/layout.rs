@@ -1,4 +1,4 @@
-//! A column of key bytes by how they lie in memory: six layouts stand for every type of key column.
+//! A column of key bytes by its memory layout: six layouts cover every type of key column.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::hashing::lanes::{
 };
 use crate::{Error, Result};
 
-/// The key bytes of a column, row by row, without a copy of them where the column's own bytes are the key's.
+/// The key bytes of a column, row by row, without a copy if the column's own bytes are the keys.
 #[derive(Clone, Debug)]
 pub struct KeyColumn {
     pub(super) layout: Layout,
-    /// Which rows have a key; shared with the column that they came from. A dictionary's are those of its indices: the
-    /// value that an index points at may be null too.
+    /// Which rows have a key; shared with the original column. For a dictionary, this is about its indices; the value
+    /// at an index may also be null.
     pub(super) nulls: Option<NullBuffer>,
     pub(super) rows: usize,
     /// How many bytes at each key's start do not belong to it.
@@ -34,7 +34,7 @@ pub(super) enum Layout {
     LargeOffsets(OffsetBuffer<i64>, Buffer),
     /// `Utf8View`, `BinaryView`.
     Views(ScalarBuffer<u128>, Vec<Buffer>),
-    /// `FixedSizeBinary`, and whatever had to be encoded: so many bytes a row.
+    /// `FixedSizeBinary`, and everything that had to be encoded: a fixed number of bytes per row.
     Fixed(usize, Buffer),
     /// `Dictionary`: an integer array of indices into the values.
     Dictionary(ArrayRef, Box<KeyColumn>),
@@ -46,8 +46,8 @@ impl KeyColumn {
         self.rows
     }
 
-    /// Where in memory the buffer with the keys' bytes begins, `None` for a column without one: a test's means to see
-    /// that keys are read in place.
+    /// The address of the buffer with the keys' bytes, `None` for a column without one. Tests use it to see that keys
+    /// are read in place.
     pub fn address(&self) -> Option<usize> {
         match &self.layout {
             Layout::Null => None,
@@ -62,16 +62,16 @@ impl KeyColumn {
         }
     }
 
-    /// One result a row, null where the key is null; each value of a dictionary is taken once.
+    /// One result per row, null for a null key; each value of a dictionary is used once.
     ///
     /// The validity bitmap of the result is the column's own, unless a row of a dictionary has a null value.
     ///
     /// # Errors
-    /// [`Error::Malformed`] where the column's offsets point outside of its data, [`Error::Memory`].
+    /// [`Error::Malformed`] if the column's offsets point outside its data, [`Error::Memory`].
     pub(super) fn map<M: Map>(&self, map: &M, workers: &dyn Workers) -> Result<Int32Array> {
         match &self.layout {
             Layout::Null => {
-                // Asked for first: where Arrow itself gets no memory, it ends the process.
+                // Allocated first, because Arrow itself aborts the process if it gets no memory.
                 drop(room::<i32>(self.rows)?);
                 Ok(Int32Array::new_null(self.rows))
             }
@@ -92,7 +92,7 @@ impl KeyColumn {
         let piece = self.rows.div_ceil(workers.pieces(self.rows).max(1));
         let (mut broken, mut all_broken) = (None, Vec::new());
         let filled = filled(results, self.rows, piece, |pieces| {
-            // What stands under a null is not looked at: Arrow lets it be anything.
+            // The value under a null is not read, because in Arrow it may be anything.
             if let [whole] = pieces {
                 broken = map.map(keys, 0..self.rows, validity, whole).err();
                 return;
@@ -126,7 +126,7 @@ impl KeyColumn {
         Fixed { data, width, skip: self.skip }
     }
 
-    /// The result of each row's value, where `values` are the results of a dictionary's.
+    /// The result of each row's value, if `values` are the results of a dictionary's values.
     fn look_up(&self, indices: &dyn Array, values: &Int32Array) -> Result<Int32Array> {
         let results = downcast_integer_array!(
             indices => self.looked_up(indices.values(), values.values()),
@@ -146,11 +146,11 @@ impl KeyColumn {
         Ok(Int32Array::new(results.into(), nulls))
     }
 
-    /// The value at each index; what stands under a null may be no index.
+    /// The value at each index; the number under a null may not be a valid index.
     fn looked_up<I: ArrowNativeType>(&self, indices: &[I], values: &[i32]) -> Result<Vec<i32>> {
         let mut results = room(self.rows)?;
         let mut all_there = true;
-        // A negative index becomes one that no value has.
+        // A negative index becomes one beyond all values.
         results.extend(indices.iter().map(|index| {
             let value = values.get(index.as_usize());
             all_there &= value.is_some();
@@ -169,10 +169,10 @@ impl KeyColumn {
         Ok(results)
     }
 
-    /// The key of one row, `None` where it is null and beyond the last row.
+    /// The key of one row; `None` if it is null or beyond the last row.
     ///
     /// # Errors
-    /// [`Error::Malformed`] where the row's offsets point outside of the column's data.
+    /// [`Error::Malformed`] if the row's offsets point outside the column's data.
     pub fn key(&self, row: usize) -> Result<Option<&[u8]>> {
         if row >= self.rows || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return Ok(None);
@@ -195,10 +195,10 @@ impl KeyColumn {
 
 /// A way from keys to results.
 pub(super) trait Map: Sync {
-    /// Gives `results` one for each of `rows`, 0 where `validity` says that there is no key.
+    /// Writes a result for each of `rows`, and 0 where `validity` says that there is no key.
     ///
     /// # Errors
-    /// The first row whose key lies outside of its buffer.
+    /// The first row whose key is outside its buffer.
     fn map<'a, K: Keys<'a>>(
         &self,
         keys: &K,
@@ -223,7 +223,7 @@ impl<F: Fn(&[u8]) -> i32 + Sync> Map for Each<F> {
     }
 }
 
-/// murmur2, and what becomes of it, over as many keys at once as the processor takes.
+/// murmur2 and the step after it, for as many keys at once as the processor can handle.
 impl Map for Finish {
     fn map<'a, K: Keys<'a>>(
         &self,
@@ -236,14 +236,14 @@ impl Map for Finish {
     }
 }
 
-/// An empty vector with room for one item a row.
+/// An empty vector with room for one item per row.
 pub(super) fn room<T>(rows: usize) -> Result<Vec<T>> {
     let mut items = Vec::new();
     items.try_reserve_exact(rows).map_err(|_| Error::Memory { rows })?;
     Ok(items)
 }
 
-/// The index in one row, `None` where it is negative.
+/// The index in one row; `None` if it is negative.
 fn index(indices: &dyn Array, row: usize) -> Option<usize> {
     downcast_integer_array!(
         indices => indices.value(row).to_usize(),
@@ -251,7 +251,7 @@ fn index(indices: &dyn Array, row: usize) -> Option<usize> {
     )
 }
 
-/// Gives `take` each row and its index, `None` where `nulls` says so.
+/// Calls `take` with each row and its index, `None` where `nulls` says so.
 pub(super) fn each_index(
     indices: &dyn Array,
     nulls: Option<&NullBuffer>,

@@ -1,4 +1,4 @@
-//! Many consumer groups at once, whose members lie one behind the other in a record batch.
+//! Many consumer groups at once, with their members one after the other in a record batch.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use crate::assignors::{Assignor, Given, Lists};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
-/// What the groups were given.
+/// The answer for many groups.
 #[derive(Debug)]
 pub enum Many {
-    /// Five columns: where each group's pairs begin (and at the end how many there are); and of each pair the row of its
+    /// Five columns: where each group's pairs begin (and finally their number); and for each pair the row of its
     /// member, the place of its topic's name, its partition, and its place in the member's list.
     Assigned(Vec<Int32Array>),
-    /// The first group that cannot be assigned: [`assign`](super::assign) says why.
+    /// The first group that cannot be assigned; [`assign`](super::assign) tells why.
     Refused(usize),
 }
 
-/// Who reads what in each group, as [`assign`](super::assign) says of one.
+/// Who reads what in each group, as [`assign`](super::assign) for one.
 ///
 /// | argument | holds |
 /// | --- | --- |
@@ -30,7 +30,8 @@ pub enum Many {
 /// | `of_groups`: int32 | the row of each group's first topic, and the end of the last one's; none where all groups share all topics |
 ///
 /// # Errors
-/// [`Error::KeyType`] where a column is missing or of another type; [`Error::TooLarge`] for more pairs than int32 counts.
+/// [`Error::KeyType`] if a column is missing or has another type; [`Error::TooLarge`] for more pairs than int32 can
+/// count.
 pub fn assign_groups(
     assignor: Assignor,
     groups: &dyn Array,
@@ -63,7 +64,7 @@ pub fn assign_groups(
     Ok(Many::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
 }
 
-/// The columns of the answer while they are written.
+/// The columns of the answer, while they are written.
 struct Found {
     ends: Vec<i32>,
     reader: Vec<i32>,
@@ -81,22 +82,22 @@ impl Default for Found {
 /// No row, and no group.
 const NONE: u32 = u32::MAX;
 
-/// The topics of all groups, and the group at hand.
+/// The topics of all groups, and the present group.
 struct Topics<'a> {
     names: &'a StringArray,
     name: &'a [i32],
     partitions: &'a [i32],
     racks: Option<(&'a ListArray, Listed<'a>)>,
     of_groups: Option<&'a [i32]>,
-    /// By name, the id that Java makes of it, for the broker's assignors alone.
+    /// By name, the ID that Java makes of it, only for the broker's assignors.
     ids: Vec<TopicId>,
-    /// By name, its row among the topics that the group at hand has; `NONE` where it lacks it.
+    /// By name, its row among the present group's topics; `NONE` if the group lacks it.
     row: Vec<u32>,
     /// By name, the last group that named it, and its number in that.
     seen: Vec<u32>,
     number: Vec<u32>,
-    /// The names that the group at hand has named: those that are there in the order of their rows, then the others in the
-    /// order of their naming, subscriptions first.
+    /// The names that the present group uses: existing topics in the order of their rows, then the others in the order
+    /// of their first use, subscriptions first.
     kept: Vec<u32>,
     given: Given<'a>,
 }
@@ -140,7 +141,7 @@ impl<'a> Topics<'a> {
         Ok(found)
     }
 
-    /// Takes these rows for the topics that are there; whether each is there once.
+    /// Takes these rows as the existing topics; returns whether each is there once.
     fn know(&mut self, rows: Range<usize>) -> bool {
         rows.into_iter().all(|row| {
             let known = &mut self.row[place(self.name[row]) as usize];
@@ -156,7 +157,7 @@ impl<'a> Topics<'a> {
         }
     }
 
-    /// A group of these members, with the topics that they name; none where a topic or a member is there twice.
+    /// A group of these members, with the topics that they name; none if a topic or a member is there twice.
     fn group(&mut self, group: usize, rows: Range<usize>, members: &Members<'a>) -> Option<&Given<'a>> {
         let own = self.of_groups.map(|ends| offset(ends[group])..offset(ends[group + 1]));
         if let Some(own) = own.clone()
@@ -187,7 +188,7 @@ impl<'a> Topics<'a> {
         ids.windows(2).all(|two| two[0] != two[1]).then_some(&self.given)
     }
 
-    /// Makes the group at hand one without topics and members, whose memory is used again.
+    /// Empties the present group, and keeps its memory.
     fn empty(&mut self) {
         let Given { topics, partitions, racks, members, .. } = &mut self.given;
         topics.clear();
@@ -223,7 +224,7 @@ impl<'a> Topics<'a> {
         self.kept.append(&mut missing);
     }
 
-    /// The racks of the group's topics, if somebody knows one's, and some member has one itself.
+    /// The racks of the group's topics, if some are known and some member has a rack.
     fn take_racks(&mut self) {
         let Some((racks, replicas)) = &self.racks else { return };
         let rows = || self.kept.iter().map(|&name| self.row[name as usize]).filter(|&row| row != NONE);

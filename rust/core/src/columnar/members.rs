@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 
-use crate::assignors::{Given, Lists};
+use crate::assignors::{Given, Lists, NoRack};
 use crate::{Error, Result};
 
-/// The columns of members, as [`assign`](super::assign) has them.
+/// The columns of members, as for [`assign`](super::assign).
 pub(super) struct Members<'a> {
     pub(super) ids: &'a StringArray,
     instance_ids: &'a StringArray,
     racks: &'a Int32Array,
+    no_racks: Option<&'a Int32Array>,
     generations: &'a Int32Array,
     pub(super) subscribed: Listed<'a>,
     owned: &'a ListArray,
@@ -26,6 +27,7 @@ impl<'a> Members<'a> {
             ids: column(members, "id")?,
             instance_ids: column(members, "instance_id")?,
             racks: column(members, "rack")?,
+            no_racks: members.column_by_name("no_rack").map(|_| column(members, "no_rack")).transpose()?,
             generations: column(members, "generation")?,
             subscribed: Listed::of(column(members, "topics")?)?,
             owned,
@@ -45,6 +47,7 @@ impl<'a> Members<'a> {
             given.members.push(self.ids.value(row));
             given.instance_ids.push(self.instance_ids.is_valid(row).then(|| self.instance_ids.value(row)));
             given.member_racks.push(self.racks.is_valid(row).then(|| place(self.racks.value(row))));
+            given.no_racks.extend(self.no_racks.map(|how| no_rack(how.value(row))));
             given.sends.push(self.owned.is_valid(row));
         }
         given.generations.extend_from_slice(&self.generations.values()[rows.clone()]);
@@ -60,7 +63,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Lists of int32, where they lie.
+/// Lists of int32, in place.
 pub(super) struct Listed<'a> {
     offsets: &'a [i32],
     values: &'a [i32],
@@ -79,7 +82,7 @@ impl<'a> Listed<'a> {
         self.all(row..row + 1)
     }
 
-    /// The lists of these rows, one behind the other.
+    /// The lists of these rows, one after the other.
     pub(super) fn all(&self, rows: Range<usize>) -> &'a [i32] {
         &self.values[offset(self.offsets[rows.start])..offset(self.offsets[rows.end])]
     }
@@ -96,17 +99,26 @@ pub(super) fn batch(array: &dyn Array) -> Result<&StructArray> {
     array.as_any().downcast_ref().ok_or_else(|| Error::KeyType("a group is two record batches".to_owned()))
 }
 
-/// Places and racks, which the caller has counted from 0.
+/// Places and racks, which the caller counted from 0.
 pub(super) fn place(given: i32) -> u32 {
     given.cast_unsigned()
 }
 
-/// Adds one partition: the racks of its replicas, of which a negative one has none, and the first one's apart.
+/// Adds one partition: the racks of its replicas (negative for none), and separately the first one's.
 pub(super) fn put_racks(replicas: &[i32], racks: &mut Lists<u32>, leaders: &mut Vec<Option<u32>>) {
     let rack = |given: &i32| u32::try_from(*given).ok();
     leaders.push(replicas.first().and_then(rack));
     racks.values.extend(replicas.iter().filter_map(rack));
     racks.end();
+}
+
+/// How a member sends that it has no rack, by the caller's number for it.
+fn no_rack(given: i32) -> NoRack {
+    match given {
+        1 => NoRack::Null,
+        2 => NoRack::Unsaid,
+        _ => NoRack::Empty,
+    }
 }
 
 /// An offset as a place.

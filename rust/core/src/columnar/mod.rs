@@ -1,17 +1,20 @@
-//! The rules over Arrow columns: key bytes are read where they lie, 4 bytes a row come out, null where there is no answer.
+//! The rules over Arrow columns: key bytes are read in place, and the result has 4 bytes per row, or null if there is
+//! no answer.
 //!
 //! | a column may be | its key type by default |
 //! | --- | --- |
 //! | `Utf8`, `LargeUtf8`, `Utf8View` | `utf8` |
 //! | `Binary`, `LargeBinary`, `BinaryView`, `FixedSizeBinary` | `bytes` |
-//! | integers, floating point, `Boolean` | none: a `java:` key type must be named |
+//! | integers, floating point, `Boolean` | none: a `java:` key type or `digits` must be named |
+//! | decimals, dates, timestamps | none: `decimal`, `iso-date` or `iso-timestamp` must be named |
 //! | `Dictionary` of one of these | that of its values; each value is hashed once |
 //! | `Null` | every row is a null key |
 //!
-//! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`]; many groups come
-//! one behind the other: [`assign_groups`]. The assignors' arithmetic takes columns, too: [`Quotas`].
-//! Records come as one batch, and go as a column of partitions: [`place`]. The replicas of partitions go as a column of lists: [`replicas`].
-//! Who read what in a group's timeline goes as record batches: [`ownership`].
+//! [`assign`] takes a consumer group as two record batches and returns its assignment as a column of lists;
+//! [`assign_groups`] takes many groups, one after the other. [`Quotas`] is the assignors' arithmetic over columns.
+//! [`place`] takes records as one batch and returns a column of partitions. [`replicas`] returns the replicas of
+//! partitions as a column of lists. [`KeySums`] adds up records by key and partition, batch after batch. [`ownership`]
+//! returns who read what in a group's timeline as record batches.
 //!
 //! This is the only module that knows Arrow.
 
@@ -20,6 +23,7 @@ mod encode;
 mod following;
 mod groups;
 mod hash;
+mod key_sums;
 mod keys;
 mod layout;
 mod many;
@@ -27,6 +31,7 @@ mod members;
 mod placement;
 mod quotas;
 mod records;
+mod texts;
 mod timeline;
 mod type_name;
 mod workers;
@@ -36,6 +41,7 @@ pub use encode::encode;
 pub use following::{Following, following};
 pub use groups::{assign, list_column};
 pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};
+pub use key_sums::{KeySums, Measures};
 pub use keys::key_column;
 pub use layout::KeyColumn;
 pub use many::{Many, assign_groups};

@@ -8,10 +8,10 @@ use arrow_schema::Field;
 
 use crate::{Error, Result};
 
-/// A row a partition, of so many brokers' ids each.
+/// One row per partition, each with a number of broker IDs.
 ///
 /// # Errors
-/// [`Error::Placement`] where there are no replicas, or more of each partition than Arrow's lists take.
+/// [`Error::Placement`] if there are no replicas, or more of each partition than Arrow's lists hold.
 pub fn replicas(placed: Vec<i32>, of_each: usize) -> Result<FixedSizeListArray> {
     let size = i32::try_from(of_each).ok().filter(|&size| size > 0);
     let size = size.ok_or_else(|| Error::Placement(format!("a partition cannot have {of_each} replicas")))?;

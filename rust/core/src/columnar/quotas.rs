@@ -10,17 +10,17 @@ use super::type_name::type_name;
 use crate::assignors::Quota;
 use crate::{Error, Result};
 
-/// So many rows at a time are in the processor's nearest memory.
+/// This many rows at a time fit into the processor's nearest cache.
 const BLOCK: usize = 1024;
 
-/// What is asked of partitions and members.
+/// A question about partitions and members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaRule {
-    /// What every member has at least.
+    /// The number that every member has at least.
     MinQuota,
-    /// What no member has more of.
+    /// The most that a member has.
     MaxQuota,
-    /// Whether a member that owns so many has less than the least.
+    /// Whether a member that owns a number of partitions has less than the least.
     UnderMinQuota,
     /// Whether it has more than the most.
     OverMaxQuota,
@@ -39,38 +39,38 @@ pub struct Numbers<'a> {
     pub is_one: bool,
 }
 
-/// A number that is out of its range: the place of its argument, and its row. Of the first argument it may also be a place
-/// that is not among the members.
+/// A number out of range: the place of its argument, and its row. For the first argument, it may also be a place beyond
+/// the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Odd {
-    /// The argument's place among those that were given.
+    /// The argument's place among the arguments.
     pub argument: usize,
     /// The row in the argument's column.
     pub row: usize,
 }
 
-/// A rule and its arguments, which are read once: what a member owns or its place, where the rule asks for that, then
-/// partitions and members. Columns have as many rows each.
+/// A rule and its arguments, which are read once: what a member owns or its place, if the rule needs that, then
+/// partitions and members. All columns have the same number of rows.
 pub struct Quotas<'a> {
     rule: QuotaRule,
     arguments: Vec<Argument<'a>>,
     rows: usize,
 }
 
-/// What is asked of an answer, or the first number that is out of its range.
+/// An answer, or the first number out of range.
 type Answered<T = ()> = std::result::Result<T, Odd>;
 
 impl<'a> Quotas<'a> {
     /// Takes the arguments.
     ///
     /// # Errors
-    /// [`Error::KeyType`] where a column is not of whole numbers, or there are too few or too many.
+    /// [`Error::KeyType`] if a column does not hold whole numbers, or there are too few or too many.
     pub fn new(rule: QuotaRule, given: &[Numbers<'a>]) -> Result<Self> {
         let wanted = if matches!(rule, QuotaRule::MinQuota | QuotaRule::MaxQuota) { 2 } else { 3 };
         if given.len() != wanted {
             return Err(Error::KeyType(format!("the rule asks for {wanted} columns, not {}", given.len())));
         }
-        // Of all of them only the number of members may not be 0.
+        // Only the number of members must not be 0.
         let arguments = given.iter().enumerate().map(|(at, numbers)| {
             let least = i32::from(at + 1 == wanted);
             Argument::of(*numbers, least)
@@ -87,7 +87,7 @@ impl<'a> Quotas<'a> {
         self.rows
     }
 
-    /// Which rows have an answer: those in which no argument is null. None says that all have.
+    /// Which rows have an answer: those in which no argument is null. `None` means all.
     #[must_use]
     pub fn valid(&self) -> Option<BooleanArray> {
         self.nulls().map(|nulls| BooleanArray::new(nulls.into_inner(), None))
@@ -105,7 +105,7 @@ impl<'a> Quotas<'a> {
         })
     }
 
-    /// Whether there is a single number that is out of its range: a column without rows is not read.
+    /// Whether a single number is out of range; a column without rows is not read.
     ///
     /// # Errors
     /// That number.
@@ -114,11 +114,11 @@ impl<'a> Quotas<'a> {
         if odd { Err(self.odd()) } else { Ok(()) }
     }
 
-    /// Writes the answers of as many rows as `found` has, from a row on; what is null may be anything. It is for the rules
-    /// that give numbers.
+    /// Writes the answers of as many rows as `found` has, from a row on; nulls may get any number. It is for the rules
+    /// that return numbers.
     ///
     /// # Errors
-    /// The first number of all that is out of its range.
+    /// The first number out of range.
     pub fn numbers(&self, from: usize, found: &mut [i32]) -> Answered {
         match self.rule {
             QuotaRule::MaxQuota => self.write(from, found, |_, quota| quota.most()),
@@ -142,7 +142,7 @@ impl<'a> Quotas<'a> {
     /// The answers of a rule that says yes or no.
     ///
     /// # Errors
-    /// [`Error::Memory`] where there is no room for them, and the first number that is out of its range.
+    /// [`Error::Memory`] if there is no room for them, and the first number out of range.
     pub fn flags(&self) -> Result<Answered<BooleanArray>> {
         let mut words: Vec<u64> = room(self.rows.div_ceil(64))?;
         let done = match self.rule {
@@ -169,7 +169,7 @@ impl<'a> Quotas<'a> {
         Ok(())
     }
 
-    /// The first number that is out of its range, of the first argument that has one.
+    /// The first number out of range, in the first argument that has one.
     fn odd(&self) -> Odd {
         for (at, argument) in self.arguments.iter().enumerate() {
             if let Some(row) = (0..argument.values.len()).find(|&row| argument.number(row).is_none()) {
@@ -180,7 +180,7 @@ impl<'a> Quotas<'a> {
         Odd { argument: 0, row }
     }
 
-    /// Whether a row's place is known, and is not among its members.
+    /// Whether a row's place is known, and beyond its members.
     fn is_no_place(&self, row: usize) -> bool {
         let known = |argument: &Argument<'_>| {
             let row = if argument.is_one { 0 } else { row };
@@ -222,14 +222,14 @@ impl<'a> Argument<'a> {
         Ok(Self { values, is_one: given.is_one, least })
     }
 
-    /// Its numbers in a block of rows, perhaps in `room`; none where one is out of range. What is null may be anything that
-    /// is not.
+    /// Its numbers in a block of rows, perhaps in `room`; none if one is out of range. A null may be any number in
+    /// range.
     fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> Option<&'r [i32]> {
         if self.is_one {
             room.fill(self.number(0)?);
             return Some(room);
         }
-        // Perhaps it is a null that lies over a number out of range: then each is looked at.
+        // Perhaps a null hides a number out of range, so each number is checked.
         if self.values.fits(from, self.least, room.len()) {
             return Some(self.values.read(from, room));
         }
@@ -239,7 +239,7 @@ impl<'a> Argument<'a> {
         Some(room)
     }
 
-    /// One number, `least` in the place of a null; none if it is out of range.
+    /// One number, `least` for a null; none if it is out of range.
     fn number(&self, row: usize) -> Option<i32> {
         if self.values.nulls().is_some_and(|nulls| nulls.is_null(row)) {
             return Some(self.least);
@@ -252,13 +252,13 @@ impl<'a> Argument<'a> {
 trait Read: Send + Sync {
     fn len(&self) -> usize;
     fn nulls(&self) -> Option<&NullBuffer>;
-    /// Whether so many numbers from a row on are from `least` to the largest `int`.
+    /// Whether a number of values from a row on are from `least` to the largest `int`.
     fn fits(&self, from: usize, least: i32, rows: usize) -> bool;
     /// As many numbers as `room` has, which fit.
     fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32];
 }
 
-/// A column of int32, which is read where it lies.
+/// A column of int32, which is read in place.
 struct Ints<'a>(&'a PrimitiveArray<Int32Type>);
 
 impl Read for Ints<'_> {
@@ -272,7 +272,7 @@ impl Read for Ints<'_> {
 
     fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
         let values = &self.0.values()[from..from + rows];
-        // A sign bit that is set is one of a number below 0 or below `least`.
+        // A set sign bit means a number below 0 or below `least`.
         values.iter().fold(0, |signs, &value| signs | value | value.wrapping_sub(least)) >= 0
     }
 
@@ -281,7 +281,7 @@ impl Read for Ints<'_> {
     }
 }
 
-/// A column of int64, as Python's whole numbers are.
+/// A column of int64, like Python's whole numbers.
 struct Longs<'a>(&'a PrimitiveArray<Int64Type>);
 
 impl Read for Longs<'_> {
@@ -296,7 +296,7 @@ impl Read for Longs<'_> {
     fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
         let (least, most) = (i64::from(least), i64::from(i32::MAX));
         let values = &self.0.values()[from..from + rows];
-        // Whichever of both differences wraps around, the other is negative then.
+        // If one of the two differences wraps around, the other one is negative.
         let signs = values
             .iter()
             .fold(0, |signs, &value| signs | value.wrapping_sub(least) | most.wrapping_sub(value));
@@ -355,7 +355,7 @@ impl<'q, 'a> Blocks<'q, 'a> {
         Self { quotas, first: [0; BLOCK], partitions: [0; BLOCK], members: [0; BLOCK] }
     }
 
-    /// So many rows from a row on, at most a block; all numbers are in range.
+    /// Some rows from a row on, at most a block; all numbers are in range.
     fn read(&mut self, from: usize, rows: usize) -> Answered<Block<'_>> {
         let quotas = self.quotas;
         let (first, [partitions, members]) = match &quotas.arguments[..] {

@@ -7,8 +7,8 @@ use arrow_buffer::{NullBuffer, NullBufferBuilder};
 use crate::producer::{Producer, Record, headers_size};
 use crate::{Error, Result};
 
-/// The partition of each record, in the order of the rows; null where there is neither a key nor a strategy for records
-/// without. Each column may be missing, and is null for each row then.
+/// The partition of each record, in the order of the rows; null if there is neither a key nor a strategy for records
+/// without one. Each column may be missing; it is then null in each row.
 ///
 /// | column | holds |
 /// | --- | --- |
@@ -20,12 +20,12 @@ use crate::{Error, Result};
 /// | `headers`: list of structs `name_size`, `value_size`: int32 | how many bytes each header's name and value have; null for a null value |
 ///
 /// # Errors
-/// [`Error::KeyType`] where a column is of another type; [`Error::Value`] with the first row that has no partition: the
+/// [`Error::KeyType`] if a column has another type; [`Error::Value`] with the first row without a partition; the
 /// records before it have been placed.
 pub fn place(producer: &mut Producer, records: &dyn Array) -> Result<Int32Array> {
     let columns = Columns::of(records)?;
     let mut placed = Vec::with_capacity(columns.rows);
-    // Nothing is written as long as there is no null.
+    // No bitmap is written as long as there is no null.
     let mut valid = NullBufferBuilder::new(columns.rows);
     columns.each_block(|records| {
         producer.place_each(records, |partition| {
@@ -36,9 +36,9 @@ pub fn place(producer: &mut Producer, records: &dyn Array) -> Result<Int32Array>
     Ok(Int32Array::new(placed.into(), valid.finish()))
 }
 
-/// The size of what is null.
+/// The size of a null.
 const NULL: i32 = -1;
-/// So many records at a time are in the processor's nearest memory.
+/// This many records at a time fit into the processor's nearest cache.
 const BLOCK: usize = 256;
 
 /// The columns of a batch of records.
@@ -69,7 +69,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// Hands on the records, so many at a time, up to the first that is refused: its number among them, and why.
+    /// Passes on the records, some at a time, up to the first refused one; returns its number and why.
     ///
     /// # Errors
     /// [`Error::Value`] with that row.
@@ -89,7 +89,7 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// Column by column: each is a loop without branches. What is missing stays as it is.
+    /// Column by column, each a loop without branches. Missing columns change nothing.
     fn read(&self, first: usize, block: &mut [Record]) -> std::result::Result<(), (usize, Error)> {
         self.topic.read(first, block, |record, topic| record.topic = topic.map_or(0, place_of));
         self.partition.read(first, block, |record, partition| record.partition = partition);
@@ -108,7 +108,7 @@ impl<'a> Columns<'a> {
 /// The sizes of each record's headers.
 struct Headers<'a> {
     lists: &'a ListArray,
-    /// Those of their names; without them the names are `h0`, `h1` and so on.
+    /// The sizes of their names; without them, the names are `h0`, `h1` and so on.
     names: Option<&'a [i32]>,
     values: &'a Int32Array,
 }
@@ -135,7 +135,7 @@ impl<'a> Headers<'a> {
         Some(Self { lists, names: Some(sizes("name_size")?.values()), values: sizes("value_size")? })
     }
 
-    /// What those of a record take.
+    /// The size of a record's headers.
     fn size(&self, row: usize) -> Result<i32> {
         if self.lists.is_null(row) {
             return Ok(0);
@@ -176,7 +176,7 @@ impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
         Ok(Self { values: Some(column.values()), nulls: column.nulls() })
     }
 
-    /// Sets what this column says of each record.
+    /// Sets this column's value in each record.
     #[inline]
     fn read(&self, first: usize, block: &mut [Record], set: impl Fn(&mut Record, Option<T::Native>)) {
         let Some(values) = self.values else { return };

@@ -1,4 +1,4 @@
-//! A group's timeline as record batches: who read what from when to when.
+//! A group's timeline as record batches: who read what, and from when to when.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::group::play::{Span, Timeline};
 use crate::interned::Name;
 use crate::{Error, Result};
 
-/// Who read which partition from when to when, by partition and time: `count` rows from the row `first` on, fewer at the end.
+/// Who read which partition, and from when to when, by partition and time: `count` rows from the row `first` on, or
+/// fewer at the end.
 ///
 /// | column | holds |
 /// | --- | --- |
@@ -19,7 +20,7 @@ use crate::{Error, Result};
 /// | `group`: bool | true: a member of the group |
 ///
 /// # Errors
-/// [`Error::TooLarge`] where the names of these rows are more text than one column holds.
+/// [`Error::TooLarge`] if the names of these rows are more text than one column holds.
 pub fn ownership(timeline: &Timeline, first: usize, count: usize) -> Result<StructArray> {
     let spans = timeline.ledger.spans.get(first..).unwrap_or_default();
     let spans = &spans[..count.min(spans.len())];
@@ -28,7 +29,7 @@ pub fn ownership(timeline: &Timeline, first: usize, count: usize) -> Result<Stru
     let partitions: Int32Array = spans.iter().map(|span| span.place.1).collect();
     let from: Int64Array = spans.iter().map(|span| span.from).collect();
     let to: Int64Array = spans.iter().map(|span| Some(span.to).filter(|&to| to >= 0)).collect();
-    batch(vec![
+    struct_of(vec![
         ("member", Arc::new(names(spans.iter().map(member))?) as ArrayRef),
         ("topic", Arc::new(names(spans.iter().map(topic))?)),
         ("partition", Arc::new(partitions)),
@@ -38,8 +39,8 @@ pub fn ownership(timeline: &Timeline, first: usize, count: usize) -> Result<Stru
     ])
 }
 
-/// Columns of which each may have nulls, as Python's tables have them.
-fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<StructArray> {
+/// Nullable columns, as in Python's tables.
+pub(super) fn struct_of(columns: Vec<(&str, ArrayRef)>) -> Result<StructArray> {
     let field = |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), true);
     let fields: Fields = columns.iter().map(field).collect();
     let columns = columns.into_iter().map(|(_, column)| column).collect();

@@ -1,8 +1,8 @@
-//! What Arrow's types are called in an error message: as pyarrow calls them, since Python reads it.
+//! The names of Arrow's types in an error message: pyarrow's names, because Python users read it.
 
 use arrow_schema::{DataType, TimeUnit};
 
-/// A type's name as pyarrow writes it; of what holds other columns only its kind.
+/// A type's name as pyarrow writes it; only the kind for nested types.
 pub(super) fn type_name(data_type: &DataType) -> String {
     let plain = match data_type {
         DataType::Boolean => "bool",

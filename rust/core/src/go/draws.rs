@@ -1,6 +1,6 @@
-//! What Go draws for its maps, from a seed.
+//! Go's random choices for its maps, from a seed.
 
-/// What Go draws, from a seed (`SplitMix64`).
+/// Go's random choices, from a seed (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub(crate) struct Draws(u64);
 

@@ -1,14 +1,15 @@
-//! Go's map (`internal/runtime/maps` of Go 1.24 and later): the order in which `range` walks it, given what Go draws.
+//! Go's map (`internal/runtime/maps` of Go 1.24 and later): the order in which `range` walks it, given Go's random
+//! choices.
 //!
-//! Up to eight keys stand in the order in which they were put, and a walk starts at one of the eight slots, chosen by
-//! chance. More keys stand in tables by their hashes, of which Go draws the seed. So not every order can happen, and
-//! where a client's answer depends on a map's order, only these count.
+//! Up to eight keys are in the order of insertion, and a walk starts at one of the eight slots, chosen at random. More
+//! keys are in tables by their hashes, whose seed is random. So not every order can happen, and if a client's answer
+//! depends on a map's order, only the possible ones count.
 
 use super::draws::{Draws, mixed};
 
 /// Slots in a group, and keys in a map that needs no table.
 const GROUP: usize = 8;
-/// The slots of the largest table; one that is full is split.
+/// The slots of the largest table; a full one is split.
 const LARGEST_TABLE: usize = 1024;
 
 /// The keys of a map, as numbers.
@@ -16,10 +17,10 @@ const LARGEST_TABLE: usize = 1024;
 pub(crate) struct Map {
     seed: u64,
     len: usize,
-    /// The one group of a map without a table; empty as soon as it has one.
+    /// The only group of a map without a table; empty as soon as there is a table.
     small: Vec<Slot>,
     tables: Vec<Table>,
-    /// By the hash's first bits, the place of a table; empty where there is none.
+    /// By the hash's first bits, the place of a table; empty if there is none.
     directory: Vec<usize>,
 }
 
@@ -33,14 +34,14 @@ enum Slot {
 #[derive(Clone, Debug)]
 struct Table {
     slots: Vec<Slot>,
-    /// How many bits of the hash decide on this table.
+    /// How many bits of the hash choose this table.
     depth: u32,
     /// How many keys it takes before it grows.
     room: usize,
 }
 
 impl Map {
-    /// A map that is made for so many keys (`make(map[K]V, hint)`).
+    /// A map made for a given number of keys (`make(map[K]V, hint)`).
     pub(crate) fn new(draws: &mut Draws, hint: usize) -> Self {
         let mut map = Self {
             seed: draws.draw(),
@@ -80,7 +81,7 @@ impl Map {
         self.tables[self.table(hash)].find(hash, key).is_some()
     }
 
-    /// Puts a key, where it is not there yet.
+    /// Puts a key, if it is not there yet.
     pub(crate) fn put(&mut self, key: u32) {
         if self.has(key) {
             return;
@@ -207,7 +208,7 @@ impl Table {
         Self { slots: vec![Slot::Empty; slots], depth, room }
     }
 
-    /// The first slots of the groups in which a hash may stand.
+    /// The first slots of the groups in which a hash may be.
     fn groups(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
         let groups = self.slots.len() / GROUP;
         let mut group = usize::try_from((hash >> 7) % groups as u64).unwrap_or(0);
@@ -231,7 +232,7 @@ impl Table {
         None
     }
 
-    /// The slot that takes a new key: the first deleted one on the way to an empty one, or that.
+    /// The slot for a new key: the first deleted one before an empty one, otherwise the empty one.
     fn free(&self, hash: u64) -> Option<usize> {
         let mut deleted = None;
         for group in self.groups(hash) {

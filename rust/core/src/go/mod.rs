@@ -1,8 +1,8 @@
-//! The order in which Go walks its maps, of which chance decides a part.
+//! The order in which Go walks its maps, which depends partly on chance.
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `draws` | what Go draws, from a seed |
+//! | `draws` | Go's random choices, from a seed |
 //! | `map` | a map's keys, and one `range` over them |
 
 pub(crate) mod draws;

@@ -1,47 +1,47 @@
-//! What a coordinator answers, under Kafka's own names (`org.apache.kafka.common.protocol.Errors`).
+//! A coordinator's errors, under Kafka's own names (`org.apache.kafka.common.protocol.Errors`).
 
-/// An error of Kafka's protocol, or none.
+/// An error code of Kafka's protocol; no error is a code too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {
-    /// All is well.
+    /// There is no error.
     #[default]
     None,
     /// The broker that was asked has stopped coordinating the group.
     NotCoordinator,
-    /// The generation is not that of the group.
+    /// The request names another generation than the group's.
     IllegalGeneration,
-    /// No protocol is supported by all members, or it is not the one that the group has chosen.
+    /// No protocol is supported by all members, or the member's is not the one that the group has chosen.
     InconsistentGroupProtocol,
     /// The group has no such member.
     UnknownMemberId,
     /// `session.timeout.ms` is not within the group's limits.
     InvalidSessionTimeout,
-    /// Members are to join anew.
+    /// Members must join again.
     RebalanceInProgress,
-    /// A member without an id is given one, with which it is to join.
+    /// A member without an id gets one and must join again with it.
     MemberIdRequired,
-    /// Another member has come with the same `group.instance.id`.
+    /// Another member has joined with the same `group.instance.id`.
     FencedInstanceId,
-    /// The group takes no more members.
+    /// The group is full.
     GroupMaxSizeReached,
     /// The member's epoch is not the one that the coordinator knows (KIP-848).
     FencedMemberEpoch,
-    /// Somebody else has the `group.instance.id` and has not left (KIP-848).
+    /// Another member has the `group.instance.id` and has not left (KIP-848).
     UnreleasedInstanceId,
     /// An offset was committed with an epoch that is not the member's (KIP-848).
     StaleMemberEpoch,
     /// The broker has no such assignor (KIP-848).
     UnsupportedAssignor,
-    /// The request is not what one of its kind has to be.
+    /// The request is not valid for its kind.
     InvalidRequest,
     /// There is no such group.
     GroupIdNotFound,
-    /// What the broker does not expect, such as Java's `IllegalStateException`.
+    /// An error that the broker does not expect, such as Java's `IllegalStateException`.
     UnknownServerError,
 }
 
 impl Code {
-    /// Kafka's name of the error, `NONE` where there is none.
+    /// Kafka's name of the error; `NONE` means no error.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,17 +1,17 @@
-//! What is to happen, in the order of its places: as quick as a list where most comes in the order in which it goes.
+//! A queue of events by place. It is as fast as a list where most events arrive in the order in which they leave.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// So many lists, in each of which every place is after the one before; what fits none of them is kept in a heap.
+/// The number of sorted lists. An event that fits at the end of none of them goes into a heap.
 const MOST_LISTS: usize = 8;
 
-/// A queue by place. Heartbeats and sessions are put off by the same interval again and again, and so come in order.
+/// A queue by place. Heartbeats and sessions are put off by the same interval again and again, so they arrive in order.
 #[derive(Clone, Debug)]
 pub(super) struct Queue<P, T> {
     lists: Vec<VecDeque<(P, T)>>,
     rest: BinaryHeap<Reverse<(P, T)>>,
-    /// Which list the first of all is in; none where that is the heap, or nothing is there.
+    /// The list that holds the first event; `None` if the heap holds it or the queue is empty.
     first: Option<usize>,
 }
 
@@ -22,10 +22,10 @@ impl<P: Ord, T: Ord> Default for Queue<P, T> {
 }
 
 impl<P: Copy + Ord, T: Ord> Queue<P, T> {
-    /// Puts something in its place.
+    /// Adds an event at its place.
     pub(super) fn push(&mut self, place: P, item: T) {
         let is_first = self.peek().is_none_or(|(first, _)| place < first);
-        // The list whose end is the nearest: the others are left for what comes earlier.
+        // The list whose last place is nearest before the new one: the other lists stay free for earlier events.
         let end = |list: &VecDeque<(P, T)>| list.back().map(|(end, _)| *end);
         let fits = |(_, list): &(usize, &mut VecDeque<(P, T)>)| end(list) <= Some(place);
         let nearest = self.lists.iter_mut().enumerate().filter(fits).max_by_key(|(_, list)| end(list));
@@ -44,7 +44,7 @@ impl<P: Copy + Ord, T: Ord> Queue<P, T> {
         }
     }
 
-    /// The first of all, with its place.
+    /// The first event, with its place.
     pub(super) fn peek(&self) -> Option<(P, &T)> {
         let item = match self.first {
             Some(list) => self.lists[list].front(),
@@ -53,7 +53,7 @@ impl<P: Copy + Ord, T: Ord> Queue<P, T> {
         item.map(|(place, item)| (*place, item))
     }
 
-    /// Takes the first of all.
+    /// Removes and returns the first event.
     pub(super) fn pop(&mut self) -> Option<(P, T)> {
         let item = match self.first {
             Some(list) => self.lists[list].pop_front(),
@@ -67,7 +67,7 @@ impl<P: Copy + Ord, T: Ord> Queue<P, T> {
         item
     }
 
-    /// Takes all away.
+    /// Removes all events.
     pub(super) fn clear(&mut self) {
         self.lists.clear();
         self.rest.clear();

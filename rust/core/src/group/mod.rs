@@ -1,13 +1,13 @@
-//! Consumer groups as they live: who joins, who leads, what is fenced, and who reads what for how long.
+//! The life of consumer groups: who joins, who leads, who is fenced, and who reads which partition for how long.
 //!
 //! | module | what it knows |
 //! | --- | --- |
 //! | [`classic`] | the coordinator's side of `JoinGroup`, `SyncGroup`, `Heartbeat` and `LeaveGroup` |
-//! | [`consumer`] | the same of `ConsumerGroupHeartbeat` (KIP-848) |
-//! | [`play`] | consumers that behave as Kafka's own do, a script, and the timeline that comes of it |
+//! | [`consumer`] | the coordinator's side of `ConsumerGroupHeartbeat` (KIP-848) |
+//! | [`play`] | consumers that behave as Kafka's own do, a script, and the timeline that results |
 //!
-//! A coordinator is a value, and what happens to it is a function: `step(group, event) -> (group, effects)`, with the
-//! time in the event.
+//! A coordinator is a value. A function computes the next one: `step(group, event) -> (group, effects)`. The event
+//! holds the time.
 
 pub mod classic;
 pub mod consumer;
@@ -19,7 +19,7 @@ mod timers;
 pub use crate::interned::Name;
 pub use error_code::Code;
 
-/// Maps of names, tags and partitions that a script's own author has chosen: nobody has to be kept from choosing them badly,
-/// and a group of thousands is looked up in all the time.
+/// The hash map for names, tags and partitions. The author of the script chose them, so the hash need not withstand
+/// keys chosen to collide, and it must be fast: a group of thousands of members is looked up constantly.
 type Map<K, V> = rustc_hash::FxHashMap<K, V>;
 type Set<K> = rustc_hash::FxHashSet<K>;

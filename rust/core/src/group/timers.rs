@@ -1,15 +1,16 @@
-//! Timers by name: each fires once when time passes it, in the order of the deadlines and then of setting.
+//! Timers by name: each fires once, when time passes its deadline. They fire in the order of their deadlines; equal
+//! deadlines fire in the order in which they were set.
 
 use std::hash::Hash;
 
 use super::Map;
 use super::event_queue::Queue;
 
-/// When a timer fires: the time, and the number of its setting.
+/// When a timer fires: its deadline, and a number that counts the calls of `set`.
 type Place = (i64, u64);
 
-/// What waits, by what it is about. A timer that is put off stays where it is in the queue until its turn comes there:
-/// most are sessions, which every heartbeat puts off.
+/// The timers that wait, by name. A timer that is put off keeps its old place in the queue until that place's turn
+/// comes: most timers are sessions, and every heartbeat puts a session off.
 #[derive(Clone, Debug)]
 pub(super) struct Timers<K> {
     queue: Queue<Place, K>,
@@ -30,7 +31,7 @@ impl<K: Ord> Default for Timers<K> {
 }
 
 impl<K: Clone + Hash + Ord> Timers<K> {
-    /// Sets a timer, in place of one with the same name.
+    /// Sets a timer and replaces one with the same name.
     pub(super) fn set(&mut self, key: K, at: i64) {
         let fires = (at, self.set);
         self.set += 1;
@@ -45,18 +46,23 @@ impl<K: Clone + Hash + Ord> Timers<K> {
         }
     }
 
+    /// The deadline of a timer, if it is set.
+    pub(super) fn waits_until(&self, key: &K) -> Option<i64> {
+        self.waiting.get(key).map(|waiting| waiting.fires.0)
+    }
+
     pub(super) fn cancel(&mut self, key: &K) {
         self.waiting.remove(key);
     }
 
-    /// Takes all timers away.
+    /// Removes all timers.
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.waiting.clear();
     }
 
-    /// When the next timer fires, if that is by a time. No timer fires before its place in the queue: those that are there
-    /// later are not looked at.
+    /// The deadline of the next timer, if it is no later than the given time. No timer fires before its place in the
+    /// queue, so later places are not looked at.
     pub(super) fn next(&mut self, by: i64) -> Option<i64> {
         while let Some((queued, key)) = self.queue.peek().filter(|((at, _), _)| *at <= by) {
             match self.waiting.get_mut(key) {
@@ -76,7 +82,7 @@ impl<K: Clone + Hash + Ord> Timers<K> {
         None
     }
 
-    /// Takes the next timer that is due by a time, with its own time.
+    /// Removes and returns the next timer that is due by the given time, with its own deadline.
     pub(super) fn due(&mut self, by: i64) -> Option<(i64, K)> {
         self.next(by)?;
         let ((at, _), key) = self.queue.pop()?;

@@ -1,4 +1,4 @@
-//! The clients whose rule from key bytes to partition is known: the one table of them, by the names they go by.
+//! The one table of the clients whose rule from key bytes to a partition is known, by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use super::{KeyType, Partitions, Rule};
 use crate::names::nearest;
 use crate::{Error, Result};
 
-/// What a client does with a key that may count as none: a null key, or one of no bytes.
+/// What a client does with a key that it may treat as missing: a null key, or one without bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keyless {
-    /// It is hashed, as a key of no bytes.
+    /// It is hashed, like a key without bytes.
     Hashed,
-    /// The client chooses a partition by other means than the key, as it writes: these.
+    /// The client chooses a partition without the key, in this way.
     Chosen(&'static str),
 }
 
 impl Keyless {
-    /// What is done, in words.
+    /// The same in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Hashed => "hashed",
@@ -26,28 +26,28 @@ impl Keyless {
     }
 }
 
-/// One client's rule from key bytes to partition, and where it is from.
+/// One client's rule from key bytes to a partition, and its source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Profile {
     /// `CLIENT` or `CLIENT:PARTITIONER`; a client's bare name is its default.
     pub name: &'static str,
-    /// What becomes of a key's bytes.
+    /// The rule for a key's bytes.
     pub rule: Rule,
-    /// What becomes of a null key.
+    /// The rule for a null key.
     pub null_key: Keyless,
-    /// What becomes of a key of no bytes.
+    /// The rule for a key without bytes.
     pub empty_key: Keyless,
-    /// The library, by the name that it is installed by.
+    /// The library, by the name under which it is installed.
     pub library: &'static str,
-    /// The version that wrote the vectors this profile is held to.
+    /// The version that wrote the vectors for this profile.
     pub version: &'static str,
-    /// What does it in the library.
+    /// The library's own function or class.
     pub source: &'static str,
-    /// The configuration that makes this client agree with Java, `None` where it does as it is.
+    /// The configuration that makes this client agree with Java; `None` if it already does.
     pub setting: Option<&'static str>,
 }
 
-/// A client profile, by reference: two are equal where their names are.
+/// A client profile, by reference; two are equal if their names are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client(&'static Profile);
 
@@ -55,15 +55,15 @@ impl Client {
     /// The Java producer's own, which the others are compared with.
     pub const JAVA: Self = Self(&PROFILES[0]);
 
-    /// The brokers', which find the partition of `__consumer_offsets` of a group by its id.
+    /// The brokers' own, which finds a group's partition of `__consumer_offsets` by its ID.
     pub const COORDINATOR: Self = Self(&COORDINATOR);
 
-    /// Every profile there is, Java's first and then by library.
+    /// Every profile, Java's first and then by library.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         PROFILES.iter().map(Self)
     }
 
-    /// What is known of it.
+    /// Its row of the table.
     pub fn profile(self) -> &'static Profile {
         self.0
     }
@@ -79,22 +79,23 @@ impl Client {
         if self.0.rule == Rule::StringHash { Self(&OLD_STRING_HASH) } else { self }
     }
 
-    /// Refuses a key type whose keys this client's rule does not hash: a number's bytes may be text by accident, but
+    /// Refuses a key type whose keys this client's rule does not hash. A number's bytes may be text by accident, but
     /// its `hashCode` is another one.
     ///
     /// # Errors
-    /// [`Error::KeyType`] for `java:string-hash` and a key type that is no text.
+    /// [`Error::KeyType`] for `java:string-hash` and a key type that is not text.
     pub fn check_key_type(self, key_type: Option<KeyType>) -> Result<()> {
         match (self.0.rule, key_type) {
-            (_, None | Some(KeyType::Utf8 | KeyType::JavaString | KeyType::Bytes)) => Ok(()),
-            (Rule::StringHash | Rule::OldStringHash, Some(other)) => Err(Error::KeyType(format!(
-                "client {self} hashes the characters of text, and under key type {other} a key is none"
-            ))),
+            (Rule::StringHash | Rule::OldStringHash, Some(other)) if !other.may_be_text() => {
+                Err(Error::KeyType(format!(
+                    "client {self} hashes the characters of text, and under key type {other} a key is none"
+                )))
+            }
             _ => Ok(()),
         }
     }
 
-    /// The partition that this client gives a record with these key bytes, `None` where it goes by something else.
+    /// The partition that this client gives a record with these key bytes; `None` if it chooses without the key.
     ///
     /// ```
     /// use partwright_core::hashing::{Client, Partitions};
@@ -107,7 +108,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Key`] where the client itself has no partition for the key: `java:string-hash` alone does that.
+    /// [`Error::Key`] if the client itself has no partition for the key, which happens only with `java:string-hash`.
     #[inline]
     pub fn partition_for_key(self, key: Option<&[u8]>, n: Partitions) -> Result<Option<i32>> {
         let Some(key) = self.hashed(key) else { return Ok(None) };
@@ -117,7 +118,7 @@ impl Client {
         }
     }
 
-    /// Why a key has no partition: what `partition` is in its stead says it.
+    /// Why a key has no partition, which `partition` shows instead.
     pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
         let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
         if partition == i32::MIN {
@@ -130,7 +131,7 @@ impl Client {
         )
     }
 
-    /// The bytes that are hashed, `None` where the client chooses without the key.
+    /// The bytes that are hashed; `None` if the client chooses without the key.
     pub fn hashed(self, key: Option<&[u8]>) -> Option<&[u8]> {
         let (key, treatment) = match key {
             None => (&[][..], self.0.null_key),
@@ -163,7 +164,7 @@ impl FromStr for Client {
     }
 }
 
-/// What people call a client by: part of a binding's name, and the profile of the library behind it.
+/// What people call a client: part of a binding's name, and the profile of the library inside it.
 const ALIASES: [(&str, &str); 6] = [
     ("confluent", "librdkafka"),
     ("rdkafka", "librdkafka"),
@@ -249,7 +250,7 @@ const KAFKAJS: Profile = Profile {
 const FRANZ_GO_SETTING: Option<&str> =
     Some("kgo.RecordPartitioner(kgo.UniformBytesPartitioner(64<<10, true, true, nil))");
 
-/// What `java:string-hash` was in Kafka 0.8; it is in no table, for that producer is gone.
+/// `java:string-hash` as it was in Kafka 0.8; it is not in the table, because that producer is gone.
 const OLD_STRING_HASH: Profile = Profile {
     name: "java:string-hash@0.8",
     rule: Rule::OldStringHash,
@@ -261,7 +262,7 @@ const OLD_STRING_HASH: Profile = Profile {
     setting: Some("another producer"),
 };
 
-/// What brokers do with the ids of groups and transactions; it is in no table, for no producer does.
+/// What brokers do with the IDs of groups and transactions; it is not in the table, because no producer does it.
 const COORDINATOR: Profile = Profile {
     name: "coordinator",
     null_key: Keyless::Chosen("none: there is no group without an id"),
@@ -272,7 +273,7 @@ const COORDINATOR: Profile = Profile {
     ..OLD_STRING_HASH
 };
 
-/// The table. What a row does not say is as its library's first row has it.
+/// The table. Whatever a row leaves out is as in its library's first row.
 const PROFILES: &[Profile] = &[
     JAVA,
     Profile {

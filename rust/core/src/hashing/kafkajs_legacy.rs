@@ -1,11 +1,11 @@
-//! The murmur2 of kafkajs before 2.0, computed in JavaScript's doubles: another hash than Kafka's.
+//! The murmur2 of kafkajs before 2.0, computed in JavaScript's doubles, which gives other hashes than Kafka's.
 
 use super::murmur2::{MULTIPLIER, SEED};
 
-/// What kafkajs' `LegacyPartitioner` hashes with (`legacy/murmur2.js` in 2.2.4, the default before 2.0.0).
+/// The hash of kafkajs' `LegacyPartitioner` (`legacy/murmur2.js` in 2.2.4, the default before 2.0.0).
 ///
-/// It was meant as Kafka's murmur2. A product of two 32-bit numbers is rounded to the 53 bits of a double there, and
-/// the bytes after the last whole block are mixed in twice: once as a block filled up with zeros.
+/// It was meant to be Kafka's murmur2. But it rounds a product of two 32-bit numbers to the 53 bits of a double, and
+/// mixes in the bytes after the last whole block twice: once as a block filled up with zeros.
 ///
 /// ```
 /// use partwright_core::hashing::kafkajs_legacy;

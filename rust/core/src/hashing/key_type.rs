@@ -32,10 +32,18 @@ pub enum KeyType {
     JavaString,
     /// Binary whose first 5 bytes, a schema registry's header, are cut off before hashing.
     ConfluentStripId,
+    /// Whole numbers as text: `42`.
+    Digits,
+    /// Decimals as text, with all digits of the scale: `19.90`.
+    Decimal,
+    /// Dates as text: `2024-01-31`.
+    IsoDate,
+    /// Timestamps as text, in UTC: `2024-01-31T12:00:00Z`.
+    IsoTimestamp,
 }
 
 impl KeyType {
-    /// Every key type there is.
+    /// Every key type.
     pub const ALL: &[Self] = &[
         Self::Utf8,
         Self::Bytes,
@@ -48,9 +56,13 @@ impl KeyType {
         Self::JavaUuid,
         Self::JavaString,
         Self::ConfluentStripId,
+        Self::Digits,
+        Self::Decimal,
+        Self::IsoDate,
+        Self::IsoTimestamp,
     ];
 
-    /// The name it goes by everywhere.
+    /// Its name everywhere.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf8",
@@ -64,18 +76,34 @@ impl KeyType {
             Self::JavaUuid => "java:uuid",
             Self::JavaString => "java:string",
             Self::ConfluentStripId => "confluent:strip-id",
+            Self::Digits => "digits",
+            Self::Decimal => "decimal",
+            Self::IsoDate => "iso-date",
+            Self::IsoTimestamp => "iso-timestamp",
         }
     }
 
-    /// What it takes, in the words of an error message.
+    /// Whether its key bytes are certainly text; those of `bytes` may be.
+    pub fn may_be_text(self) -> bool {
+        use KeyType as K;
+        matches!(
+            self,
+            K::Utf8 | K::Bytes | K::JavaString | K::Digits | K::Decimal | K::IsoDate | K::IsoTimestamp
+        )
+    }
+
+    /// What it takes, for an error message.
     pub fn takes(self) -> &'static str {
         match self {
             Self::Utf8 | Self::JavaString => "text",
             Self::Bytes | Self::ConfluentStripId => "binary",
-            Self::JavaShort | Self::JavaInt | Self::JavaLong => "whole numbers",
+            Self::JavaShort | Self::JavaInt | Self::JavaLong | Self::Digits => "whole numbers",
             Self::JavaFloat | Self::JavaDouble => "floating-point numbers",
             Self::JavaBoolean => "booleans",
             Self::JavaUuid => "text of 36 characters or binary of 16 bytes",
+            Self::Decimal => "decimals",
+            Self::IsoDate => "dates",
+            Self::IsoTimestamp => "timestamps",
         }
     }
 }

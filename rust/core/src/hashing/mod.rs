@@ -12,6 +12,7 @@ mod partition_rule;
 mod partitions;
 pub mod serializer;
 mod string_hash;
+pub mod text_form;
 
 pub use clients::{Client, Keyless, Profile};
 pub use crc32::crc32;

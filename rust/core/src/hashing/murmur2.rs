@@ -1,4 +1,4 @@
-//! Kafka's murmur2, over one key: the definition that every faster form is held to.
+//! Kafka's murmur2 of one key: the definition against which every faster form is tested.
 
 pub(super) const SEED: u32 = 0x9747_b28c;
 pub(super) const MULTIPLIER: u32 = 0x5bd1_e995;

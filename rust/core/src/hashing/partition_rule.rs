@@ -1,36 +1,37 @@
-//! The seven rules from key bytes to a partition that all clients share among themselves: a hash and its step to 0..n.
+//! The seven rules from key bytes to a partition. Each is a hash and a step to 0..n, and every client uses one of them.
 
 use super::{Partitions, crc32, fnv1a, kafkajs_legacy, murmur2, string_hash, to_positive};
 
-/// A hash, and what becomes of its sign before or after the modulo.
+/// A hash, and how its sign is handled before or after the modulo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// `toPositive(murmur2(key)) % n`: the Java producer's.
     Murmur2,
     /// `crc32(key) % n`, unsigned: librdkafka's `consistent`.
     Crc32,
-    /// `fnv1a(key) % n` as Go's int32, whose remainder has the hash's sign; then the sign is dropped: sarama's default.
+    /// `fnv1a(key) % n` in Go's int32, where the remainder has the hash's sign, which is then dropped: sarama's
+    /// default.
     Fnv1a,
-    /// `(fnv1a(key) & 0x7fffffff) % n`: sarama's reference partitioner, which is not Java's for all its name.
+    /// `(fnv1a(key) & 0x7fffffff) % n`: sarama's reference partitioner, which in spite of its name is not Java's.
     Fnv1aReference,
-    /// `(h & 0x7fffffff) % n`, h being murmur2 in JavaScript's doubles: kafkajs before 2.0.
+    /// `(h & 0x7fffffff) % n`, where h is murmur2 in JavaScript's doubles: kafkajs before 2.0.
     KafkajsLegacy,
-    /// `Math.abs(key.hashCode()) % n`, negative where `hashCode` is -2^31 and n does not divide it.
+    /// `Math.abs(key.hashCode()) % n`, negative if `hashCode` is -2^31 and n does not divide it.
     StringHash,
-    /// The same with `kafka.utils.Utils.abs` of Kafka 0.8.2, which is 0 where `hashCode` is -2^31.
+    /// The same with `kafka.utils.Utils.abs` of Kafka 0.8.2, which is 0 if `hashCode` is -2^31.
     OldStringHash,
 }
 
-/// How a rule came to a partition, step by step.
+/// The steps by which a rule reached a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     /// The hash as its client sees it: CRC-32 unsigned, all others signed.
     pub hash: i64,
-    /// What the remainder by n is taken of.
+    /// The number that is divided by n.
     pub dividend: i64,
-    /// That remainder; a negative one is negative as Java's and Go's are.
+    /// The remainder, which may be negative, as in Java and Go.
     pub remainder: i64,
-    /// The partition; negative only where Java's own is.
+    /// The partition; negative only if Java's own is.
     pub partition: i32,
 }
 
@@ -57,15 +58,15 @@ impl Rule {
         }
     }
 
-    /// The partition of these key bytes, an empty key's too; `i32::MIN`, which no remainder is, where they are no
-    /// text and the rule is of text.
+    /// The partition of these key bytes, also of an empty key. `i32::MIN`, which is never a remainder, if they are not
+    /// text and the rule needs text.
     #[inline]
     pub fn partition(self, key: &[u8], n: Partitions) -> i32 {
         self.hash_of(key).map_or(i32::MIN, |hash| self.partition_of_hash(hash, n))
     }
 
-    /// The hash of these key bytes, all that the rule takes of them; `None` where they are no text and the rule is of
-    /// text.
+    /// The hash of these key bytes, which is all that the rule uses of them; `None` if they are not text and the rule
+    /// needs text.
     #[inline]
     pub fn hash_of(self, key: &[u8]) -> Option<u32> {
         match self {
@@ -77,7 +78,7 @@ impl Rule {
         }
     }
 
-    /// The partition of a key with this hash; negative only where Java's own is.
+    /// The partition of a key with this hash; negative only if Java's own is.
     #[inline]
     pub fn partition_of_hash(self, hash: u32, n: Partitions) -> i32 {
         let (signed, count) = (hash.cast_signed(), n.get().cast_signed());
@@ -92,7 +93,7 @@ impl Rule {
         }
     }
 
-    /// The same with its steps; `None` where the bytes are no text and the rule is of text.
+    /// The same with its steps; `None` if the bytes are not text and the rule needs text.
     pub fn steps(self, key: &[u8], n: Partitions) -> Option<Steps> {
         let hash = self.hash_of(key)?;
         let hash = if self == Self::Crc32 { i64::from(hash) } else { hash.cast_signed().into() };

@@ -1,8 +1,8 @@
-//! How many partitions a topic has, and how a hash loses its sign on the way to one of them.
+//! A topic's number of partitions, and how a hash loses its sign on the way to one of them.
 
 use crate::{Error, Result};
 
-/// How many partitions a topic has: 1 to 2^31-1, as Java's `int` counts them.
+/// A topic's number of partitions: 1 to 2^31-1, as in Java's `int`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitions(u32);
 
@@ -10,7 +10,7 @@ impl Partitions {
     /// Checks a count.
     ///
     /// # Errors
-    /// [`Error::Partitions`] where `given` is below 1 or above 2^31-1.
+    /// [`Error::Partitions`] if `given` is below 1 or above 2^31-1.
     pub fn new(given: i64) -> Result<Self> {
         match u32::try_from(given) {
             Ok(count) if count >= 1 && count <= i32::MAX.cast_unsigned() => Ok(Self(count)),
@@ -24,7 +24,7 @@ impl Partitions {
     }
 }
 
-/// Clears the sign bit: `Utils.toPositive`, which is not an absolute value.
+/// Clears the sign bit, as `Utils.toPositive` does; this is not an absolute value.
 ///
 /// ```
 /// use partwright_core::hashing::to_positive;

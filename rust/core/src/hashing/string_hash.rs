@@ -2,8 +2,8 @@
 
 use crate::java::strings::hash_code;
 
-/// `String.hashCode` (Java 8 to 25): `s[0]*31^(n-1) + ... + s[n-1]` over UTF-16 code units, wrapping; `None` where the
-/// bytes are no UTF-8, and so no Java string.
+/// `String.hashCode` (Java 8 to 25): `s[0]*31^(n-1) + ... + s[n-1]` over UTF-16 code units, wrapping; `None` if the
+/// bytes are not UTF-8, and so not a Java string.
 ///
 /// ```
 /// use partwright_core::hashing::string_hash;

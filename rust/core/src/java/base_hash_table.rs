@@ -1,7 +1,8 @@
-//! The order of Kafka's `BaseHashTable`, below its `TimelineHashMap`: in it the coordinator keeps the members of a KIP-848 group.
+//! The order of Kafka's `BaseHashTable`, the base of its `TimelineHashMap`, in which the coordinator keeps the members
+//! of a KIP-848 group.
 //!
-//! Exact to `BaseHashTable` and `SnapshottableHashTable.CurrentIterator` of kafka-server-common 4.4.0: a table of its own,
-//! with bins and growth that are not those of Java's `HashMap`, and of a bin what came last comes first.
+//! Exact to `BaseHashTable` and `SnapshottableHashTable.CurrentIterator` of kafka-server-common 4.4.0: it is a table
+//! with other bins and another growth than Java's `HashMap`, and in a bin the last one comes first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::interned::Name;
 
 /// A table begins with two bins, which one bit tells apart.
 const FIRST_BITS: u32 = 1;
-/// By what hash codes are multiplied, of which the highest bits are the bin: 2^64 by the golden ratio.
+/// Hash codes are multiplied by this, and the highest bits are the bin: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Names in a table that grows and never shrinks.
@@ -29,8 +30,8 @@ impl Default for TimelineHashMap {
 }
 
 impl TimelineHashMap {
-    /// Puts a name that is not there. Kafka puts what belongs to it once more at least, and each time looks whether one
-    /// name more would be too many, be it a new one or not.
+    /// Puts a new name. Kafka puts its value at least once more, and each time checks whether one more name would be
+    /// too many, whether the name is new or not.
     pub(crate) fn put(&mut self, name: &Name) {
         self.names.push((hash_code(name), Arc::clone(name)));
         while (self.names.len() + 1) * 3 > 4 << self.bits {
@@ -84,7 +85,7 @@ mod tests {
             put(&mut order, &[&number.to_string()]);
             bits.push(order.bits);
         }
-        // 2, 4, 8 and 16 bins have 1, 4, 9 and 20 names at most.
+        // 2, 4, 8 and 16 bins hold at most 1, 4, 9 and 20 names.
         let expected = [(1, 1), (2, 3), (3, 5), (4, 11), (5, 2)];
         let expected: Vec<u32> = expected.iter().flat_map(|&(bits, times)| vec![bits; times]).collect();
         assert_eq!(bits, expected);

@@ -6,18 +6,18 @@ use super::hash_map::{FIRST_BINS, bin, spread};
 use super::strings::hash_code;
 use crate::interned::Id;
 
-/// What belongs to names. A table of Java's grows and never shrinks, and a bin keeps the order of insertion: bins that have
-/// become trees, which takes nine names of one bin, are walked as the lists that they were.
+/// Values by name. Java's table grows and never shrinks, and a bin keeps the order of insertion. Bins that would be
+/// trees in Java, with nine names or more, are walked here as the lists that they were.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangingHashMap<V> {
-    /// By the name's number, its place among the entries.
+    /// Each name's place among the entries, by the name's number.
     places: Vec<Option<u32>>,
-    /// As many as there ever were at once: what is taken away leaves its place to what comes.
+    /// As many entries as there ever were at once: a removed entry leaves its place to a new one.
     entries: Vec<Option<Entry<V>>>,
     free: Vec<u32>,
     bins: usize,
     inserted: u64,
-    /// The names in Java's order, where nothing has come or gone since they were put so.
+    /// The names in Java's order, if nothing was inserted or removed since they were sorted.
     walked: Option<Arc<[Id]>>,
 }
 
@@ -43,7 +43,7 @@ impl<V> Default for ChangingHashMap<V> {
 }
 
 impl<V> ChangingHashMap<V> {
-    /// `put`: a name that is there keeps its place.
+    /// `put`: an existing name keeps its place.
     pub(crate) fn put(&mut self, id: Id, name: &str, value: V) {
         if let Some(known) = self.get_mut(id) {
             *known = value;
@@ -63,7 +63,7 @@ impl<V> ChangingHashMap<V> {
         }
         self.places[id.place()] = Some(place);
         self.inserted += 1;
-        // A table is three quarters full at most.
+        // A table is at most three quarters full.
         while self.len() * 4 > self.bins * 3 {
             self.bins *= 2;
         }
@@ -105,12 +105,12 @@ impl<V> ChangingHashMap<V> {
         self.entries.iter().flatten()
     }
 
-    /// In no order that means anything.
+    /// In no particular order.
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.entries().map(|entry| &entry.value)
     }
 
-    /// Puts the names into Java's order once, for all who walk until something comes or goes.
+    /// Sorts the names into Java's order once, for all walks until something is inserted or removed.
     pub(crate) fn settle(&mut self) {
         if self.walked.is_none() {
             self.walked = Some(self.walk());

@@ -1,8 +1,8 @@
-//! The order of Kafka's `CopyOnWriteMap` of whole numbers: a `java.util.HashMap` that is copied for each new one.
+//! The order of Kafka's `CopyOnWriteMap` of whole numbers: a `java.util.HashMap` that is copied for each new number.
 
 use super::hash_map::{FIRST_BINS, Walker};
 
-/// A map whose keys are kept by their places in a list of numbers.
+/// A map whose keys are stored as places in a list of numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CopyOnWriteMap {
     order: Vec<u32>,
@@ -14,13 +14,13 @@ impl CopyOnWriteMap {
         &self.order
     }
 
-    /// Puts a new number, of which `ids` has the one at `place`, as it has the others.
+    /// Puts the number at `place` of `ids`, which also has the other numbers.
     pub(crate) fn put(&mut self, place: u32, ids: &[i32]) {
-        // A copy is as large as what it holds asks for; only a map's very first number finds it empty.
+        // A copy is as large as its contents need; only the very first number goes into an empty map.
         let copied = if self.order.is_empty() { FIRST_BINS } else { bins(self.order.len()) };
         self.order.push(place);
         let largest = self.order.iter().map(|&place| ids[place as usize]).max().unwrap_or_default();
-        // A number below 2^16 is its own hash, and with a bin for each they stand in their order.
+        // A number below 2^16 is its own hash, so with a bin for each they are in numerical order.
         let bins = bins(self.order.len());
         if usize::try_from(largest).is_ok_and(|largest| largest < bins.min(1 << 16)) {
             self.order.sort_unstable_by_key(|&place| ids[place as usize]);
@@ -30,7 +30,7 @@ impl CopyOnWriteMap {
     }
 }
 
-/// How many bins a map has for so many numbers: three in four may be taken.
+/// How many bins a map has for that many numbers: three in four may be taken.
 fn bins(numbers: usize) -> usize {
     (numbers * 4).div_ceil(3).next_power_of_two().max(4)
 }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_copied_map_is_smaller_than_a_new_one() {
-        // `new HashMap<>()` has 16 bins for the first number, and its copy 4 for two.
+        // `new HashMap<>()` has 16 bins for the first number, and its copy with two numbers has 4.
         assert_eq!(walked(&[9]), [9]);
         assert_eq!(walked(&[9, 4]), [4, 9], "bins 0 and 1 of 4");
         assert_eq!(walked(&[9, 7]), [9, 7], "bins 1 and 3 of 4");

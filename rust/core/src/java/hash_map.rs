@@ -1,22 +1,22 @@
-//! The order of `java.util.HashMap` that only grows, trees in its bins included (JDK 8 to 25: one and the same).
+//! The order of a `java.util.HashMap` that only grows, including trees in its bins (the same in JDK 8 to 25).
 
 use super::strings::{by, hash_code, sorted};
 use super::tree_bins::{NONE, Trees};
 
 /// A `new HashMap<>()` has this many bins, and twice as many whenever more than three in four would be taken.
 pub(crate) const FIRST_BINS: usize = 16;
-/// A bin with more keys than this becomes a tree, once the table has [`TREE_BINS`] bins; before, the table grows.
+/// A bin with more keys than this becomes a tree once the table has [`TREE_BINS`] bins; before that, the table grows.
 pub(crate) const LONGEST_LIST: usize = 8;
 pub(crate) const TREE_BINS: usize = 64;
-/// A tree that a growing table leaves with no more keys than this becomes a list again.
+/// A tree with at most this many keys after the table has grown becomes a list again.
 const SMALLEST_TREE: usize = 6;
 
-/// The bins that `AssignorHelpers.newHashMap` and `newHashSet` make for so many.
+/// The number of bins that `AssignorHelpers.newHashMap` and `newHashSet` make for a given size.
 pub(crate) fn bins_for(size: usize) -> usize {
     ((size + 1) * 4 / 3 + 1).next_power_of_two()
 }
 
-/// What `HashMap` makes of a hash code: the upper bits count in small tables too.
+/// A hash code as `HashMap` spreads it, so that the upper bits count in small tables too.
 pub(crate) fn spread(hash: i32) -> i32 {
     hash ^ (hash.cast_unsigned() >> 16).cast_signed()
 }
@@ -26,11 +26,11 @@ pub(crate) fn bin(spread: i32, bins: usize) -> usize {
     spread.cast_unsigned() as usize & (bins - 1)
 }
 
-/// The order in which Java walks a `new HashMap<>()` into which keys with these hash codes were put, each once and in the
-/// order of `inserted`, whose numbers are places in `hashes`. Where a bin has become a tree, keys of one hash code stand
-/// by their numbers, as keys that Java can compare do if they are numbered in their order. Those that it cannot
-/// compare, `TopicPartition`s among them, it takes by where they lie in memory, in another order every time: this is
-/// one of these orders.
+/// The order in which Java walks a `new HashMap<>()` into which keys with these hash codes were put, each once and in
+/// the order of `inserted`, whose numbers are places in `hashes`. In a bin that has become a tree, keys with the same
+/// hash code are ordered by their numbers, which is right for comparable keys that are numbered in their order. Keys
+/// that Java cannot compare, such as `TopicPartition`s, it orders by their memory addresses, differently every time;
+/// this is one of those orders.
 pub fn walk(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
     Walker::new(hashes.iter().copied()).walk(inserted)
 }
@@ -42,8 +42,8 @@ pub fn walk_names(names: &[&str]) -> Vec<u32> {
     by(&Walker::of_names(&sorted).walk(&numbers), &places)
 }
 
-/// `java.util.HashMap`, as far as it decides the order: a linked list or a tree a bin. One walks any number of maps of
-/// the same keys, which are numbers: see [`walk`].
+/// `java.util.HashMap`, as far as it decides the order: a linked list or a tree per bin. One walker serves any number
+/// of maps of the same keys, which are numbers: see [`walk`].
 pub(crate) struct Walker {
     spread: Vec<i32>,
     trees: Trees,
@@ -56,7 +56,7 @@ struct Bin {
     first: u32,
     last: u32,
     keys: usize,
-    /// The root, where the bin is a tree.
+    /// The root, if the bin is a tree.
     root: u32,
 }
 
@@ -78,7 +78,7 @@ impl Walker {
         self.walk_from(FIRST_BINS, inserted)
     }
 
-    /// The same of a map that begins with so many bins.
+    /// The same for a map that begins with a given number of bins.
     pub(crate) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
         self.begin_with(bins);
         for &key in inserted {
@@ -92,14 +92,14 @@ impl Walker {
         self.begin_with(FIRST_BINS);
     }
 
-    /// A new map of so many bins.
+    /// A new map with a given number of bins.
     pub(crate) fn begin_with(&mut self, bins: usize) {
         self.bins.clear();
         self.bins.resize(bins, EMPTY);
         self.size = 0;
     }
 
-    /// `put` of a new key: behind the others of its bin, and the table grows as soon as it is too full.
+    /// `put` of a new key: after the others of its bin; the table grows as soon as it is too full.
     fn put(&mut self, key: u32) {
         let place = bin(self.spread[key as usize], self.bins.len());
         if self.bins[place].root == NONE {
@@ -116,8 +116,8 @@ impl Walker {
         }
     }
 
-    /// `computeIfAbsent` of a new or a known key. Unlike `put` it looks first whether the table must grow, even for a
-    /// key that is there, puts a new one before the others of its bin, and lets a list become a tree one key sooner.
+    /// `computeIfAbsent` of a new or a known key. Unlike `put`, it first checks whether the table must grow, even for a
+    /// known key; it puts a new key before the others of its bin; and a list becomes a tree one key sooner.
     pub(crate) fn compute_if_absent(&mut self, key: u32, new: bool) {
         if self.is_too_full() {
             self.grow();
@@ -149,7 +149,7 @@ impl Walker {
         (bin.first, bin.root, bin.keys) = (first, root, bin.keys + 1);
     }
 
-    /// What becomes of a list that is too long.
+    /// Handles a list that is too long.
     fn shorten(&mut self, place: usize) {
         if self.bins.len() < TREE_BINS { self.grow() } else { self.plant(place) }
     }

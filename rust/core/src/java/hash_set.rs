@@ -1,4 +1,4 @@
-//! The order of `java.util.HashSet`, of names and of whole numbers.
+//! The order of `java.util.HashSet`, for names and for whole numbers.
 
 use super::hash_map::{FIRST_BINS, Walker};
 use super::strings::{by, sorted};
@@ -15,7 +15,7 @@ pub fn walk_copied_names(names: &[&str]) -> Vec<u32> {
 pub(crate) fn walk_integers(bins: usize, inserted: &[u32]) -> Vec<u32> {
     let most = *inserted.iter().max().unwrap_or(&0) as usize;
     if most < bins.max(inserted.len()).min(1 << 16) {
-        // A table has a bin for each of these numbers: it never has fewer bins than numbers.
+        // Each of these numbers has a bin of its own: a table never has fewer bins than numbers.
         let mut sorted = inserted.to_vec();
         sorted.sort_unstable();
         return sorted;
@@ -26,7 +26,7 @@ pub(crate) fn walk_integers(bins: usize, inserted: &[u32]) -> Vec<u32> {
     walked.into_iter().map(|place| inserted[place as usize]).collect()
 }
 
-/// The bins of a `new HashSet<>(collection)` of so many.
+/// The number of bins of a `new HashSet<>(collection)` of that size.
 pub(crate) fn bins_for_copy(size: usize) -> usize {
     (size * 4 / 3 + 1).max(FIRST_BINS).next_power_of_two()
 }

@@ -1,5 +1,5 @@
-//! The orders of Java's strings and collections, and of Kafka's and Scala's own, and Java's random numbers: what reaches the
-//! answers of clients and brokers.
+//! The orders of Java's strings and collections and of Kafka's and Scala's own, and Java's random numbers, as far as
+//! the answers of clients and brokers depend on them.
 //!
 //! | file | whose order it is |
 //! | --- | --- |

@@ -23,7 +23,7 @@ impl Random {
         Self { state: (seed.cast_unsigned() ^ MULTIPLIER) & MASK }
     }
 
-    /// `nextInt(bound)`: a number from 0 to the bound less 1; of a bound of 0, which Java refuses, 0.
+    /// `nextInt(bound)`: a number from 0 to the bound minus 1; 0 for a bound of 0, which Java refuses.
     pub fn next_int(&mut self, bound: u32) -> u32 {
         let bound = bound.clamp(1, i32::MAX.cast_unsigned());
         if bound.is_power_of_two() {
@@ -32,7 +32,7 @@ impl Random {
         loop {
             let bits = self.next_31();
             let found = bits % bound;
-            // The last part of the range is shorter than the bound: Java draws again. Its int would be below 0.
+            // The last part of the range is shorter than the bound, so Java draws again; its int would be below 0.
             if (bits - found + (bound - 1)).cast_signed() >= 0 {
                 return found;
             }

@@ -4,21 +4,22 @@ use std::cmp::Reverse;
 
 /// A `mutable.HashMap` has this many bins, and twice as many whenever more than three in four are taken.
 const FIRST_BINS: usize = 16;
-/// By how many bits hashes are rotated: as many as the first table's last number has.
+/// The number of bits by which hashes are rotated: the bits of the first table's last index.
 const ROTATED: u32 = FIRST_BINS.trailing_zeros();
-/// An immutable map of no more keys is a list of them.
+/// An immutable map with at most this many keys is a list of them.
 const LONGEST_LIST: usize = 4;
-/// A trie's node takes so many bits of the hash.
+/// A node of the trie uses this many bits of the hash.
 const BITS: u32 = 5;
 
-/// The walk over a `mutable.HashMap` into which keys, places in `hashes`, were put in this order: from the last bin to the first,
-/// and in each the last that came first. A table that grows is walked, and its keys are put into the larger one.
+/// The walk over a `mutable.HashMap` into which keys, places in `hashes`, were put in this order: from the last bin to
+/// the first, and in each bin from the latest key to the first. A growing table is walked, and its keys are put into
+/// the larger one in that order.
 pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
     let improved: Vec<_> =
         hashes.iter().map(|&hash| byteswap(hash.cast_unsigned()).rotate_right(ROTATED)).collect();
     let (mut bins, mut rest, mut table) = (FIRST_BINS, inserted, Vec::new());
     loop {
-        // With one more than that it grows.
+        // With one more key it grows.
         let (coming, left) = rest.split_at(rest.len().min((bins * 3 / 4 + 1).saturating_sub(table.len())));
         table.extend_from_slice(coming);
         let shift = 32 - bins.trailing_zeros();
@@ -31,8 +32,8 @@ pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
     }
 }
 
-/// The walk over an immutable map of keys that were put into it in this order: a trie by the bits of their hashes, the lowest
-/// first; keys of one hash stand as they came.
+/// The walk over an immutable map of keys that were put into it in this order: a trie by the bits of their hashes, the
+/// lowest first; keys with the same hash are in the order of insertion.
 pub(crate) fn immutable(hashes: &[i32], mut keys: Vec<u32>) -> Vec<u32> {
     if keys.len() > LONGEST_LIST {
         let digits =

@@ -8,7 +8,7 @@ pub fn hash_code(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
-/// `String.compareTo`: by UTF-16 code units, where what UTF-8 writes in four bytes comes before U+E000 to U+FFFF.
+/// `String.compareTo`: by UTF-16 code units, where characters of four bytes in UTF-8 come before U+E000 to U+FFFF.
 pub fn compare(one: &str, other: &str) -> Ordering {
     let key = |byte: u8| if byte == 0xee || byte == 0xef { byte | 0x10 } else { byte };
     match one.bytes().zip(other.bytes()).find(|(one, other)| one != other) {
@@ -33,7 +33,7 @@ pub(crate) fn by<T: Copy>(places: &[u32], values: &[T]) -> Vec<T> {
     places.iter().map(|&place| values[place as usize]).collect()
 }
 
-/// The place of each id among all of them, as Java sorts them; equal ids have equal places.
+/// Each ID's place in Java's sorted order; equal IDs have equal places.
 pub(crate) fn ranks(ids: &[Option<&str>]) -> Vec<Option<u32>> {
     let mut known: Vec<&str> = ids.iter().copied().flatten().collect();
     known.sort_by(|one, other| compare(one, other));

@@ -3,13 +3,13 @@
 use super::hash_map::Walker;
 use super::strings::hash_code;
 
-/// `TopicPartition.hashCode`, of the hash code of its topic's name.
+/// `TopicPartition.hashCode`, from the hash code of its topic's name.
 pub fn partition_hash(topic: i32, partition: i32) -> i32 {
     31_i32.wrapping_mul(31_i32.wrapping_add(partition)).wrapping_add(topic)
 }
 
-/// The order in which a client's metadata has the partitions of each topic, told of all of them in this order: the walk of
-/// `new HashMap<TopicPartition, …>(size)` (`MetadataSnapshot`, before Kafka 3.7 `MetadataCache`).
+/// The order of each topic's partitions in a client's metadata, which receives all of them in the given order: the walk
+/// of `new HashMap<TopicPartition, …>(size)` (`MetadataSnapshot`, before Kafka 3.7 `MetadataCache`).
 pub fn walk_partitions(topics: &[(&str, &[i32])]) -> Vec<Vec<i32>> {
     let told = (0..).zip(topics).flat_map(|(topic, (_, ids))| ids.iter().map(move |&id| (topic, id)));
     let told: Vec<(usize, i32)> = told.collect();

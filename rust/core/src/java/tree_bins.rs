@@ -1,7 +1,8 @@
-//! The order of `java.util.HashMap.TreeNode`: bins that have become red-black trees, and the lists that still run through them.
+//! The order of `java.util.HashMap.TreeNode`: bins that have become red-black trees, and the lists that still link
+//! their keys.
 //!
-//! A tree's keys stay a linked list, in which a new key stands behind its parent in the tree,
-//! and which the root leads; the list is what a walk sees.
+//! A tree's keys stay a linked list, which begins with the root, and in which a new key comes after its parent in the
+//! tree; a walk follows the list.
 
 /// No key.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -38,7 +39,7 @@ impl Trees {
         self.links[key as usize].next
     }
 
-    /// Puts a key behind the last one of a list.
+    /// Puts a key after the last one of a list.
     pub(crate) fn link(&mut self, last: u32, key: u32) {
         self.links[key as usize] = Link { previous: last, next: NONE };
         if last != NONE {
@@ -52,7 +53,7 @@ impl Trees {
         self.links[first as usize].previous = key;
     }
 
-    /// Makes a tree of a list, key by key (`treeify`); the new first key and the root.
+    /// Makes a tree of a list, key by key (`treeify`); returns the new first key and the root.
     pub(crate) fn plant(&mut self, spread: &[i32], first: u32) -> (u32, u32) {
         self.branches.resize(self.links.len(), LEAF);
         let mut root = NONE;
@@ -64,7 +65,7 @@ impl Trees {
         (self.lead(first, root), root)
     }
 
-    /// Puts a key into a tree (`putTreeVal`); the new first key and the root.
+    /// Puts a key into a tree (`putTreeVal`); returns the new first key and the root.
     pub(crate) fn insert(&mut self, spread: &[i32], key: u32, first: u32, root: u32) -> (u32, u32) {
         let (root, parent) = self.grow(spread, root, key);
         let next = self.next(parent);
@@ -93,7 +94,8 @@ impl Trees {
         root
     }
 
-    /// Adds a leaf, by hash and then by number, and balances; the new root, and the leaf's parent as it was added.
+    /// Adds a leaf, by hash and then by number, and balances; returns the new root, and the leaf's parent when it was
+    /// added.
     fn grow(&mut self, spread: &[i32], root: u32, key: u32) -> (u32, u32) {
         self.branches[key as usize] = LEAF;
         if root == NONE {
@@ -113,7 +115,7 @@ impl Trees {
         }
     }
 
-    /// The red-black rules after an insertion (`balanceInsertion`); the new root.
+    /// Restores the red-black rules after an insertion (`balanceInsertion`); returns the new root.
     fn balance(&mut self, mut root: u32, mut key: u32) -> u32 {
         loop {
             let parent = self.branch(key).parent;
@@ -145,7 +147,7 @@ impl Trees {
         }
     }
 
-    /// Turns a key down to one side, and its other child up in its place; the new root.
+    /// Rotates a key down to one side, and its other child up in its place; returns the new root.
     fn rotate(&mut self, root: u32, key: u32, side: usize) -> u32 {
         let Branch { parent, children, .. } = self.branch(key);
         let up = children[1 - side];

@@ -1,4 +1,4 @@
-//! The order of Kafka's `Uuid`, by which its broker knows topics: its text and its hash code, the id that stands for a name
+//! The order of Kafka's `Uuid`, by which a broker identifies topics: its text and hash code, the ID of a name
 //! (`java.util.UUID.nameUUIDFromBytes`), and how `java.util.HashMap` walks them.
 
 use std::fmt;
@@ -9,12 +9,12 @@ use md5::{Digest, Md5};
 use super::hash_map::{FIRST_BINS, Walker};
 use crate::{Error, Result};
 
-/// The letters of base64 for addresses and file names, by their value.
+/// The letters of URL-safe base64, by their value.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /// How many letters 16 bytes take, without padding.
 const LENGTH: usize = 22;
 
-/// `Uuid`. Its order is `Uuid.compareTo`: by two signed longs.
+/// `Uuid`, ordered by `Uuid.compareTo`: as two signed longs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TopicId {
     most: i64,
@@ -22,7 +22,7 @@ pub struct TopicId {
 }
 
 impl TopicId {
-    /// The id of a topic that is given none: `UUID.nameUUIDFromBytes` of its name in UTF-8.
+    /// The ID of a topic without a given one: `UUID.nameUUIDFromBytes` of its name in UTF-8.
     ///
     /// ```
     /// use partwright_core::java::uuid::TopicId;
@@ -30,7 +30,7 @@ impl TopicId {
     /// ```
     pub fn of_name(name: &str) -> Self {
         let mut bytes = <[u8; 16]>::from(Md5::digest(name.as_bytes()));
-        // A UUID of version 3, and of the variant that has versions.
+        // Version 3, in the variant of UUIDs that has versions.
         bytes[6] = bytes[6] & 0x0f | 0x30;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         Self::of_bits(u128::from_be_bytes(bytes))
@@ -57,7 +57,7 @@ impl TopicId {
 /// `Uuid.toString`: base64 without padding.
 impl fmt::Display for TopicId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Four bits of nothing fill up the last letter.
+        // Four zero bits fill up the last letter.
         let bits = self.bits();
         let letter = |place: usize| {
             let value = if place == LENGTH - 1 { bits << 4 } else { bits >> (122 - 6 * place) };
@@ -78,7 +78,7 @@ impl FromStr for TopicId {
             Some(values) if values.len() == LENGTH => {
                 let bits = |bits: u128, &value: &usize| bits << 6 | value as u128;
                 let first = values[..LENGTH - 1].iter().fold(0, bits);
-                // Java takes no notice of the last letter's four bits of nothing.
+                // Java ignores the last letter's four extra bits.
                 Ok(Self::of_bits(first << 2 | (values[LENGTH - 1] >> 4) as u128))
             }
             _ => Err(Error::TopicId { given: text.to_owned() }),
@@ -86,16 +86,16 @@ impl FromStr for TopicId {
     }
 }
 
-/// The order in which Java walks a `new HashSet<>()` or `new HashMap<>()` of topics' ids, which are put in the order of
-/// `inserted`, each once; its numbers are places in `ids`.
+/// The order in which Java walks a `new HashSet<>()` or `new HashMap<>()` of topic IDs, which are put in the order of
+/// `inserted`, each once; the numbers are places in `ids`.
 pub fn walk_ids(ids: &[TopicId], inserted: &[u32]) -> Vec<u32> {
     IdWalker::new(ids).walk(inserted)
 }
 
-/// A [`Walker`] of ids in any order, for it wants them in their own.
+/// A [`Walker`] for IDs in any order; it needs them sorted.
 pub(crate) struct IdWalker {
     walker: Walker,
-    /// The places of the ids in their order, and each place's number in that order.
+    /// The places of the IDs in sorted order, and each place's number in that order.
     places: Vec<u32>,
     numbers: Vec<u32>,
 }
@@ -117,7 +117,7 @@ impl IdWalker {
         self.walk_from(FIRST_BINS, inserted)
     }
 
-    /// The same of a map that begins with so many bins.
+    /// The same for a map that begins with a given number of bins.
     pub(crate) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
         let numbers: Vec<u32> = inserted.iter().map(|&place| self.numbers[place as usize]).collect();
         let walked = self.walker.walk_from(bins, &numbers);

@@ -1,9 +1,9 @@
-//! The random numbers of a placement: `java.util.Random` from a seed, or what was drawn before.
+//! The random numbers of a placement: `java.util.Random` from a seed, or recorded draws.
 
 use crate::java::random::Random;
 use crate::{Error, Result};
 
-/// Where the draws come from, each one of Java's `nextInt(bound)`; and all that were taken.
+/// The source of the draws, each one a Java `nextInt(bound)`; and all draws taken so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draws {
     source: Source,
@@ -22,21 +22,21 @@ impl Draws {
         Self { source: Source::Seeded(Random::new(seed)), taken: Vec::new() }
     }
 
-    /// These numbers, in this order. What is below 0 is refused where it is drawn.
+    /// These numbers, in this order. A number below 0 is refused when it is drawn.
     pub fn recorded(values: Vec<i32>) -> Self {
         Self { source: Source::Recorded(values), taken: Vec::new() }
     }
 
-    /// All that were taken.
+    /// All draws taken so far.
     pub fn into_taken(self) -> Vec<i32> {
         self.taken
     }
 
-    /// The next one, from 0 to the bound less 1.
+    /// The next one, from 0 to the bound minus 1.
     pub(super) fn below(&mut self, bound: usize) -> Result<usize> {
         let place = self.taken.len();
         let drawn = match &mut self.source {
-            // There are never more brokers than Java's ints.
+            // There are never more brokers than fit into Java's int.
             Source::Seeded(random) => random.next_int(u32::try_from(bound).unwrap_or(u32::MAX)).cast_signed(),
             Source::Recorded(values) => *values.get(place).ok_or(Error::Draw { place, bound })?,
         };
@@ -46,7 +46,7 @@ impl Draws {
         Ok(found)
     }
 
-    /// `Collections.shuffle`: from the last place down, each swapped with one of those up to it.
+    /// `Collections.shuffle`: from the last place down, each element is swapped with a random one up to it.
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) -> Result<()> {
         for size in (2..=items.len()).rev() {
             items.swap(size - 1, self.below(size)?);

@@ -1,10 +1,10 @@
 //! KRaft's placement: `org.apache.kafka.metadata.placement.StripedReplicaPlacer`, exact to kafka-metadata 4.4.0.
 //!
-//! Each partition is a stripe over the racks, which begins a rack further than the one before, and takes of each rack its
-//! next broker; it is led by one that is alive. A rack gives fenced brokers only where it has no others left. After as many
-//! stripes as brokers are alive all would begin to repeat, and racks and brokers are shuffled.
+//! Each partition is a stripe over the racks. It begins one rack further than the one before, takes each rack's next
+//! broker, and is led by a broker that is alive. A rack gives fenced brokers only if it has no others left. After as
+//! many stripes as there are live brokers, everything would repeat, so racks and brokers are shuffled.
 //!
-//! Draws are taken in the order of Java's `HashMap` of racks, which so is part of the answer.
+//! Draws are taken in the order of Java's `HashMap` of racks, so that order is part of the answer.
 
 use std::collections::HashMap;
 
@@ -13,20 +13,20 @@ use crate::java::hash_map::walk;
 use crate::java::strings::{compare, hash_code};
 use crate::{Error, Result};
 
-/// A broker as Kafka's controller knows it.
+/// A broker as Kafka's controller sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broker<'a> {
     /// Its `node.id`.
     pub id: i32,
-    /// Its `broker.rack`; brokers without are a rack of their own, the first one.
+    /// Its `broker.rack`; brokers without one form a rack of their own, the first one.
     pub rack: Option<&'a str>,
-    /// Whether it is registered and not alive: no partition is led by it.
+    /// Whether it is registered but not alive: it leads no partition.
     pub fenced: bool,
 }
 
-/// The replicas of a new topic. The brokers' order counts only where the hash codes of racks meet in one bin of Java's
-/// `HashMap`. Where more than eight racks have one hash code, and 48 are there, Java goes by where these lie in memory, and
-/// this by their names.
+/// The replicas of a new topic. The brokers' order counts only if racks' hash codes meet in one bin of Java's
+/// `HashMap`. If more than eight racks have one hash code, and there are 48 racks, Java orders them by memory address,
+/// and this function by name.
 ///
 /// ```
 /// use partwright_core::placement::{Draws, kraft::{Broker, striped}};
@@ -53,7 +53,7 @@ pub fn striped(
     Ok(placed)
 }
 
-/// Some brokers of a rack (`BrokerList`), gone through once in each epoch, from another one each time.
+/// Some brokers of a rack (`BrokerList`), visited once in each epoch, starting with another one each time.
 #[derive(Debug, Default)]
 struct Brokers {
     ids: Vec<i32>,
@@ -93,12 +93,12 @@ impl Rack {
     }
 }
 
-/// All racks (`RackList`), and the place where the next partition begins.
+/// All racks (`RackList`), and the rack where the next partition begins.
 #[derive(Debug)]
 struct Racks {
-    /// By name, none first.
+    /// By name; brokers without a rack first.
     by_name: Vec<Rack>,
-    /// As Java walks its map.
+    /// In the order of Java's map.
     walk: Vec<u32>,
     /// In the order of a stripe.
     stripe: Vec<usize>,
@@ -133,7 +133,7 @@ impl Racks {
             let list = if broker.fenced { &mut rack.fenced } else { &mut rack.alive };
             list.ids.push(broker.id);
         }
-        // `Optional.hashCode`: its value's, and 0 of none.
+        // `Optional.hashCode`: that of its value, and 0 without one.
         let hashes: Vec<i32> = names.iter().map(|name| name.map_or(0, hash_code)).collect();
         let walk = walk(&hashes, &met);
         for &number in &walk {
@@ -158,8 +158,8 @@ impl Racks {
         if self.offset == count {
             self.offset = 0;
         }
-        // Both walks end: a list that has nothing left in this epoch has just been gone through, and after a shuffle
-        // those of the last partition begin anew, which are enough for the next.
+        // Both loops end: a list with nothing left in this epoch was visited completely, and after a shuffle the lists
+        // start over, which is enough for the next partition.
         let mut first = self.offset;
         let leader = loop {
             if let Some(leader) = self.by_name[self.stripe[first]].alive.next(self.epoch) {
@@ -171,7 +171,7 @@ impl Racks {
         let (mut missing, mut place, mut led) = (replicas - 1, self.offset, Some(first));
         while missing > 0 {
             if led == Some(place) {
-                // The leader's rack has given a broker already: it is passed over once.
+                // The leader's rack has already given a broker, so it is skipped once.
                 led = None;
             } else {
                 let Rack { fenced, alive } = &mut self.by_name[self.stripe[place]];
@@ -187,7 +187,7 @@ impl Racks {
         Ok(())
     }
 
-    /// Racks and brokers in another order.
+    /// Shuffles racks and brokers.
     fn shuffle(&mut self, draws: &mut Draws) -> Result<()> {
         draws.shuffle(&mut self.stripe)?;
         for &number in &self.walk {

@@ -4,10 +4,10 @@
 //! | --- | --- |
 //! | `zookeeper` | Kafka's placement in the days of `ZooKeeper`, its `AdminUtils` |
 //! | `kraft` | `KRaft`'s, its `StripedReplicaPlacer` |
-//! | `draws` | the random numbers of the latter, of a seed or as they were written down |
+//! | `draws` | the random numbers of the latter, from a seed or recorded |
 //!
-//! Replicas come as one list of brokers' ids: so many of each partition, its preferred leader first. What Kafka draws is an
-//! argument.
+//! Replicas are one list of broker IDs: the replicas of each partition, its preferred leader first. Kafka's random
+//! choices are an argument.
 
 mod draws;
 pub mod kraft;
@@ -17,7 +17,7 @@ pub use draws::Draws;
 
 use crate::{Error, Result};
 
-/// Room for the replicas of all partitions, of which there are no more than there are brokers of each.
+/// Room for the replicas of all partitions, each of which has at most as many as there are brokers.
 fn room(partitions: usize, replicas: usize, brokers: usize) -> Result<Vec<i32>> {
     if replicas == 0 || replicas > brokers {
         return Err(Error::Placement(format!(

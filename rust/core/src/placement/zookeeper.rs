@@ -1,9 +1,9 @@
-//! Kafka's placement in the days of `ZooKeeper`: `org.apache.kafka.admin.AdminUtils.assignReplicasToBrokers`, with racks and
-//! without (exact to kafka-server-common 3.9.2; 4.0.1 has the class still, and 4.1.0 no more).
+//! Kafka's placement in the days of `ZooKeeper`: `org.apache.kafka.admin.AdminUtils.assignReplicasToBrokers`, with
+//! racks and without (exact to kafka-server-common 3.9.2; 4.0.1 still has the class, 4.1.0 no longer).
 //!
-//! Leaders go round the brokers. The second replica is so far from the first as Kafka draws, and a place further with each
-//! round; the others follow it. With racks the brokers are first put one of each rack in turn, and a rack, and then a
-//! broker, that has a replica is passed over while one has none.
+//! Leaders go round the brokers. The second replica's distance from the first is drawn, and grows by one with each
+//! round; the others follow it. With racks, brokers are first listed one rack after the other in turn, and a rack (then
+//! a broker) that has a replica is skipped as long as another has none.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use super::room;
 use crate::Result;
 use crate::java::strings::compare;
 
-/// Where it begins; Kafka draws the first two, from 0 to the number of brokers less 1.
+/// Where the placement begins; Kafka draws the first two, from 0 to the number of brokers minus 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// Which of the brokers leads partition 0.
+    /// The broker that leads partition 0.
     pub index: usize,
     /// How far the second replica is from the first.
     pub shift: usize,
-    /// The number of the first partition, where a topic gets more of them.
+    /// The number of the first new partition, if a topic gets more of them.
     pub partition: usize,
 }
 
-/// Of brokers without racks (`assignReplicasToBrokersRackUnaware`), ascending.
+/// For brokers without racks (`assignReplicasToBrokersRackUnaware`), in ascending order.
 ///
 /// ```
 /// use partwright_core::placement::zookeeper::{Start, rack_unaware};
@@ -43,7 +43,7 @@ pub fn rack_unaware(ids: &[i32], partitions: usize, replicas: usize, start: Star
     Ok(placed)
 }
 
-/// Of brokers that all have a rack (`assignReplicasToBrokersRackAware`), in any order.
+/// For brokers that all have a rack (`assignReplicasToBrokersRackAware`), in any order.
 ///
 /// # Errors
 /// As [`rack_unaware`].
@@ -56,7 +56,7 @@ pub fn rack_aware(
     let mut placed = room(partitions, replicas, brokers.len())?;
     let alternated = alternated(brokers);
     let racks = alternated.iter().map(|&(_, rack)| rack + 1).max().unwrap_or_default();
-    // The last partition, counted from 1, of which a broker or a rack has a replica.
+    // The last partition, counted from 1, of which a broker or rack has a replica.
     let (mut of_broker, mut of_rack) = (vec![0; brokers.len()], vec![0; racks]);
     for (number, (leader, shift)) in (1..).zip(leaders(brokers.len(), partitions, start)) {
         let (mut found, mut used, mut asked, mut place) = (0, 0, 0, leader);
@@ -78,7 +78,7 @@ pub fn rack_aware(
     Ok(placed)
 }
 
-/// The brokers' ids, one of each rack in turn: racks by name, brokers by id (`getRackAlternatedBrokerList`).
+/// The brokers' IDs, one of each rack in turn: racks by name, brokers by ID (`getRackAlternatedBrokerList`).
 ///
 /// ```
 /// use partwright_core::placement::zookeeper::rack_alternated;
@@ -108,7 +108,7 @@ fn alternated(brokers: &[(i32, &str)]) -> Vec<(i32, usize)> {
     turns.into_iter().map(|(_, rack, id)| (id, rack)).collect()
 }
 
-/// The place of each partition's leader among so many brokers, and the shift of its round.
+/// The place of each partition's leader among the brokers, and the shift of its round.
 fn leaders(brokers: usize, partitions: usize, start: Start) -> impl Iterator<Item = (usize, usize)> {
     let mut shift = start.shift;
     (start.partition..).take(partitions).map(move |partition| {
@@ -119,7 +119,7 @@ fn leaders(brokers: usize, partitions: usize, start: Start) -> impl Iterator<Ite
     })
 }
 
-/// `replicaIndex`: a place that is not the leader's, so far from the one behind it.
+/// `replicaIndex`: a place other than the leader's, at this distance from the one after it.
 fn follower(leader: usize, shift: usize, brokers: usize) -> usize {
     (leader + 1 + shift % (brokers - 1)) % brokers
 }

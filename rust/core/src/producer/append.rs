@@ -1,24 +1,25 @@
-//! What a record's append to a batch tells the strategy (`RecordAccumulator.RecordAppendResult`), whatever keeps the batches.
+//! What the strategy learns when a record is appended to a batch (`RecordAccumulator.RecordAppendResult`), whatever
+//! holds the batches.
 
-/// The batches of a topic's partitions, and a record that is to be appended to one of them.
+/// The batches of a topic's partitions, and a record to append to one of them.
 pub(crate) trait Appends {
-    /// Appends the record to the partition's last batch; `None` where that is full or the record does not fit, which closes
-    /// the batch.
+    /// Appends the record to the partition's last batch; `None` if that is full or the record does not fit, which
+    /// closes the batch.
     fn append(&mut self, partition: i32) -> Option<Appended>;
 
     /// Begins a batch with the record.
     fn begin(&mut self, partition: i32) -> Appended;
 
-    /// The strategy leaves its sticky partition for another, or for the same once more.
+    /// The strategy leaves its sticky partition for another one, or for the same one again.
     fn switched(&mut self, _from: i32, _to: i32) {}
 }
 
-/// What a record did to its batch.
+/// The effect of a record on its batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Appended {
-    /// How many bytes it took, those of a new batch among them.
+    /// How many bytes it took, including those of a new batch.
     pub(crate) bytes: i32,
-    /// Whether the batch takes no more records: `allBatchesFull`.
+    /// Whether the batch takes no further records: `allBatchesFull`.
     pub(crate) is_full: bool,
 }
 

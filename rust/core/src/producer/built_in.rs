@@ -1,9 +1,9 @@
 //! The sticky partition since Kafka 3.3 (`BuiltInPartitioner`, KIP-794; exact to 3.9.2, and with racks to 4.4.0).
 //!
-//! Records without a key go to one partition until it has got `batch.size` bytes and its batches are full, or twice as many
-//! bytes; the next one is a draw, and may be the same. Draws are alike among the partitions with a leader, or by the lengths
-//! of their queues ([`Queues`]); since 4.4 those of the producer's rack alone are drawn, where it has any. A record with a key
-//! goes to its key's partition, but for `partitioner.ignore.keys`.
+//! Records without a key go to one partition until it has got `batch.size` bytes and its batches are full, or twice as
+//! many bytes; the next one is drawn, and may be the same. Partitions with a leader are equally likely, or weighted by
+//! the lengths of their queues ([`Queues`]); since 4.4, only those of the producer's rack are drawn, if it has any. A
+//! record with a key goes to its key's partition, unless `partitioner.ignore.keys` is set.
 
 use super::append::Appends;
 use super::draws::Draws;
@@ -11,23 +11,23 @@ use super::sizes::java_int;
 use super::topic::Topic;
 use crate::{Error, Result};
 
-/// What a topic's built-in partitioner keeps.
+/// The state of a topic's built-in partitioner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BuiltIn {
-    /// The partition that keyless records go to now, and how many bytes have.
+    /// The partition to which keyless records go now, and how many bytes went there.
     sticky: Option<(i32, i32)>,
     load: Option<Load>,
 }
 
-/// How often each partition shall be drawn, by the length of its queue.
+/// How often each partition is drawn, by the length of its queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Load {
     all: Table,
-    /// Of those in the producer's rack; none where racks do not matter.
+    /// The same for the partitions in the producer's rack; none if racks do not matter.
     near: Option<Table>,
 }
 
-/// A cumulative frequency table: partition `ids[i]` stands for the numbers from `ends[i - 1]` to below `ends[i]`.
+/// A cumulative frequency table: partition `ids[i]` has the numbers from `ends[i - 1]` to below `ends[i]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Table {
     ends: Vec<i32>,
@@ -39,18 +39,18 @@ struct Table {
 pub struct Queues {
     /// How many batches wait for each partition that has a leader.
     pub sizes: Vec<i32>,
-    /// These partitions.
+    /// Their numbers.
     pub ids: Vec<i32>,
-    /// Whether the leader of each is in the producer's rack; none where it is not said.
+    /// Whether each one's leader is in the producer's rack; none if that is unknown.
     pub near: Option<Vec<bool>>,
-    /// How many of them count: the others were too slow.
+    /// How many of them count; the others were too slow.
     pub length: i32,
 }
 
-/// What does not change while a producer runs.
+/// Settings that do not change while a producer runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stickiness {
-    /// `batch.size`, 1 at least.
+    /// `batch.size`, at least 1.
     pub(super) batch_size: i32,
     pub(super) rack_aware: bool,
 }
@@ -80,8 +80,9 @@ impl BuiltIn {
         near.unwrap_or(&load.all).draw(number.cast_signed())
     }
 
-    /// Appends a record to the sticky partition, which is the answer, as the accumulator does (`RecordAccumulator.append`). It
-    /// moves on from a partition whose batches are full and that has got enough, before a record is appended and after it.
+    /// Appends a record to the sticky partition, which is the answer, as the accumulator does
+    /// (`RecordAccumulator.append`). Before and after appending, it moves on from a partition that has enough bytes and
+    /// full batches.
     pub(super) fn place<A: Appends>(
         &mut self,
         topic: &Topic,
@@ -106,7 +107,7 @@ impl BuiltIn {
             };
             let appended = match batches.append(partition) {
                 Some(appended) => appended,
-                // All batches are full by now: a switch that was put off is made up for.
+                // All batches are full now, so a postponed switch is done.
                 None if leaves(0, true, batches)? => continue,
                 None => batches.begin(partition),
             };
@@ -115,8 +116,8 @@ impl BuiltIn {
         }
     }
 
-    /// So many bytes were appended to the sticky partition; the next one if it moves on, which it does after `batch.size`
-    /// where that is enabled, and after twice as much in any case. The next one may be the same.
+    /// Takes note of bytes appended to the sticky partition. It returns the next partition if it moves on: after
+    /// `batch.size` bytes if that is enabled, and after twice as many in any case. The next one may be the same.
     pub(super) fn update(
         &mut self,
         bytes: i32,
@@ -126,7 +127,7 @@ impl BuiltIn {
         draws: &mut Draws,
     ) -> Result<Option<i32>> {
         let Some((_, produced)) = &mut self.sticky else { return Ok(None) };
-        // Java's sums and products overflow: a batch.size beyond 2^30 - 1 moves on after every record.
+        // Java's sums and products overflow: with a batch.size above 2^30 - 1 it moves on after every record.
         *produced = produced.wrapping_add(bytes);
         let enough = *produced >= rules.batch_size && enable_switch;
         if !enough && *produced < rules.batch_size.wrapping_mul(2) {
@@ -137,22 +138,22 @@ impl BuiltIn {
         Ok(Some(next))
     }
 
-    /// The sticky partition, and how many bytes it may get before it is left whatever its batches are like; none before the
-    /// first record, and where Kafka's producer does not get as far.
+    /// The sticky partition, and how many bytes it may get before it is left whatever the state of its batches; none
+    /// before the first record, and if Kafka's producer would fail before.
     pub(super) fn room(&self, rules: Stickiness) -> Option<(i32, i64)> {
         let (partition, produced) = self.sticky?;
         let most = rules.batch_size.checked_mul(2)?;
         Some((partition, i64::from(most) - i64::from(produced)))
     }
 
-    /// So many bytes of that room are taken.
+    /// Takes bytes of that room.
     pub(super) fn take(&mut self, bytes: i64) {
         if let Some((_, produced)) = &mut self.sticky {
             *produced = produced.wrapping_add(java_int(bytes));
         }
     }
 
-    /// Takes in the queues, from which the next partitions are drawn; without any, all are drawn alike.
+    /// Takes the queues, by which the next partitions are drawn; without any, all are equally likely.
     pub(super) fn weigh(&mut self, queues: Option<&Queues>, rules: Stickiness) -> Result<()> {
         self.load = match queues {
             Some(queues) => Load::of(queues, rules.rack_aware)?,
@@ -163,7 +164,7 @@ impl BuiltIn {
 }
 
 impl Load {
-    /// None where there is nothing to weigh: one partition, or queues that are all as long.
+    /// None if there is nothing to weigh: one partition, or queues of equal length.
     fn of(queues: &Queues, rack_aware: bool) -> Result<Option<Self>> {
         let Queues { sizes, ids, near, length } = queues;
         let length = match usize::try_from(*length) {
@@ -186,7 +187,7 @@ impl Load {
                     return Err(too_short("partition ids", length));
                 };
                 let longest = sizes.iter().copied().fold(-1, i32::max);
-                // Java's array is longer than its table, and is read behind the end where the table's sums overflow.
+                // Java's array is longer than its table, and is read beyond the table's end if the sums overflow.
                 ids.resize(length, 0);
                 Some(Table::of(&sizes, ids, longest))
             }
@@ -207,7 +208,7 @@ fn too_short(what: &str, length: usize) -> Error {
 }
 
 impl Table {
-    /// The longest queue is drawn once where an empty one is drawn once more than it is long.
+    /// The longest queue has weight 1, an empty one its length plus 1.
     fn of(sizes: &[i32], ids: Vec<i32>, longest: i32) -> Self {
         let fold = |end: &mut i32, &size: &i32| {
             *end = longest.wrapping_add(1).wrapping_sub(size).wrapping_add(*end);
@@ -216,7 +217,7 @@ impl Table {
         Self { ends: sizes.iter().scan(0, fold).collect(), ids }
     }
 
-    /// The partition that a number without a sign stands for. Kafka looks here alone whether there are enough of them.
+    /// The partition for a non-negative number. Only here does Kafka check whether there are enough partitions.
     fn draw(&self, drawn: i32) -> Result<i32> {
         let last = self.ends.last().copied().unwrap_or_default();
         let Some(number) = drawn.checked_rem(last) else {
@@ -230,12 +231,11 @@ impl Table {
         self.ids.get(place).copied().ok_or_else(|| too_short("partition ids", place + 1))
     }
 
-    /// `Arrays.binarySearch`, which of ends that are not sorted (they are not where sums overflow) finds something else than
-    /// Rust's does.
+    /// `Arrays.binarySearch`, which finds something else than Rust's if the ends are not sorted, as after an overflow.
     fn java_binary_search(&self, number: i32) -> std::result::Result<usize, usize> {
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {
-            // Java's `high` is the last place, not the one behind it: the middle is rounded as Java's is.
+            // Java's `high` is the last place, not the one after it; this rounds the middle as Java does.
             let middle = usize::midpoint(low, high - 1);
             match self.ends[middle].cmp(&number) {
                 std::cmp::Ordering::Less => low = middle + 1,

@@ -1,9 +1,9 @@
-//! Random numbers as an input: Java's `SplittableRandom` from a seed, or what was drawn before.
+//! Random numbers as an input: Java's `SplittableRandom` from a seed, or recorded draws.
 
 use crate::hashing::to_positive;
 use crate::{Error, Result};
 
-/// Where the draws of a strategy come from, each one of Java's `nextInt()`.
+/// The source of a strategy's draws, each one a Java `nextInt()`.
 ///
 /// ```
 /// use partwright_core::producer::Draws;
@@ -46,7 +46,7 @@ impl Draws {
     /// The next one.
     ///
     /// # Errors
-    /// [`Error::Producer`] where the recorded ones are at their end.
+    /// [`Error::Producer`] if the recorded ones are used up.
     pub fn next_int(&mut self) -> Result<i32> {
         let drawn = match &mut self.source {
             Source::Seeded(state) => {
@@ -61,12 +61,13 @@ impl Draws {
         Ok(drawn)
     }
 
-    /// The next one without its sign, as all of Kafka's classes but the oldest take it.
+    /// The next one without its sign, as in all of Kafka's classes except the oldest.
     pub(super) fn positive(&mut self) -> Result<u32> {
         self.next_int().map(to_positive)
     }
 
-    /// The next one by Kafka 0.8's `Utils.abs`: its distance from 0, but 0 for the least int, whose distance is no int.
+    /// The next one by Kafka 0.8's `Utils.abs`: its distance from 0, but 0 for the smallest int, whose distance does
+    /// not fit into an int.
     pub(super) fn distance(&mut self) -> Result<u32> {
         self.next_int().map(|drawn| drawn.checked_abs().unwrap_or_default().cast_unsigned())
     }

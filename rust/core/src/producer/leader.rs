@@ -1,7 +1,8 @@
-//! One of the partitions whose leader is where it should be, in the producer's rack say. Kafka has no such partitioner.
+//! One of the partitions whose leader is where it should be, for example in the producer's rack. Kafka has no such
+//! partitioner.
 //!
-//! Among several it takes what the settings say ([`Among`]): the first, one by a draw, one after the other, or the one at
-//! which the key's partition ends up modulo their number. Without such a leader the settings' `otherwise` decides.
+//! Among several, the settings choose ([`Among`]): the first, a drawn one, one after the other, or the key's partition
+//! modulo their number. Without such a leader, the settings' `otherwise` decides.
 
 use super::draws::Draws;
 use super::otherwise::otherwise;

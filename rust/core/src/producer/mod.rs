@@ -1,6 +1,7 @@
 //! Where a producer puts a record that its key does not place: the strategies of Kafka's clients, of all versions.
 //!
-//! Everything that varies is an argument: the metadata ([`Topic`]), the random numbers ([`Draws`]), the time of a record.
+//! Everything that varies is an argument: the metadata ([`Topic`]), the random numbers ([`Draws`]), and the times of
+//! records.
 //!
 //! | file | what it knows |
 //! | --- | --- |

@@ -1,26 +1,26 @@
-//! Kafka 0.8: the key's partition, else one with a leader that is kept until the metadata is refreshed
+//! Kafka 0.8: the key's partition, otherwise one with a leader that is kept until the metadata is refreshed
 //! (`kafka.producer.async.DefaultEventHandler`; exact to `kafka_2.11` 0.8.2.2).
 //!
-//! Quirks: all records without a key go to one partition for ten minutes (`topic.metadata.refresh.interval.ms`). Whether it
-//! is time for a refresh is asked before each record, with a key or without, and a refresh forgets the partitions of all
-//! topics. A draw is taken by `Utils.abs`, its distance from 0, for which the least int stands as 0.
+//! Quirks: all records without a key go to one partition for ten minutes (`topic.metadata.refresh.interval.ms`). Before
+//! each record, with a key or without, it checks whether a refresh is due, and a refresh forgets the partitions of all
+//! topics. A draw goes through `Utils.abs`, its distance from 0, which is 0 for the smallest int.
 
 use super::draws::Draws;
 use super::topic::Topic;
 use crate::{Error, Result};
 
-/// What it keeps of all topics.
+/// The state of all topics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OldNullKey {
-    /// The partition of each topic's records without a key, by the topic's place; none beyond the end.
+    /// The partition for each topic's records without a key, by the topic's place; none beyond the end.
     kept: Vec<Option<i32>>,
     /// When the metadata was last refreshed.
     refreshed: Option<i64>,
 }
 
 impl OldNullKey {
-    /// The partition of a record that is sent `at`, `keyed` if it has a key. `place` is its topic's; never refreshed where
-    /// `refresh_ms` is below 0.
+    /// The partition of a record that is sent `at`; it is `keyed` if it has a key. `place` is its topic's place. There
+    /// is no refresh if `refresh_ms` is below 0.
     #[inline(never)]
     pub(super) fn partition(
         &mut self,

@@ -1,7 +1,7 @@
 //! Round robin from a random start, for records without a key (`DefaultPartitioner` of Kafka 0.9 to 2.3; exact to 2.3.1).
 //!
-//! A record with a key goes to its key's partition. For the others a topic's counter begins with a draw, and goes on as
-//! `RoundRobinPartitioner`'s does.
+//! A record with a key goes to its key's partition. For the others, a topic's counter begins with a draw, and counts on
+//! as in `RoundRobinPartitioner`.
 
 use super::draws::Draws;
 use super::round_robin::Counter;

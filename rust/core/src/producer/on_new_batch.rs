@@ -1,5 +1,5 @@
-//! A strategy that is told of batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9): a record that would begin a batch is not
-//! appended (`abortOnNewBatch`), the strategy hears of it, and is asked once more.
+//! A strategy that is told about batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9). A record that would begin a
+//! batch is not appended (`abortOnNewBatch`); the strategy is told, and asked again.
 
 use super::append::{Appends, append_or_begin};
 use super::record::Record;
@@ -8,7 +8,7 @@ use super::state::State;
 use super::strategy::Strategy;
 use crate::Result;
 
-/// Appends a record where the strategy says at last; its partition.
+/// Appends a record where the strategy finally puts it, and returns the partition.
 #[inline]
 pub(super) fn place(
     strategy: Strategy,
@@ -21,7 +21,7 @@ pub(super) fn place(
     if batches.append(previous).is_some() {
         return Ok(previous);
     }
-    // That of 2.8's round robin does nothing, and of an even number of partitions each record comes here (KAFKA-9965).
+    // For 2.8's round robin this call does nothing, so it counts twice for a record that begins a batch (KAFKA-9965).
     if strategy != Strategy::RoundRobin28 {
         let from = state.topics[record.topic].sticky.get();
         strategy.on_new_batch(state, record.topic, previous)?;

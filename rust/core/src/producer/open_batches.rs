@@ -1,5 +1,5 @@
-//! The batch that stands open for each partition, as far as a strategy asks: is it full, and is there room for one more
-//! record (`RecordAccumulator`, `ProducerBatch`, `MemoryRecordsBuilder`).
+//! Each partition's open batch, as far as a strategy asks: is it full, and is there room for one more record
+//! (`RecordAccumulator`, `ProducerBatch`, `MemoryRecordsBuilder`).
 
 use super::append::{Appended, Appends};
 use super::record::Record;
@@ -9,12 +9,12 @@ use super::sizes::{BATCH_OVERHEAD, Size, java_int};
 /// The open batches of a topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batches {
-    /// The partitions met so far, ascending: as a rule 0 to n - 1, so that a partition is its own place.
+    /// The partitions met so far, ascending: usually 0 to n - 1, so that a partition is its own place.
     ids: Vec<i32>,
     open: Vec<Batch>,
 }
 
-/// A batch to which records are appended; one without records stands for no batch.
+/// A batch to which records are appended; one without records means that there is no batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) records: i32,
@@ -23,7 +23,7 @@ pub(crate) struct Batch {
     pub(super) limit: i64,
     /// The time of its first record.
     pub(crate) opened: i64,
-    /// Whether a record has not fitted in: `closeForRecordAppends`.
+    /// Whether a record did not fit in: `closeForRecordAppends`.
     pub(crate) closed: bool,
 }
 
@@ -35,7 +35,7 @@ impl Batches {
         Self { open: vec![Batch::default(); ids.len()], ids }
     }
 
-    /// A partition's last batch. What was opened longer than `linger` before is gone.
+    /// A partition's last batch. Batches that were opened more than `linger` ago are gone.
     #[inline]
     fn of(&mut self, partition: i32, at: i64, linger: Option<i64>) -> &mut Batch {
         let place = self.find(partition).unwrap_or_else(|place| self.meet(place, partition));
@@ -58,7 +58,7 @@ impl Batches {
         place
     }
 
-    /// A partition's place, or where it belongs.
+    /// A partition's place, or where it would be inserted.
     #[inline]
     fn find(&self, partition: i32) -> Result<usize, usize> {
         match usize::try_from(partition) {
@@ -69,7 +69,7 @@ impl Batches {
 }
 
 impl Batch {
-    /// A batch that is begun with a record, which fits into it however large it is.
+    /// A batch that begins with a record, which fits however large it is.
     #[inline]
     pub(crate) fn begun(size: Size, at: i64, batch_size: i32) -> Self {
         let limit = size.upper_bound().max(batch_size.into());
@@ -83,13 +83,13 @@ impl Batch {
         self.bytes >= self.limit
     }
 
-    /// Whether nothing can be appended: `isFull`, and without a batch, `allBatchesFull`.
+    /// Whether nothing can be appended: `isFull`, or, without a batch, `allBatchesFull`.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.records == 0 || self.closed || self.is_at_limit()
     }
 
-    /// What its first record did.
+    /// The effect of its first record.
     #[inline]
     pub(crate) fn begins(&self) -> Appended {
         Appended { bytes: java_int(self.bytes), is_full: self.is_at_limit() }
@@ -101,13 +101,13 @@ impl Batch {
         linger.is_some_and(|linger| at > self.opened.saturating_add(linger))
     }
 
-    /// What a record would take in it.
+    /// How many bytes a record would take in it.
     #[inline]
     pub(super) fn bytes_of(&self, size: Size, at: i64) -> i64 {
         size.in_batch(self.records, at.wrapping_sub(self.opened))
     }
 
-    /// Appends a record, or `None` where it needs a new batch. This one is closed then.
+    /// Appends a record; `None` if it needs a new batch, which closes this one.
     #[inline]
     pub(crate) fn append(&mut self, size: Size, at: i64) -> Option<Appended> {
         if self.is_full() {
@@ -134,7 +134,7 @@ pub(super) struct Appending<'a> {
 }
 
 impl<'a> Appending<'a> {
-    /// Into one of these batches, its topic's.
+    /// Its topic's batches.
     #[inline]
     pub(super) fn new(record: &Record, batches: &'a mut Batches, settings: &Settings) -> Self {
         Self {
@@ -167,10 +167,10 @@ impl Appends for Appending<'_> {
     }
 }
 
-/// A batch while records go into it, none of which makes it full or is the last that its partition gets.
+/// A batch during a run of records, none of which fills it or makes the strategy leave its partition.
 pub(super) struct Stay {
     pub(super) batch: Batch,
-    /// The bytes that it does not reach.
+    /// The size that it must stay below.
     end: i64,
     linger: Option<i64>,
 }
@@ -182,7 +182,7 @@ impl Stay {
         Self { batch: *batch, end, linger: settings.linger_ms }
     }
 
-    /// Appends a record, if it is one of those.
+    /// Appends a record, if it belongs to the run.
     #[inline]
     pub(super) fn takes(&mut self, record: &Record) -> bool {
         let Self { batch, end, linger } = self;

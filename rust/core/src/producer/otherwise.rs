@@ -1,5 +1,5 @@
-//! What becomes of a record for which a strategy has nothing to go by: `explicit` without a partition, `field` with a null,
-//! `leader` where none is where it should be.
+//! What happens to a record for which a strategy has no answer: `explicit` without a partition, `field` with a null,
+//! `leader` if no leader is where it should be.
 
 use super::draws::Draws;
 use super::round_robin::Counter;
@@ -7,7 +7,7 @@ use super::settings::Otherwise;
 use super::topic::Topic;
 use crate::{Error, Result};
 
-/// The record's partition all the same, or the refusal, with the strategy's name and why it has nothing.
+/// The record's partition, or the refusal, with the strategy's name and the reason.
 #[inline(never)]
 pub(super) fn otherwise(
     how: Otherwise,

@@ -1,5 +1,5 @@
-//! A producer that places record after record: Kafka's order of preference among a record's own partition, its key and the
-//! strategy, and the calls of Kafka's partitioners.
+//! A producer that places record after record, with Kafka's order of preference between a record's own partition, its
+//! key and the strategy, and with the calls of Kafka's partitioners.
 
 use super::append::{Appends, append_or_begin};
 use super::built_in::Queues;
@@ -14,10 +14,10 @@ use super::topic::Topic;
 use crate::hashing::Partitions;
 use crate::{Error, Result};
 
-/// What is no partition.
+/// Sentinel: no partition.
 const UNSET: i32 = -1;
 
-/// A strategy at work: what it keeps of each topic, and its draws.
+/// A strategy at work: its state for each topic, and its draws.
 ///
 /// ```
 /// use partwright_core::producer::{Draws, Partition, Producer, Record, Settings, Strategy, Topic};
@@ -48,17 +48,17 @@ impl Producer {
         Ok(Self { strategy, settings, state: State::new(topics, draws), batches })
     }
 
-    /// How many draws were taken.
+    /// How many draws it has taken.
     pub fn drawn(&self) -> usize {
         self.state.draws.taken()
     }
 
-    /// Lets a topic's round robin begin elsewhere than Kafka lets it.
+    /// Lets a topic's round robin begin elsewhere than in Kafka.
     pub fn set_counter(&mut self, topic: usize, counter: i32) {
         self.state.topics[topic].counter.set(counter);
     }
 
-    /// New metadata of a topic, or a topic that was not there before; what is kept of it stays.
+    /// Takes a topic's new metadata, or a new topic; the topic's state stays.
     pub fn set_topic(&mut self, place: usize, topic: Topic) {
         if let Some(kept) = self.state.topics.get_mut(place) {
             kept.topic = topic;
@@ -73,28 +73,28 @@ impl Producer {
         self.state.topics[topic].topic.len()
     }
 
-    /// Of how many partitions a record's key may choose one; `None` where nothing is asked about keys.
+    /// The number of partitions among which a record's key chooses; `None` if keys do not matter.
     ///
     /// # Errors
-    /// [`Error::Producer`] where there is a key, and Kafka divides by the number of partitions, which is 0.
+    /// [`Error::Producer`] if there is a key and the topic has no partitions, by whose number Kafka would divide.
     pub fn asks_key(&self, topic: usize, has_key: bool) -> Result<Option<Partitions>> {
         let topic = &self.state.topics[topic].topic;
         let ignored = self.settings.ignore_keys && self.strategy.batching() == Batching::BuiltIn;
         match i64::try_from(topic.len()) {
             _ if ignored || !self.strategy.asks_key() => Ok(None),
-            // A null key needs no count, and Kafka 0.8 looks at the count before it looks at the key.
+            // A null key needs no count, but Kafka 0.8 looks at the count before the key.
             Ok(0) if !has_key || self.strategy == Strategy::OldNullKey => Ok(None),
             Ok(0) => topic.of_all(0).map(|_| None),
             count => Partitions::new(count.unwrap_or(i64::MAX)).map(Some),
         }
     }
 
-    /// The partition of a record, in Kafka's order of preference: its own, else what a configured strategy says, else its
-    /// key's, else the strategy's. The record is appended to its batch where batches matter. `None` where there is neither
-    /// a key nor a strategy for records without.
+    /// The partition of a record, in Kafka's order of preference: its own, otherwise a configured strategy's, otherwise
+    /// its key's, otherwise the strategy's for records without a key. The record is appended to its batch if batches
+    /// matter. `None` if there is neither a key nor a strategy for records without one.
     ///
     /// # Errors
-    /// [`Error::Producer`] where Kafka's own producer throws, and where recorded draws are at their end.
+    /// [`Error::Producer`] if Kafka's own producer throws, or if the recorded draws are used up.
     #[inline]
     pub fn place(&mut self, record: &Record) -> Result<Option<i32>> {
         let mut batches = std::mem::take(&mut self.batches);
@@ -103,7 +103,7 @@ impl Producer {
         placed
     }
 
-    /// The partition of a record; the strategy and the batches, which it knows nothing of, are both changed on the way.
+    /// The partition of a record; this changes both the strategy and the batches, of which the strategy knows nothing.
     #[inline]
     pub(super) fn place_into(&mut self, record: &Record, batches: &mut [Batches]) -> Result<Option<i32>> {
         match record.partition.filter(|&partition| partition != UNSET || !self.takes_unset()) {
@@ -116,8 +116,8 @@ impl Producer {
         self.place_in(record, &mut Appending::new(record, &mut batches[record.topic], &self.settings))
     }
 
-    /// As [`Producer::place`], which also refuses a partition that is not there, but into these batches. A record of a strategy
-    /// to which batches do not matter is appended to none.
+    /// As [`Producer::place`], but into these batches, and without refusing a missing partition. If batches do not
+    /// matter to the strategy, the record is appended to none.
     #[inline]
     pub(crate) fn place_in(&mut self, record: &Record, batches: &mut impl Appends) -> Result<Option<i32>> {
         let Self { strategy, settings, state, .. } = self;
@@ -140,13 +140,13 @@ impl Producer {
         }
     }
 
-    /// Whether a record may say by -1 that it names no partition: a balancer of kafka-go sees no other way, whose round robin
-    /// places these then. `ProducerRecord` refuses it.
+    /// Whether -1 means that a record names no partition: kafka-go's balancers have no other way to say so, and its
+    /// round robin then places such records. `ProducerRecord` refuses it.
     fn takes_unset(&self) -> bool {
         self.strategy == Strategy::Explicit && self.settings.otherwise != Otherwise::Fail
     }
 
-    /// Refuses a record's own partition that its topic does not have.
+    /// Refuses a record's own partition if its topic does not have it.
     fn check_own(&self, topic: usize, partition: i32) -> Result<()> {
         let topic = &self.state.topics[topic].topic;
         if usize::try_from(partition).is_ok_and(|partition| partition < topic.len()) {
@@ -159,7 +159,7 @@ impl Producer {
         )))
     }
 
-    /// What the strategy says of a record, which is not appended: `Partitioner.partition`.
+    /// The strategy's answer for a record, without appending it: `Partitioner.partition`.
     ///
     /// # Errors
     /// As [`Producer::place`].
@@ -177,11 +177,11 @@ impl Producer {
         self.strategy.on_new_batch(&mut self.state, topic, previous)
     }
 
-    /// The next sticky partition: `StickyPartitionCache.nextPartition`, which stays where the topic's partition is no more
-    /// `previous`, and `BuiltInPartitioner.nextPartition`, which does not keep what it draws.
+    /// The next sticky partition: `StickyPartitionCache.nextPartition`, which changes nothing if the topic's partition
+    /// is no longer `previous`, or `BuiltInPartitioner.nextPartition`, which does not keep its draw.
     ///
     /// # Errors
-    /// As [`Producer::place`]; and where the strategy is not sticky.
+    /// As [`Producer::place`]; also if the strategy is not sticky.
     pub fn next_partition(&mut self, topic: usize, previous: i32) -> Result<i32> {
         let State { topics, draws, .. } = &mut self.state;
         let TopicState { topic, sticky, built_in, .. } = &mut topics[topic];
@@ -194,11 +194,11 @@ impl Producer {
         }
     }
 
-    /// Bytes are appended to the sticky partition, which is the answer; another may be sticky after it:
+    /// Appends bytes to the sticky partition, which is the answer; afterwards another one may be sticky:
     /// `BuiltInPartitioner.updatePartitionInfo`.
     ///
     /// # Errors
-    /// As [`Producer::place`]; and where the strategy is not the built-in partitioner.
+    /// As [`Producer::place`]; also if the strategy is not the built-in partitioner.
     pub fn append(&mut self, topic: usize, bytes: i32, enable_switch: bool) -> Result<i32> {
         if self.strategy.batching() != Batching::BuiltIn {
             return Err(self.strategy.has_no("append"));
@@ -211,7 +211,7 @@ impl Producer {
         Ok(partition)
     }
 
-    /// What waits for each partition: `BuiltInPartitioner.updatePartitionLoadStats`.
+    /// Takes the number of batches that wait for each partition: `BuiltInPartitioner.updatePartitionLoadStats`.
     ///
     /// # Errors
     /// As [`Producer::append`].
@@ -223,8 +223,8 @@ impl Producer {
         self.state.topics[topic].built_in.weigh(queues, rules)
     }
 
-    /// Appends a record to its partition's batch, or to a new one if that is allowed; whether it did. A batch that has no
-    /// room for it is closed.
+    /// Appends a record to its partition's batch, or to a new one if that is allowed, and returns whether it did. A
+    /// batch without room for it is closed.
     pub fn append_record(&mut self, record: &Record, partition: i32, begins: bool) -> bool {
         let mut batches = std::mem::take(&mut self.batches);
         let mut appending = Appending::new(record, &mut batches[record.topic], &self.settings);

@@ -1,8 +1,8 @@
-//! Many records at once: [`Producer::place_each`], which places most of them without asking its strategy about each.
+//! Many records at once: [`Producer::place_each`], which places most of them without asking the strategy about each.
 //!
-//! Those are in runs: records one after the other about which nothing is to be decided, for they go into the batch that stands
-//! open, or round robin counts them off. Most records of a column are in one, and what is kept of a strategy is in registers
-//! then.
+//! These are in runs: successive records about which nothing has to be decided, because they go into the open batch, or
+//! because round robin just counts on. Most records of a column are in a run, and during a run the strategy's state is
+//! in registers.
 
 use super::append::{Appends, append_or_begin};
 use super::open_batches::{Appending, Batches, Stay};
@@ -12,7 +12,7 @@ use super::state::TopicState;
 use super::strategy::Strategy;
 use crate::{Error, Result};
 
-/// Records on their way, and what takes the partitions of those that are placed, in the same order.
+/// Records to place, and the receiver of their partitions, in the same order.
 struct Placing<'a, P> {
     records: &'a [Record],
     placed: P,
@@ -21,7 +21,8 @@ struct Placing<'a, P> {
 }
 
 impl<P: FnMut(Option<i32>)> Placing<'_, P> {
-    /// Places a topic's records that neither name a partition nor have a key, up to the first that `partition` has none for.
+    /// Places a topic's records that neither name a partition nor have a key, up to the first for which `partition`
+    /// returns none.
     #[inline]
     fn place_while(&mut self, topic: usize, mut partition: impl FnMut(&Record) -> Option<i32>) {
         let rest = &self.records[self.next..];
@@ -40,16 +41,16 @@ impl<P: FnMut(Option<i32>)> Placing<'_, P> {
 }
 
 impl Producer {
-    /// The partitions of one record after the other, as [`Producer::place`] has them; they go to `placed`.
+    /// Places one record after the other, as [`Producer::place`] does; the partitions go to `placed`.
     ///
     /// # Errors
-    /// The number of the first record that is refused, and why: those before it have been placed.
+    /// The number of the first refused record, and why; those before it have been placed.
     pub fn place_each(
         &mut self,
         records: &[Record],
         placed: impl FnMut(Option<i32>),
     ) -> std::result::Result<(), (usize, Error)> {
-        // Taken out once, and not for each record.
+        // Taken out once, not for each record.
         let mut batches = std::mem::take(&mut self.batches);
         let mut placing = Placing { records, placed, next: 0 };
         let outcome = self.place_rest(&mut placing, &mut batches).map_err(|error| (placing.next, error));
@@ -64,7 +65,7 @@ impl Producer {
         while let Some(record) = placing.records.get(placing.next) {
             (placing.placed)(self.place_into(record, batches)?);
             placing.next += 1;
-            // After a key or a partition there is as a rule another, and no run.
+            // After a record with a key or a partition, another such record usually follows, not a run.
             if record.keyed.is_none() && record.partition.is_none() {
                 self.run(record.topic, placing, batches);
             }
@@ -72,7 +73,7 @@ impl Producer {
         Ok(())
     }
 
-    /// Places a topic's next records as [`Producer::place`] does, up to one about which there is something to decide.
+    /// Places a topic's next records as [`Producer::place`] does, up to one that needs a decision.
     // Not inlined, so that its loops have all registers to themselves.
     #[inline(never)]
     fn run<P>(&mut self, topic: usize, placing: &mut Placing<'_, P>, batches: &mut [Batches])
@@ -107,8 +108,8 @@ impl Producer {
                     placing.place_while(topic, |_| Some(turns.next()));
                 }
             }
-            // A batch is begun where the record was to go at first, for the second question is answered with that. The record
-            // before this run has been, too: nothing is left to be answered.
+            // A batch begins where the record was to go at first, because the second question gets that answer. The
+            // record before this run was also placed: no answer is pending.
             Strategy::RoundRobin392 => {
                 if let Some(mut turns) = counter.turns(metadata) {
                     placing.place_while(topic, |record| {
@@ -118,7 +119,7 @@ impl Producer {
                     });
                 }
             }
-            // And here one further on.
+            // Here it is one partition further.
             Strategy::RoundRobin28 => {
                 if let Some(mut turns) = counter.turns(metadata) {
                     placing.place_while(topic, |record| {

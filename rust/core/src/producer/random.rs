@@ -1,8 +1,8 @@
 //! Any partition, by a draw for each record, whatever its key. No class of Kafka's Java clients does this, but clients in
 //! other languages do.
 //!
-//! It draws among all partitions, with a leader or without; with `available_only` among those with a leader, and among all
-//! where none has one.
+//! It draws among all partitions, with a leader or without; with `available_only`, among those with a leader, or among
+//! all if none has one.
 
 use super::draws::Draws;
 use super::topic::Topic;

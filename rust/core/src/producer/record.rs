@@ -1,15 +1,15 @@
-//! What a producer is told of a record, as far as it decides where the record goes.
+//! The parts of a record that decide where it goes.
 
 use super::sizes::Size;
 
-/// What decides where a record goes.
+/// The parts of a record that decide where it goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The place of its topic among the producer's.
     pub topic: usize,
     /// The partition that the record itself names.
     pub partition: Option<i32>,
-    /// The partition that its key has, or its field.
+    /// The partition of its key, or of its field.
     pub keyed: Option<i32>,
     /// How many bytes its key has, -1 for a null key.
     pub key_size: i32,

@@ -1,8 +1,8 @@
 //! Round robin: one partition after the other, whatever the key (`RoundRobinPartitioner`, since Kafka 2.4).
 //!
-//! Each topic has a counter from 0 on, taken without its sign: its remainder by the number of partitions with a leader is
-//! the next one's place among them, in the metadata's order. Where none has a leader it is a partition's number, be it one
-//! or not. A record with a key gets the same turn as one without.
+//! Each topic has a counter from 0 on, used without its sign: its remainder by the number of partitions with a leader
+//! is the next one's place among them, in the metadata's order. If none has a leader, the remainder by all is the
+//! partition's number. Records with and without a key get the same turns.
 //!
 //! | Kafka | a record that would begin a batch |
 //! | --- | --- |
@@ -19,7 +19,7 @@ use crate::hashing::to_positive;
 pub(super) struct Counter(Option<i32>);
 
 impl Counter {
-    /// Goes on from there.
+    /// Continues from there.
     pub(super) fn set(&mut self, counter: i32) {
         self.0 = Some(counter);
     }
@@ -44,7 +44,7 @@ impl Counter {
         topic.one(self.count())
     }
 
-    /// The next ones of a topic, where something was counted and a partition has a leader.
+    /// The next partitions of a topic, if something was counted and a partition has a leader.
     #[inline]
     pub(super) fn turns<'a>(&'a mut self, topic: &'a Topic) -> Option<Turns<'a>> {
         let counter = self.0.as_mut().filter(|_| !topic.available.is_empty());
@@ -52,7 +52,8 @@ impl Counter {
     }
 }
 
-/// Of 3.9.2: the topic and partition at which a batch was to begin, for the next record of its thread, whatever its topic.
+/// For 3.9.2: the topic and partition at which a batch was to begin, kept for the next record of its thread, whatever
+/// its topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BegunAt(Option<(usize, i32)>);
 
@@ -62,7 +63,7 @@ impl BegunAt {
         self.0 = Some((topic, partition));
     }
 
-    /// The partition, once, if it is of this topic; of another one it is forgotten.
+    /// The partition, once, if it belongs to this topic; for another topic it is forgotten.
     #[inline]
     pub(super) fn take(&mut self, topic: usize) -> Option<i32> {
         self.0.take().filter(|&(previous, _)| previous == topic).map(|(_, partition)| partition)
@@ -77,7 +78,7 @@ pub(super) struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    /// Among these, which must not be empty.
+    /// The turns among these partitions, which must not be empty.
     #[inline]
     fn new(among: &'a [i32], counter: &'a mut i32) -> Self {
         let place = to_positive(*counter) as usize % among.len();
@@ -89,7 +90,7 @@ impl<'a> Turns<'a> {
         let partition = self.among[self.place];
         *self.counter = self.counter.wrapping_add(1);
         self.place += 1;
-        // Java's counter goes on below 0, where its positive number begins with 0 again.
+        // Java's counter continues below 0, where its number without a sign begins with 0 again.
         if self.place == self.among.len() || to_positive(*self.counter) == 0 {
             self.place = 0;
         }

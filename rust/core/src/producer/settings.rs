@@ -1,4 +1,4 @@
-//! What a producer is configured with, as far as it decides where a record goes.
+//! The part of a producer's configuration that decides where a record goes.
 
 use std::str::FromStr;
 
@@ -10,19 +10,19 @@ use crate::{Error, Result};
 pub struct Settings {
     /// `batch.size` in bytes.
     pub batch_size: i32,
-    /// `linger.ms`: how long a batch stays open, where records have times.
+    /// `linger.ms`: how long a batch stays open, if records have times.
     pub linger_ms: Option<i64>,
     /// `partitioner.ignore.keys`: whether the built-in partitioner treats records with keys like those without.
     pub ignore_keys: bool,
     /// `partitioner.rack.aware`: whether it prefers partitions that are near.
     pub rack_aware: bool,
-    /// `topic.metadata.refresh.interval.ms` of Kafka 0.8: never where it is below 0.
+    /// `topic.metadata.refresh.interval.ms` of Kafka 0.8; below 0 means never.
     pub refresh_ms: i64,
-    /// Whether `random` draws from the partitions with a leader alone.
+    /// Whether `random` draws only from the partitions with a leader.
     pub available_only: bool,
     /// How `leader` chooses among several.
     pub among: Among,
-    /// What becomes of records for which `explicit`, `field` or `leader` have nothing to go by.
+    /// What happens to records for which `explicit`, `field` or `leader` have no answer.
     pub otherwise: Otherwise,
 }
 
@@ -35,18 +35,18 @@ pub enum Among {
     Random,
     /// One after the other.
     RoundRobin,
-    /// By the key's partition modulo their number; without a key one after the other.
+    /// By the key's partition modulo their number; without a key, one after the other.
     Key,
 }
 
-/// What is done where a strategy has nothing to go by.
+/// What happens if a strategy has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Otherwise {
     /// The record is refused.
     Fail,
     /// One partition after the other, as `round-robin`.
     RoundRobin,
-    /// By a draw, from those with a leader where there are any.
+    /// By a draw, from those with a leader if there are any.
     Random,
 }
 

@@ -1,14 +1,14 @@
-//! What records and batches take in bytes: message format 2, no compression (`DefaultRecord`, `DefaultRecordBatch`).
+//! The sizes of records and batches in bytes: message format 2, no compression (`DefaultRecord`, `DefaultRecordBatch`).
 
-/// What a batch without records takes: `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`.
+/// The size of a batch without records: `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`.
 pub(crate) const BATCH_OVERHEAD: i64 = 61;
 /// The most that a record takes in addition to its key, value and headers: `DefaultRecord.MAX_RECORD_OVERHEAD`.
 const RECORD_OVERHEAD: i64 = 21;
-/// A record's attributes, and the count of its headers where there are fewer than 64.
+/// A record's attributes, and the count of its headers if there are fewer than 64.
 const ATTRIBUTES: i64 = 1;
 const NO_HEADERS: i64 = 1;
 
-/// A record's size, as far as it is the same in each batch.
+/// The part of a record's size that is the same in each batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     /// The key, the value and the headers, with their lengths before them.
@@ -16,28 +16,28 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Of the sizes of a key and a value, each -1 for a null, and of the headers, see [`headers_size`].
+    /// From the sizes of a key and a value, each -1 for a null, and of the headers, see [`headers_size`].
     #[inline]
     pub(crate) fn new(key: i32, value: i32, headers: i32) -> Self {
         Self { content: of_bytes(key) + of_bytes(value) + NO_HEADERS + i64::from(headers) }
     }
 
-    /// A record's size as the one of so many before it in its batch, so long after the first: `DefaultRecord.sizeInBytes`.
+    /// A record's size, given its offset in the batch and its time since the first record: `DefaultRecord.sizeInBytes`.
     #[inline]
     pub(crate) fn in_batch(self, before: i32, after: i64) -> i64 {
         let body = ATTRIBUTES + varint(before.into()) + varint(after) + self.content;
         varint(body) + body
     }
 
-    /// The most that a batch takes in which the record is alone: `AbstractRecords.estimateSizeInBytesUpperBound`.
+    /// The largest size of a batch with only this record: `AbstractRecords.estimateSizeInBytesUpperBound`.
     #[inline]
     pub(crate) fn upper_bound(self) -> i64 {
         BATCH_OVERHEAD + RECORD_OVERHEAD + self.content
     }
 }
 
-/// How many bytes headers take, beyond the one that says that there are none: of each the length of its name and of its
-/// value, -1 for a null.
+/// How many bytes headers take, in addition to the byte that an empty list takes; given each one's length of name and
+/// of value (-1 for a null).
 ///
 /// ```
 /// use partwright_core::producer::headers_size;
@@ -53,18 +53,18 @@ pub fn headers_size(headers: impl IntoIterator<Item = (i32, i32)>) -> i64 {
     varint(count) - NO_HEADERS + bytes
 }
 
-/// Bytes with their length before them; a null is the length -1.
+/// Bytes with their length in front; a null has the length -1.
 fn of_bytes(length: i32) -> i64 {
     varint(length.into()) + i64::from(length.max(0))
 }
 
-/// Bytes as Java's accumulator hands them on.
+/// A size as Java's accumulator passes it on.
 #[expect(clippy::cast_possible_truncation, reason = "Java's int")]
 pub(super) fn java_int(bytes: i64) -> i32 {
     bytes as i32
 }
 
-/// How many bytes a number takes: zigzag, seven bits a byte (`ByteUtils.sizeOfVarlong`).
+/// How many bytes a number takes: zigzag, seven bits per byte (`ByteUtils.sizeOfVarlong`).
 fn varint(number: i64) -> i64 {
     let zigzag = (number << 1) ^ (number >> 63);
     let bits = 64 - i64::from((zigzag | 1).leading_zeros());

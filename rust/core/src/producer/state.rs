@@ -1,4 +1,4 @@
-//! What a producer keeps between records: of each topic what its rule keeps, and what is kept of all topics together.
+//! What a producer keeps between records: the rule's state for each topic, and the state for all topics.
 
 use super::built_in::BuiltIn;
 use super::draws::Draws;
@@ -7,7 +7,7 @@ use super::round_robin::{BegunAt, Counter};
 use super::sticky_cache::StickyCache;
 use super::topic::Topic;
 
-/// What is kept of all topics.
+/// The state of all topics.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) topics: Vec<TopicState>,
@@ -16,7 +16,7 @@ pub(super) struct State {
     pub(super) old_null_key: OldNullKey,
 }
 
-/// A topic, and what is kept of it: of these a strategy uses one.
+/// A topic and its state; a strategy uses one of these.
 #[derive(Clone, Debug)]
 pub(super) struct TopicState {
     pub(super) topic: Topic,
@@ -33,7 +33,7 @@ impl State {
 }
 
 impl TopicState {
-    /// Of a topic to which nothing was sent yet.
+    /// The state of a topic to which nothing was sent yet.
     pub(super) fn new(topic: Topic) -> Self {
         Self {
             topic,

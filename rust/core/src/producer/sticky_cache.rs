@@ -1,15 +1,15 @@
 //! The sticky partition of Kafka 2.4 to 3.2 (`StickyPartitionCache`, of `DefaultPartitioner` and `UniformStickyPartitioner`;
 //! exact to 2.8.2).
 //!
-//! Records go to one partition, a draw among those with a leader, until one of them would begin a batch: then another is
-//! drawn, and never the same where several have a leader. `DefaultPartitioner` does so with records without a key,
-//! `UniformStickyPartitioner` with all.
+//! Records go to one partition, drawn among those with a leader, until one of them would begin a batch. Then another
+//! one is drawn, and never the same one if several have a leader. `DefaultPartitioner` does this for records without a
+//! key, `UniformStickyPartitioner` for all.
 
 use super::draws::Draws;
 use super::topic::Topic;
 use crate::Result;
 
-/// The partition that a topic stays with; none before the first record.
+/// The partition with which a topic stays; none before the first record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct StickyCache(Option<i32>);
 
@@ -29,8 +29,8 @@ impl StickyCache {
         }
     }
 
-    /// Moves on, if the topic has still the partition at which a batch was begun: to another one where several have
-    /// a leader, and to any where none has.
+    /// Moves on, if the topic still has the partition at which a batch was begun: to another one if several have a
+    /// leader, to any one if none has.
     pub(super) fn next(&mut self, topic: &Topic, previous: i32, draws: &mut Draws) -> Result<i32> {
         if let Some(partition) = self.0.filter(|&partition| partition != previous) {
             return Ok(partition);

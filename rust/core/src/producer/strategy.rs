@@ -1,4 +1,4 @@
-//! The strategies: which class of which Kafka each one is, what it goes by, and which file has its rule.
+//! The strategies: the class and the version of Kafka of each one, what it depends on, and the file with its rule.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub enum Strategy {
     /// The record's own partition.
     Explicit,
-    /// The key's, and none where there is no key.
+    /// The key's partition; none without a key.
     Key,
     /// `RoundRobinPartitioner` of Kafka 4: one after the other, whatever the key.
     RoundRobin,
@@ -25,7 +25,7 @@ pub enum Strategy {
     RoundRobin28,
     /// Any, by a draw for each record.
     Random,
-    /// `DefaultPartitioner` of Kafka 2.4 to 3.2: the key's, else the sticky one.
+    /// `DefaultPartitioner` of Kafka 2.4 to 3.2: the key's, otherwise the sticky one.
     Sticky24,
     /// `UniformStickyPartitioner`: the sticky one, whatever the key.
     UniformSticky24,
@@ -33,9 +33,9 @@ pub enum Strategy {
     Sticky33,
     /// The same with racks, as of Kafka 4.4.
     Sticky44,
-    /// `DefaultEventHandler` of Kafka 0.8: the key's, else one that is kept until the metadata is refreshed.
+    /// `DefaultEventHandler` of Kafka 0.8: the key's, otherwise one that is kept until the metadata is refreshed.
     OldNullKey,
-    /// `DefaultPartitioner` of Kafka 0.9 to 2.3: the key's, else round robin from a random start.
+    /// `DefaultPartitioner` of Kafka 0.9 to 2.3: the key's, otherwise round robin from a random start.
     OldRoundRobin,
     /// One of those whose leader is where it should be.
     Leader,
@@ -43,19 +43,19 @@ pub enum Strategy {
     Field,
 }
 
-/// What tells of the batches that records are put into.
+/// How the strategy learns about batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Batching {
-    /// Nothing: they do not matter.
+    /// It does not: batches do not matter.
     Apart,
-    /// A record that would begin a batch is not appended: the strategy is told of it, and asked once more (`onNewBatch`).
+    /// A record that would begin a batch is not appended; the strategy is told, and asked again (`onNewBatch`).
     Told,
-    /// The accumulator asks the built-in partitioner, and tells it of the bytes.
+    /// The accumulator asks the built-in partitioner, and tells it the bytes.
     BuiltIn,
 }
 
 impl Strategy {
-    /// Each of them.
+    /// All of them.
     pub const ALL: [Self; 14] = [
         Self::Explicit,
         Self::Key,
@@ -93,7 +93,7 @@ impl Strategy {
         }
     }
 
-    /// What it is exact to.
+    /// The version for which it is exact.
     pub fn source(self) -> &'static str {
         match self {
             Self::Explicit => "ProducerRecord.partition",
@@ -111,7 +111,7 @@ impl Strategy {
         }
     }
 
-    /// Whether it stands for a configured `partitioner.class`, which is asked about records with keys, too.
+    /// Whether it is a configured `partitioner.class`, which is asked about records with keys as well.
     pub fn takes_keyed(self) -> bool {
         matches!(
             self,
@@ -125,7 +125,7 @@ impl Strategy {
         )
     }
 
-    /// Whether it ever asks for the partition of a record's key, or of its field.
+    /// Whether it ever needs the partition of a record's key or field.
     pub fn asks_key(self) -> bool {
         !self.takes_keyed() || matches!(self, Self::Leader | Self::Field)
     }
@@ -145,7 +145,7 @@ impl Strategy {
         }
     }
 
-    /// What it says of a record, which is not appended: `Partitioner.partition`.
+    /// Its answer for a record, without appending it: `Partitioner.partition`.
     ///
     /// # Errors
     /// As [`Producer::place`](super::Producer::place).
@@ -193,7 +193,7 @@ impl Strategy {
         .map(Some)
     }
 
-    /// A record would begin a batch: `Partitioner.onNewBatch`. That of 2.8's round robin does nothing.
+    /// A record would begin a batch: `Partitioner.onNewBatch`. For 2.8's round robin this does nothing.
     ///
     /// # Errors
     /// As [`Strategy::partition`].
@@ -209,11 +209,11 @@ impl Strategy {
         Ok(())
     }
 
-    /// What the built-in partitioner goes by.
+    /// The built-in partitioner's settings.
     #[inline]
     pub(super) fn stickiness(self, settings: &Settings) -> Stickiness {
         Stickiness {
-            // As KafkaProducer hands it on.
+            // As KafkaProducer passes it on.
             batch_size: settings.batch_size.max(1),
             rack_aware: settings.rack_aware && self == Self::Sticky44,
         }

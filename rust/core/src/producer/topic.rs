@@ -11,7 +11,7 @@ pub struct Partition {
     pub id: i32,
     /// Whether it has a leader.
     pub available: bool,
-    /// Whether its leader is where the producer wants to write: in its rack, or what `leader` asks for.
+    /// Whether its leader is where the producer wants to write: in its rack, or as `leader` asks.
     pub near: bool,
 }
 
@@ -30,7 +30,7 @@ impl Topic {
     /// The partitions of a topic, in the order of the metadata.
     ///
     /// # Errors
-    /// [`Error::Producer`] where a partition is there twice, or has a number below 0.
+    /// [`Error::Producer`] if a partition is there twice, or has a number below 0.
     pub fn new(name: &str, partitions: &[Partition]) -> Result<Self> {
         let mut seen = HashSet::new();
         for &Partition { id, .. } in partitions {
@@ -62,8 +62,8 @@ impl Topic {
         self.all.is_empty()
     }
 
-    /// Where a topic has no available partition, Kafka takes what it draws or counts for a partition's number, be it
-    /// one or not.
+    /// If a topic has no available partition, Kafka takes the drawn or counted number as the partition's number,
+    /// whether that exists or not.
     pub(super) fn of_all(&self, number: u32) -> Result<i32> {
         match u32::try_from(self.all.len()) {
             Ok(count @ 1..) => Ok((number % count).cast_signed()),
@@ -76,12 +76,12 @@ impl Topic {
 
     /// One of some of its partitions, which must not be empty.
     pub(super) fn one_of(among: &[i32], number: u32) -> i32 {
-        // There are never more than Java's ints; a division of 32 bits is the faster one.
+        // There are never more than fit into Java's int; a 32-bit division is faster.
         let count = u32::try_from(among.len()).unwrap_or(u32::MAX);
         among[(number % count) as usize]
     }
 
-    /// One of those with a leader, or where none has one, of all.
+    /// One of those with a leader, or of all if none has one.
     pub(super) fn one(&self, number: u32) -> Result<i32> {
         if self.available.is_empty() {
             self.of_all(number)

@@ -1,4 +1,5 @@
-//! Which strategy a name means: its own, a class of Kafka's, or what a version of Kafka has under a name (`sticky@3.9`).
+//! Which strategy a name means: a strategy's own name, a class of Kafka's, or a name with a version of Kafka
+//! (`sticky@3.9`).
 
 use std::str::FromStr;
 
@@ -6,7 +7,7 @@ use super::strategy::Strategy;
 use crate::names::nearest;
 use crate::{Error, Result};
 
-/// Other names of the same.
+/// Other names of the same strategies.
 const ALIASES: [(&str, Strategy); 4] = [
     ("sticky", Strategy::Sticky44),
     ("org.apache.kafka.clients.producer.RoundRobinPartitioner", Strategy::RoundRobin),
@@ -34,10 +35,10 @@ impl FromStr for Strategy {
     }
 }
 
-/// What there is by versions of Kafka.
+/// The strategies by versions of Kafka.
 const VERSIONED: [&str; 4] = ["default", "round-robin", "sticky", "uniform-sticky"];
 
-/// What one version of Kafka has under a name; `default` is what it does where nothing is configured.
+/// The strategy of one version of Kafka under a name; `default` is what it does with nothing configured.
 fn of_version(name: &str, version: &str) -> Result<Strategy> {
     let mut parts = version.split('.').map(str::parse::<u32>);
     let number = match (parts.next(), parts.next(), parts.next(), parts.next()) {

@@ -1,19 +1,19 @@
-//! What Arrow's C data interface lets a consumer check of a schema and of an array, before anything is imported.
+//! The checks that Arrow's C data interface lets a consumer make on a schema and an array before it imports them.
 //!
-//! A refusal is the rest of a sentence that begins with the structure's name, such as "has the length -1".
+//! A refusal is the rest of a sentence that begins with the structure's name, for example "has the length -1".
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 
 use super::pointers::{children_of_array, children_of_schema, has_readable_metadata, number, texts_of};
 
-/// As deep as Arrow's own importers go: a structure that is among its own children has no end.
+/// The deepest nesting that Arrow's own importers accept. A limit is needed, since a structure may be its own child.
 const DEEPEST: usize = 64;
-/// No buffer is larger: so many bytes no address space has.
+/// The largest buffer: no address space has more bytes.
 const LARGEST: i64 = 1 << 48;
 
 type Checked<T = ()> = Result<T, String>;
 
-/// What a format asks of an array.
+/// What a format requires of an array.
 struct Shape {
     /// Whether the first buffer is the validity bitmap.
     validity: bool,
@@ -21,18 +21,18 @@ struct Shape {
     children: Children,
 }
 
-/// The other buffers.
+/// The buffers after the bitmap.
 enum Layout {
     None,
-    /// One, of so many bits a row.
+    /// One buffer with this many bits a row.
     Rows(i64),
-    /// Two of these.
+    /// Two buffers with this many bits a row.
     TwoRows(i64, i64),
-    /// Offsets of so many bytes, one more than there are rows, into a child.
+    /// Offsets of this many bytes into a child, one more than there are rows.
     Offsets(usize),
-    /// The same, and the data that they point into.
+    /// Offsets, and a buffer with the data that they point into.
     Bytes(usize),
-    /// Views of 16 bytes, any number of buffers with data, and their lengths.
+    /// Views of 16 bytes, any number of data buffers, and the lengths of those buffers.
     Views,
 }
 
@@ -40,19 +40,19 @@ enum Children {
     None,
     One,
     Two,
-    /// One, with so many rows for each row.
+    /// One child, with this many rows for each row.
     Lists(i64),
-    /// Any number, each with a row for each row.
+    /// Any number of children, each with one row for each row.
     Columns,
     Any,
 }
 
-/// Checks a schema with all that is below it.
+/// Checks a schema and everything below it.
 pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> Checked {
     schema_below(schema, 0)
 }
 
-/// Checks an array with all that is below it, under a schema that was checked.
+/// Checks an array and everything below it, against a schema that passed its check.
 pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Checked {
     let rows = rows_of(array)?;
     let shape = shape_of(schema)?;
@@ -68,14 +68,14 @@ pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> C
     }
 }
 
-/// Checks an array of text or binary with offsets of so many bytes.
+/// Checks an array of text or binary whose offsets have this many bytes.
 pub(super) fn check_bytes(array: &FFI_ArrowArray, offsets: usize) -> Checked {
     let rows = rows_of(array)?;
     let shape = Shape { validity: true, layout: Layout::Bytes(offsets), children: Children::None };
     check_buffers(array, &shape, rows)
 }
 
-/// How many rows an array has from its buffers' start on.
+/// How many rows an array has, counted from the start of its buffers.
 fn rows_of(array: &FFI_ArrowArray) -> Checked<i64> {
     if array.is_released() {
         return Err("is released: it was read before, and can be read once".to_owned());
@@ -126,7 +126,7 @@ fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
     schema_below(values, depth + 1).map_err(|wrong| format!("has a dictionary that {wrong}"))
 }
 
-/// Whether a dictionary can have indices of this format.
+/// Whether this format can be that of a dictionary's indices.
 fn is_index(schema: &FFI_ArrowSchema) -> bool {
     matches!(texts_of(schema), Ok([Some("c" | "C" | "s" | "S" | "i" | "I" | "l" | "L"), _]))
 }
@@ -137,7 +137,7 @@ fn shape_of(schema: &FFI_ArrowSchema) -> Checked<Shape> {
     shape(format).ok_or_else(|| format!("has the format {format:?}, which is not known"))
 }
 
-/// The table of the interface's formats.
+/// The formats of the interface as a table.
 fn shape(format: &str) -> Option<Shape> {
     use Children as C;
     use Layout as L;
@@ -175,14 +175,14 @@ fn shape(format: &str) -> Option<Shape> {
     }
 }
 
-/// Checks the buffers of an array with so many rows from its buffers' start on.
+/// Checks the buffers of an array with this many rows, counted from the start of the buffers.
 fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
     let first = usize::from(shape.validity);
     let wanted = match shape.layout {
         Layout::None => first,
         Layout::Rows(_) | Layout::Offsets(_) => first + 1,
         Layout::TwoRows(..) | Layout::Bytes(_) => first + 2,
-        // With at least the lengths.
+        // At least the buffer of the lengths is there.
         Layout::Views => usize::try_from(array.n_buffers).unwrap_or(0).max(first + 2),
     };
     if usize::try_from(array.n_buffers) != Ok(wanted) {
@@ -202,7 +202,7 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
         Layout::Offsets(bytes) => check(first, bits_of(bytes)),
         Layout::Bytes(bytes) => {
             check(first, bits_of(bytes))?;
-            // Of an array without rows Arrow looks at no offset, and nor do we.
+            // Arrow reads no offset of an array without rows, so none is checked here.
             if array.length == 0 {
                 return Ok(());
             }
@@ -225,7 +225,7 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
     }
 }
 
-/// Checks the number of nulls, which may be -1 where nobody has counted them.
+/// Checks the number of nulls, which is -1 if nobody has counted them.
 fn check_nulls(array: &FFI_ArrowArray) -> Checked {
     let nulls = array.null_count;
     if !(-1..=array.length).contains(&nulls) {
@@ -237,7 +237,7 @@ fn check_nulls(array: &FFI_ArrowArray) -> Checked {
     Ok(())
 }
 
-/// Checks a buffer with so many bits for each row.
+/// Checks a buffer with this many bits for each row.
 fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Checked {
     match rows.checked_mul(bits) {
         Some(size) if size / 8 <= LARGEST => {}
@@ -249,7 +249,7 @@ fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Ch
     Ok(())
 }
 
-/// Checks a buffer with so many bytes.
+/// Checks a buffer with this many bytes.
 fn check_data(array: &FFI_ArrowArray, buffer: usize, bytes: i64) -> Checked {
     if !(0..=LARGEST).contains(&bytes) {
         return Err(format!("has {bytes} bytes in buffer {buffer}"));
@@ -284,7 +284,7 @@ fn bits_of(bytes: usize) -> i64 {
     if bytes == 4 { 32 } else { 64 }
 }
 
-/// A number of rows, which is not negative, as a place.
+/// A number of rows as a `usize`; a negative one is refused.
 fn place(rows: i64) -> usize {
     usize::try_from(rows).unwrap_or(0)
 }

@@ -1,10 +1,10 @@
-//! What the capsules of Arrow's `PyCapsule` interface point at, and Arrow's import of it.
+//! Reads the capsules of Arrow's `PyCapsule` interface and imports the structures that they point at.
 //!
-//! The C data interface is pointers, and a producer's word for what is behind them. `checks` checks what can be
-//! checked before Arrow follows them. The rest stays the producer's word: that a pointer leads to what it says, with as
-//! many bytes, until the structure is released, and that no other copy of the structure is released as well.
+//! The C data interface consists of pointers, and the producer promises what is behind them. `checks` checks what can
+//! be checked before Arrow follows them. The rest stays a promise of the producer: each pointer leads to what it says,
+//! with as many bytes, until the structure is released, and no other copy of the structure is released too.
 //!
-//! This folder has the binding's only unsafe code: here, and in `pointers`.
+//! All unsafe code of the binding is in this folder: here and in `pointers`.
 
 #![expect(unsafe_code, reason = "the C data interface is read through its producer's pointers")]
 
@@ -32,7 +32,7 @@ use pointers::number;
 
 pub(crate) use pyarrow::{import_pyarrow, int32_to_pyarrow};
 
-/// Text and binary with offsets, by their letter in the interface: what nearly every column of keys is.
+/// Text and binary with offsets, by their letter in the interface. Nearly every column of keys has one of these types.
 #[derive(Clone, Copy)]
 enum Plain {
     Text,
@@ -41,7 +41,8 @@ enum Plain {
     LargeBinary,
 }
 
-/// One array and its type, moved out of its capsule as the interface wants it: what was taken is released for others.
+/// One array and its type, moved out of its capsule as the interface requires: for others the capsule now counts as
+/// released.
 pub(crate) fn import_array(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
@@ -75,7 +76,8 @@ pub(crate) fn import_stream(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Arra
         return Err(failed(&mut stream, "schema", code));
     }
     let field = field_of(&schema)?;
-    // None is imported before the last is there: as long as all live, two with one owner are one array, given twice.
+    // No array is imported before the last one has arrived. While all are alive, two arrays with the same owner are one
+    // array that was given twice.
     let mut arrays: Vec<FFI_ArrowArray> = Vec::new();
     loop {
         let mut array = FFI_ArrowArray::empty();
@@ -88,7 +90,7 @@ pub(crate) fn import_stream(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Arra
             break;
         }
         if arrays.iter().any(|earlier| is_copy(earlier, &array)) {
-            // To be released by its first copy alone.
+            // Only the first copy may release it.
             mem::forget(array);
             return Err(refused("its stream gave the same array twice"));
         }
@@ -99,7 +101,7 @@ pub(crate) fn import_stream(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Arra
     Ok((imported?, field))
 }
 
-/// What a capsule of a name points at.
+/// The structure that a capsule with this name points at.
 fn pointed<S>(capsule: &Bound<'_, PyCapsule>, name: &CStr) -> PyResult<NonNull<S>> {
     let pointer: NonNull<S> = capsule
         .pointer_checked(Some(name))
@@ -113,7 +115,7 @@ fn field_of(schema: &FFI_ArrowSchema) -> PyResult<Field> {
     Field::try_from(schema).map_err(|error| unsupported(&error))
 }
 
-/// An array that pyarrow has exported as one of its plain types, without the way over a schema.
+/// An array that pyarrow exported as one of its plain types, without a schema.
 fn import_plain(array: FFI_ArrowArray, plain: Plain) -> PyResult<ArrayRef> {
     match plain {
         Plain::Text => bytes_of::<Utf8Type>(array),
@@ -123,7 +125,8 @@ fn import_plain(array: FFI_ArrowArray, plain: Plain) -> PyResult<ArrayRef> {
     }
 }
 
-/// The same array as `imported` gives, by far fewer instructions: a call that comes once a batch finds none in a cache.
+/// The same array as `imported` gives, with far fewer instructions: a call that comes once a batch finds none of them
+/// in a cache.
 fn bytes_of<T: ByteArrayType>(array: FFI_ArrowArray) -> PyResult<ArrayRef> {
     let width = size_of::<T::Offset>();
     check_bytes(&array, width).map_err(|wrong| refused(&format!("its array {wrong}")))?;
@@ -139,18 +142,19 @@ fn bytes_of<T: ByteArrayType>(array: FFI_ArrowArray) -> PyResult<ArrayRef> {
     let ends = offset + rows;
     let bytes = usize::try_from(number(&array, 1, width, ends)).unwrap_or(0);
     let owner = Arc::new(array);
-    // SAFETY: the buffers are so long, by the interface and as far as can be checked, as long as their owner lives.
+    // SAFETY: by the interface, and checked as far as possible, the buffers have this length while their owner lives.
     let buffer = |start, length| unsafe { Buffer::from_custom_allocation(start, length, owner.clone()) };
     let offsets = ScalarBuffer::new(buffer(offsets, (ends + 1) * width), offset, rows + 1);
     let nulls = bits.filter(|_| nulls != Some(0)).map(|bits| {
         let bits = BooleanBuffer::new(buffer(bits, ends.div_ceil(8)), offset, rows);
         match nulls {
-            // SAFETY: the interface's word, which Arrow takes as well.
+            // SAFETY: the interface promises it, and Arrow's own import relies on it too.
             Some(nulls) => unsafe { NullBuffer::new_unchecked(bits, nulls) },
             None => NullBuffer::new(bits),
         }
     });
-    // SAFETY: as Arrow's own import, which does not look at what is behind the offsets either; the core does, key by key.
+    // SAFETY: as in Arrow's own import, which does not check the data behind the offsets either; the core checks each
+    // key.
     let keys = unsafe {
         let offsets = OffsetBuffer::new_unchecked(offsets);
         GenericByteArray::<T>::new_unchecked(
@@ -162,7 +166,8 @@ fn bytes_of<T: ByteArrayType>(array: FFI_ArrowArray) -> PyResult<ArrayRef> {
     Ok(Arc::new(keys))
 }
 
-/// What an array of ints is in the interface: as Arrow's own export, by fewer instructions for the same reason.
+/// The structure for an array of ints: the same as Arrow's own export makes, with fewer instructions for the same
+/// reason.
 fn exported(array: Int32Array) -> FFI_ArrowArray {
     let (_, values, nulls) = array.into_parts();
     let bits = nulls.as_ref().map(|nulls| nulls.inner().sliced());
@@ -173,14 +178,14 @@ fn exported(array: Int32Array) -> FFI_ArrowArray {
     array.n_buffers = 2;
     let owned = Ints { buffers: [start, values.as_ptr().cast()], _values: values, _bits: bits };
     let owned = Box::into_raw(Box::new(owned));
-    // The buffers are its first field.
+    // The buffers are the first field of the owner.
     array.buffers = owned.cast();
     array.private_data = owned.cast();
     array.release = Some(release_ints);
     array
 }
 
-/// What an exported array of ints owns.
+/// The memory that an exported array of ints owns.
 #[repr(C)]
 struct Ints {
     buffers: [*const c_void; 2],
@@ -189,32 +194,32 @@ struct Ints {
 }
 
 unsafe extern "C" fn release_ints(array: *mut FFI_ArrowArray) {
-    // SAFETY: the interface calls it once, with what `exported` made, wherever that was moved to.
+    // SAFETY: by the interface it is called once, with a structure that `exported` made, wherever that was moved to.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Ints>()));
         (*array).release = None;
     }
 }
 
-/// So many rows, of which no memory has more than the interface counts.
+/// A number of rows for the interface. No array in memory has more rows than its type can count.
 fn count(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
 fn imported(array: FFI_ArrowArray, data_type: &DataType) -> PyResult<ArrayRef> {
-    // SAFETY: the array is this function's own, is not released, and has what its type wants, as far as can be seen.
+    // SAFETY: this function owns the array, it is not released, and the checks found what its type requires.
     let data = unsafe { from_ffi_and_data_type(array, data_type.clone()) };
     Ok(make_array(data.map_err(|error| unsupported(&error))?))
 }
 
-/// Whether two live arrays have the same owner's data: copies of one structure, each of which would release it.
+/// Whether two live arrays share one owner: they are copies of one structure, and each copy would release it.
 fn is_copy(one: &FFI_ArrowArray, other: &FFI_ArrowArray) -> bool {
     !one.private_data.is_null() && one.private_data == other.private_data && one.buffers == other.buffers
 }
 
-/// What a stream says of its own failure.
+/// The stream's own error message.
 fn failed(stream: &mut FFI_ArrowArrayStream, what: &str, code: i32) -> PyErr {
-    // SAFETY: the stream is not released; what is given is null, or a text until the stream is asked again.
+    // SAFETY: the stream is not released. The pointer is null, or a text that lives until the next call of the stream.
     let said = stream.get_last_error.map(|said| unsafe { said(stream) }).filter(|said| !said.is_null());
     // SAFETY: as above.
     let said = said.map(|said| unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());

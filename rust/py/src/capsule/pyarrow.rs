@@ -1,7 +1,8 @@
-//! pyarrow's own doors for arrays of plain types: no schema, no capsule, and a fraction of the instructions.
+//! pyarrow's own functions to export and import arrays of plain types. They need no schema and no capsule, and take a
+//! fraction of the instructions.
 //!
-//! Spark's worker calls once a batch. By then, what a call runs and reads is in no cache any more, and so a call costs what
-//! it touches, not what it computes.
+//! Spark's worker calls once a batch. By then the code and data of the last call have left the processor's caches, so
+//! the cost of a call is the memory that it touches, not what it computes.
 
 use arrow_array::ffi::FFI_ArrowArray;
 use arrow_array::{ArrayRef, Int32Array};
@@ -10,9 +11,9 @@ use pyo3::sync::PyOnceLock;
 
 use super::{Plain, exported, import_plain};
 
-/// What is asked of pyarrow, looked up once.
+/// The functions and classes of pyarrow, looked up once.
 struct Doors {
-    /// The classes whose arrays are read without their schema.
+    /// The classes of the arrays that are read without a schema.
     classes: Vec<(Py<PyAny>, Plain)>,
     export: Py<PyAny>,
     import: Py<PyAny>,
@@ -33,7 +34,8 @@ impl Doors {
                 (class("LargeBinaryArray")?, Plain::LargeBinary),
             ];
             if knows_other_devices(py)? {
-                // The way over capsules asks each array where it is, and refuses what no processor can read.
+                // The import through capsules asks each array on which device it is, and refuses memory that the
+                // processor cannot read.
                 classes.clear();
             }
             Ok(Self {
@@ -46,14 +48,14 @@ impl Doors {
     }
 }
 
-/// Whether this pyarrow was built to know memory that is not the processor's own; to ask each array takes longer than all
-/// the rest.
+/// Whether this pyarrow was built with support for the memory of other devices. To ask each array would take longer
+/// than everything else in a call.
 fn knows_other_devices(py: Python<'_>) -> PyResult<bool> {
     let found = py.import("importlib.util")?.getattr("find_spec")?.call1(("pyarrow._cuda",))?;
     Ok(!found.is_none())
 }
 
-/// The array of a `pyarrow.Array` whose class says its type, `None` of everything else.
+/// The array of a `pyarrow.Array` whose class determines its type; `None` for everything else.
 pub(crate) fn import_pyarrow(given: Borrowed<'_, '_, PyAny>) -> PyResult<Option<ArrayRef>> {
     let py = given.py();
     let doors = Doors::of(py)?;
@@ -64,10 +66,10 @@ pub(crate) fn import_pyarrow(given: Borrowed<'_, '_, PyAny>) -> PyResult<Option<
     import_plain(array, *plain).map(Some)
 }
 
-/// An array of ints as a `pyarrow.Array`.
+/// Turns an array of ints into a `pyarrow.Array`.
 pub(crate) fn int32_to_pyarrow(py: Python<'_>, array: Int32Array) -> PyResult<Py<PyAny>> {
     let doors = Doors::of(py)?;
-    // pyarrow moves out what it takes. What it does not take is released here.
+    // pyarrow takes ownership of what it imports. If it refuses, the structure is released here.
     let mut array = exported(array);
     doors.import.call1(py, ((&raw mut array).expose_provenance(), &doors.int32))
 }

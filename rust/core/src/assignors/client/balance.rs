@@ -8,7 +8,7 @@ use super::subscriptions::Topics;
 use crate::assignors::given::NONE;
 use crate::{Error, Result};
 
-/// What a later Kafka changed in the balancing.
+/// The versions of the balancing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rules {
     /// Up to Kafka 2.8.
@@ -16,31 +16,31 @@ pub(crate) enum Rules {
     Kafka39,
 }
 
-/// From this round on it is looked whether the rounds go in a circle: nearly all groups are balanced after fewer.
+/// From this round on, it checks for a circle; nearly all groups are balanced after fewer rounds.
 const LONG: u64 = 16;
 
-/// An assignment while it is balanced.
+/// An assignment during its balancing.
 pub(crate) struct Balance<'a> {
     group: &'a Group<'a>,
     topics: &'a Topics,
     rules: Rules,
-    /// Each member's partitions in the order in which it has got them.
+    /// Each member's partitions in the order in which it got them.
     pub(crate) lists: Vec<Vec<u32>>,
-    /// By partition, who has got it last.
+    /// By partition, who got it last.
     owner: Vec<u32>,
     /// Who owned it in an older generation.
     previous: Vec<Option<(u32, i32)>>,
-    /// Members by how many partitions they have, and then by id.
+    /// Members by how many partitions they have, then by ID.
     sorted: SortedMembers,
-    /// Members with whom nothing can be exchanged.
+    /// Members that cannot exchange anything.
     fixed: Vec<bool>,
     movements: Movements,
-    /// Whether it has to be asked if the whole is balanced before each step: claims of old generations, partitions past
-    /// a topic's count and topics named twice make the answer differ from that of the partition at hand.
+    /// Whether the balance of the whole has to be checked before each step: with claims of old generations, partitions
+    /// beyond a topic's count or topics named twice, that answer may differ from the one for the present partition.
     odd: bool,
-    /// Whether some partition is in two lists, which comes of partitions past a topic's count.
+    /// Whether some partition is in two lists, which partitions beyond a topic's count can cause.
     doubled: bool,
-    /// A member that could gain, and by which partition, as it was last found.
+    /// The last found member that could gain, and the partition.
     gaining: Option<(u32, u32)>,
 }
 
@@ -81,8 +81,8 @@ impl<'a> Balance<'a> {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Each partition to the member that has the fewest and reads its topic; where racks matter, to those in its racks
-    /// first.
+    /// Gives each partition to the member with the fewest that reads its topic; if racks matter, first to those in its
+    /// racks.
     pub(crate) fn assign(&mut self, unassigned: &[u32], by_rack: bool) {
         let mut left = Vec::new();
         if by_rack {
@@ -101,7 +101,7 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// Sets members aside that have all they could have, and nothing that another could have.
+    /// Sets aside members that have everything they could have, and nothing that another could have.
     pub(crate) fn set_fixed_aside(&mut self) {
         for (member, list) in self.lists.iter().enumerate() {
             let shared = |&partition: &u32| self.topics.shared(self.group.topic_of[partition as usize]);
@@ -112,9 +112,9 @@ impl<'a> Balance<'a> {
         self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
     }
 
-    /// Moves partitions until a round moves none; whether any has moved. A round depends on nothing but what every member
-    /// has and what has moved before: where both are what they once were, Kafka moves partitions in a circle, and never
-    /// ends. As a partition may be moved in another's stead, from a member that has few, this comes about.
+    /// Moves partitions until a round moves none; returns whether any has moved. A round depends only on what every
+    /// member has and on earlier moves. If both are as they once were, Kafka moves partitions in a circle and never
+    /// ends. This can happen because a partition may move instead of another one, from a member that has few.
     pub(crate) fn reassign(&mut self, partitions: &[u32], assignor: &'static str) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
@@ -141,7 +141,8 @@ impl<'a> Balance<'a> {
         Ok(moved)
     }
 
-    /// Moves a partition, or another in its stead, to its owner of old or to who has the fewest, if that has two fewer.
+    /// Moves a partition, or another one instead, to its earlier owner or to the member with the fewest, if that has
+    /// two fewer.
     fn move_on(&mut self, partition: u32, assignor: &'static str) -> Result<bool> {
         let has = self.lists[self.owner[partition as usize] as usize].len();
         if let Some((previous, _)) = self.previous[partition as usize] {
@@ -182,14 +183,14 @@ impl<'a> Balance<'a> {
         self.sorted.up(member);
     }
 
-    /// The first of the sorted that reads a partition's topic, and meets a condition.
+    /// The first of the sorted members that reads a partition's topic and meets a condition.
     fn fewest(&self, partition: u32, meets: impl Fn(u32) -> bool) -> Option<u32> {
         let topic = self.group.topic_of[partition as usize];
         self.sorted.first(self.topics.readers_of(topic), usize::MAX, meets)
     }
 
-    /// Whether Kafka takes the whole for balanced, and stops. Where nothing is odd, a member that could gain shows at the
-    /// partition at hand just as well, so that the cheap half of the question is enough.
+    /// Whether Kafka considers the whole balanced, and stops. If nothing is odd, the present partition shows a member
+    /// that could gain just as well, so the cheap half of the check is enough.
     fn is_balanced(&mut self) -> bool {
         let Some((least, most)) = self.sorted.bounds() else { return true };
         if least + 1 >= most {
@@ -216,7 +217,7 @@ impl<'a> Balance<'a> {
         load > count + 1 && count != self.most(member as usize)
     }
 
-    /// How many partitions a member could have at most.
+    /// The most partitions that a member could have.
     fn most(&self, member: usize) -> usize {
         match self.rules {
             Rules::Kafka28 => self.topics.named(self.group, member),
@@ -243,7 +244,7 @@ impl<'a> Balance<'a> {
         })
     }
 
-    /// The same question where a partition may be in two lists: Java counts the one that it walks last as its owner.
+    /// The same check if a partition may be in two lists: in Java, the member that is walked last counts as its owner.
     fn could_gain_doubled(&self, count: usize, member: u32) -> bool {
         let mut owner = vec![NONE; self.owner.len()];
         for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member as usize]) {
@@ -281,7 +282,7 @@ impl<'a> Balance<'a> {
     }
 }
 
-/// Members by how many partitions they have, without those that are left out.
+/// Members by how many partitions they have, except those that are left out.
 fn sorted(lists: &[Vec<u32>], left_out: impl Fn(u32) -> bool) -> SortedMembers {
     SortedMembers::new(&lists.iter().map(Vec::len).collect::<Vec<_>>(), left_out)
 }

@@ -1,4 +1,4 @@
-//! The sticky algorithm where all members subscribe to the same topics: quotas
+//! The sticky algorithm for members with equal subscriptions: quotas
 //! (`AbstractStickyAssignor.ConstrainedAssignmentBuilder`).
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ struct Quotas<'a> {
     /// Each member gets this many partitions, or one more.
     least: usize,
     most: usize,
-    /// How many members are to have more than `least`, and how many have.
+    /// How many members shall have more than `least`, and how many have.
     expected_over: usize,
     over: usize,
     /// Members that have fewer than `least` partitions.
@@ -76,8 +76,8 @@ impl<'a> Quotas<'a> {
         }
     }
 
-    /// Each member keeps what it owns, by number of partition and then by topic, up to a quota. Who of the members may
-    /// keep one more than the others depends on the order of Java's map.
+    /// Each member keeps what it owns, by number of partition and then by topic, up to a quota. The order of Java's map
+    /// decides which members may keep one more.
     fn keep_owned(&mut self) {
         let group = self.group;
         let mut owned = Vec::new();
@@ -115,8 +115,8 @@ impl<'a> Quotas<'a> {
         }
     }
 
-    /// Partitions that nobody keeps. Kafka looks for what is kept in the order of topics and numbers, and never
-    /// gets over one past its topic's count: all that comes behind it is unassigned once more.
+    /// Partitions that nobody keeps. Kafka looks for kept ones in the order of topics and numbers, and never gets past
+    /// one beyond its topic's count: everything after that counts as unassigned again.
     fn unassigned(&self) -> Vec<u32> {
         let group = self.group;
         let mut kept = vec![false; group.partitions_and_beyond()];
@@ -131,7 +131,7 @@ impl<'a> Quotas<'a> {
         (0..group.partitions()).filter(|&partition| partition >= end || !kept[partition as usize]).collect()
     }
 
-    /// Partitions to members in their racks, those first that the fewest members can take; what is left over.
+    /// Deals partitions to members in their racks, first those that the fewest members can take; returns the rest.
     fn deal_by_rack(&mut self, mut unassigned: Vec<u32>) -> Vec<u32> {
         let group = self.group;
         let mut members = BTreeMap::new();
@@ -173,7 +173,7 @@ impl<'a> Quotas<'a> {
         unassigned
     }
 
-    /// The first of some members, from a place on and around, whose rack has a replica.
+    /// The first of some members, in a circle from a given place, whose rack has a replica.
     fn in_rack(&self, partition: u32, members: &[u32], first: usize) -> Option<usize> {
         let racks = self.group.racks(partition);
         let places = (0..members.len()).map(|step| (first + step) % members.len());
@@ -208,7 +208,7 @@ impl<'a> Quotas<'a> {
         Ok(())
     }
 
-    /// Deals a partition; how many the member has now.
+    /// Deals a partition; returns how many the member has now.
     fn deal(&mut self, member: u32, partition: u32) -> usize {
         let from = self.taken_from[partition as usize];
         let in_transfer = (from != NONE && from != member) || self.claims.contested[partition as usize];
@@ -220,7 +220,7 @@ impl<'a> Quotas<'a> {
     }
 }
 
-/// Kafka's arithmetic of quotas does not come out even with partitions past a topic's count.
+/// Kafka's quotas do not add up if there are partitions beyond a topic's count.
 pub(crate) fn uneven(assignor: &'static str, left: bool) -> Error {
     Error::Unassigned {
         assignor,

@@ -1,4 +1,5 @@
-//! `CooperativeStickyAssignor`: what changes hands is withheld until the next rebalance, when its owner has let go.
+//! `CooperativeStickyAssignor`: partitions that change hands are withheld until the next rebalance, when their owner
+//! has given them up.
 
 use super::group::Group;
 use crate::assignors::given::NONE;

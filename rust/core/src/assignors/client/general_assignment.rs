@@ -1,4 +1,4 @@
-//! The sticky algorithm where members subscribe to different topics: assign, balance, and revert what was no gain
+//! The sticky algorithm for members with different subscriptions: assign, balance, and revert if nothing was gained
 //! (`AbstractStickyAssignor.GeneralAssignmentBuilder`).
 
 use super::balance::{Balance, Rules};
@@ -38,7 +38,7 @@ pub(crate) fn assign(group: &Group<'_>, claims: &Claims, assignor: &'static str)
 /// What members own and may keep.
 struct Kept {
     lists: Vec<Vec<u32>>,
-    /// Whether a member had to let go of something that is still there.
+    /// Whether a member had to give up something that still exists.
     revoked: bool,
 }
 
@@ -58,8 +58,8 @@ impl Kept {
         kept
     }
 
-    /// Partitions that nobody keeps. Kafka looks for what is kept in the order of the dealing, and never gets
-    /// over one past its topic's count: all that comes behind it is unassigned once more.
+    /// Partitions that nobody keeps. Kafka looks for kept ones in the order of the dealing, and never gets past one
+    /// beyond its topic's count: everything after that counts as unassigned again.
     fn unassigned(&self, group: &Group<'_>, topics: &Topics, all: &[u32]) -> Vec<u32> {
         let mut kept = vec![false; group.partitions_and_beyond()];
         let mut stop: Option<(usize, u32, i32)> = None;
@@ -79,8 +79,8 @@ impl Kept {
     }
 }
 
-/// By partition, who owned it in an older generation than the newest, and in which: the newest of those, the first on
-/// ties.
+/// By partition, who owned it in an older generation than the newest, and in which one: the newest of those, and the
+/// first on ties.
 fn previous_owners(group: &Group<'_>, claims: &Claims) -> Vec<Option<(u32, i32)>> {
     let mut previous = vec![None; group.partitions_and_beyond()];
     for &member in &group.walk {

@@ -9,16 +9,16 @@ use crate::java::hash_map::Walker;
 use crate::java::strings::{by, ranks, sorted};
 use crate::{Error, Result};
 
-/// A group in the core's own numbers. Topics that nobody subscribes to, or that have no partitions, have none here.
+/// A group in the core's own numbers. Topics without subscribers or without partitions have no number.
 #[derive(Debug)]
 pub struct Group<'a> {
     /// The names of topics, sorted as Java sorts them.
     pub(crate) topics: Vec<&'a str>,
-    /// The first partition of each topic, and the end of the last one's.
+    /// The first partition of each topic, and the end of the last topic.
     pub(crate) starts: Vec<u32>,
     /// The topic of each partition.
     pub(crate) topic_of: Vec<u32>,
-    /// Partitions that members own past a topic's count; they are numbered behind all others.
+    /// Partitions that members own beyond a topic's count; they are numbered after all others.
     beyond: Vec<(u32, i32)>,
     /// The order in which Java walks the map of members.
     pub(crate) walk: Vec<u32>,
@@ -26,9 +26,9 @@ pub struct Group<'a> {
     pub(crate) second_walk: Vec<u32>,
     /// Each member's subscription as it was given.
     pub(crate) subscribed: Subscribed,
-    /// What each member owns, in the order given: a topic, and a partition, or `NONE` where the topic is not there.
+    /// What each member owns, in the order given: a topic, and a partition, or `NONE` if the topic is missing.
     pub(crate) owned: Lists<(u32, u32)>,
-    /// The partitions' numbers in their topics where those are not there, in the order of `owned`.
+    /// The partitions' numbers in topics that are missing, in the order of `owned`.
     pub(crate) absent: Vec<i32>,
     pub(crate) generations: Vec<i32>,
     pub(crate) sends: Vec<bool>,
@@ -36,18 +36,18 @@ pub struct Group<'a> {
     pub(crate) instances: Vec<Option<u32>>,
     pub(crate) member_racks: Vec<Option<u32>>,
     racks: Option<Lists<u32>>,
-    /// Of the one topic's partitions, the order in which `old-roundrobin` deals them, if it is given.
+    /// The order in which `old-roundrobin` deals the one topic's partitions, if it is given.
     pub(crate) order: Vec<u32>,
     given_topics: Vec<u32>,
     given_members: Vec<u32>,
 }
 
 impl<'a> Group<'a> {
-    /// Takes a group through the door: names become numbers.
+    /// Takes a group and turns names into numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPartitions`] where members subscribe to more than [`MOST_PARTITIONS`].
+    /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
     pub fn new(given: &Given<'a>) -> Result<Self> {
         let (given_topics, topic) = sorted(&given.topics);
         let (given_members, member) = sorted(&given.members);
@@ -94,7 +94,7 @@ impl<'a> Group<'a> {
                 .ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
             self.starts.push(end);
         }
-        // Only now that they are not too many is there room for them.
+        // Memory is allocated only now that their number was checked.
         self.topic_of.reserve(end as usize);
         for (number, &end) in (0..).zip(&self.starts[1..]) {
             self.topic_of.resize(end as usize, number);
@@ -155,7 +155,7 @@ impl<'a> Group<'a> {
         self.walk.len()
     }
 
-    /// Members by their ids, which is how they are numbered.
+    /// Members by their IDs, in which order they are numbered.
     pub(crate) fn by_id(&self) -> Vec<u32> {
         (0..).take(self.members()).collect()
     }
@@ -170,12 +170,12 @@ impl<'a> Group<'a> {
         self.starts[self.topics.len()]
     }
 
-    /// The same, with those past a topic's count.
+    /// The same, with those beyond a topic's count.
     pub(crate) fn partitions_and_beyond(&self) -> usize {
         self.topic_of.len()
     }
 
-    /// Whether a partition is past its topic's count.
+    /// Whether a partition is beyond its topic's count.
     pub(crate) fn is_beyond(&self, partition: u32) -> bool {
         partition >= self.partitions()
     }
@@ -202,8 +202,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Members as the assignors that know static membership sort them (`MemberInfo`): those with an instance id first
-    /// and by it, the others by their ids.
+    /// Members in the order of the assignors that know static membership (`MemberInfo`): first those with an instance
+    /// ID, by that, then the others by their IDs.
     pub(crate) fn static_first(&self) -> Vec<u32> {
         let mut members = self.walk.clone();
         members.sort_by_key(|&member| match self.instances[member as usize] {
@@ -213,8 +213,8 @@ impl<'a> Group<'a> {
         members
     }
 
-    /// The order in which Java walks the map of topics with partitions, which is filled from a set of all those that
-    /// are subscribed to.
+    /// The order in which Java walks the map of topics with partitions, which is filled from the set of all subscribed
+    /// topics.
     pub(crate) fn topic_walk(&self) -> Vec<u32> {
         let mut seen = vec![false; self.topics.len()];
         let mut inserted = Vec::new();
@@ -235,7 +235,7 @@ impl<'a> Group<'a> {
         walker.walk(&known)
     }
 
-    /// An assignment in the numbers of what was given.
+    /// An assignment in the numbers of the input.
     pub(crate) fn named(&self, lists: &Lists<u32>) -> Assignment {
         let mut members = vec![0_u32; self.members()];
         for (member, &place) in (0..).zip(&self.given_members) {

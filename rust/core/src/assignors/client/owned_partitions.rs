@@ -7,13 +7,14 @@ use crate::java::hash_map::Walker;
 
 /// The members' claims to partitions.
 pub(crate) struct Claims {
-    /// Whether the members subscribe to the same topics, as Kafka looks at it.
+    /// Whether the members subscribe to the same topics, by Kafka's comparison.
     pub(crate) equal_subscriptions: bool,
-    /// What each member claims, in the order in which its claims reach the assignor, if that counts.
+    /// Each member's claims, in the order in which they reach the assignor, if that matters.
     sent: Lists<u32>,
-    /// The newest generation that members name: those of `StickyAssignor` name it beside what they own, or not at all.
+    /// The newest generation that members name; members of `StickyAssignor` name it together with what they own, or not
+    /// at all.
     pub(crate) newest: i32,
-    /// By partition, the claim that is believed, as a place in `sent`.
+    /// By partition, the believed claim, as a place in `sent`.
     believed: Vec<usize>,
     /// Whether two members of one generation have claimed it.
     pub(crate) contested: Vec<bool>,
@@ -22,9 +23,9 @@ pub(crate) struct Claims {
 const NOBODY: usize = usize::MAX;
 
 impl Claims {
-    /// Looks at the members in the order in which Java walks their map. What a member of `StickyAssignor` owns comes in
-    /// its user data, topic by topic; `cooperative` members send it as it is. Where subscriptions are equal, the algorithm
-    /// sorts what a member owns, and the order in which it comes does not count.
+    /// Looks at the members in the order of Java's map. A member of `StickyAssignor` sends what it owns in its user
+    /// data, topic by topic; `cooperative` members send it as it is. If subscriptions are equal, the algorithm sorts
+    /// what a member owns, so the order of its claims does not matter.
     pub(crate) fn new(group: &Group<'_>, cooperative: bool) -> Self {
         let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
         let equal_subscriptions = first_unequal(group).is_none();
@@ -72,13 +73,13 @@ impl Claims {
     }
 }
 
-/// The first member in Java's order that does not subscribe to the same topics as the others, as a place in `walk`. Kafka
-/// compares each member's list with the set of the first member whose list is not empty: members before it pass,
-/// and a topic that is named twice makes a list differ.
+/// The first member in Java's order whose subscription differs from the others', as a place in `walk`. Kafka compares
+/// each member's list with the set of the first non-empty list: members before that pass, and a list with a topic twice
+/// differs.
 pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
     let mut first = vec![false; group.topics.len()];
     let mut topics = 0;
-    // The list that was compared last: whoever has the same one passes as well.
+    // The list that was compared last: members with the same list pass as well.
     let mut passed = None;
     for (place, &member) in group.walk.iter().enumerate() {
         let subscribed = group.subscribed.get(member as usize);
@@ -96,7 +97,8 @@ pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
     None
 }
 
-/// What members own as they send it: of `partitions`, which run beside all that is owned, those that are one.
+/// What members own, as they send it: the entries of `partitions`, which runs parallel to all that is owned, that are
+/// partitions.
 pub(crate) fn as_given(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
     let mut given = Lists::default();
     for member in 0..group.members() {

@@ -13,14 +13,14 @@ use crate::java::topic_partition::partition_hash;
 pub(crate) struct Movements {
     /// Topic, source and destination, and the partitions that went this way.
     ways: BTreeMap<(u32, u32, u32), Set>,
-    /// By partition, from whom it has come to whom.
+    /// By partition, where it came from and where it went.
     moved: Vec<Option<(u32, u32)>>,
     /// By topic, the hash code of its name.
     hashes: Vec<i32>,
 }
 
 /// A `HashSet<TopicPartition>`, of which only the first one matters. A bin with more than eight partitions of one topic
-/// in a table of 64 and more, which Java makes a tree, is kept a list here.
+/// in a table of 64 or more, which becomes a tree in Java, stays a list here.
 #[derive(Clone, PartialEq)]
 struct Set {
     partitions: Vec<(i32, u32)>,
@@ -36,14 +36,14 @@ impl Movements {
         }
     }
 
-    /// The partition that moves in this one's stead: one of the topic that has come the opposite way, if there is any.
+    /// The partition that moves instead of this one: one of the same topic that came the opposite way, if there is one.
     pub(crate) fn instead(&self, group: &Group<'_>, partition: u32, from: u32, to: u32) -> u32 {
         let from = self.moved[partition as usize].map_or(from, |(source, _)| source);
         let topic = group.topic_of[partition as usize];
         self.ways.get(&(topic, to, from)).and_then(Set::first).unwrap_or(partition)
     }
 
-    /// A partition moves; back to where it has come from, it has not moved at all.
+    /// Moves a partition. If it goes back to where it came from, it counts as not moved.
     pub(crate) fn record(&mut self, group: &Group<'_>, partition: u32, from: u32, to: u32) {
         let topic = group.topic_of[partition as usize];
         let before = self.moved[partition as usize].take();
@@ -83,7 +83,7 @@ impl Set {
         }
     }
 
-    /// Removes a partition; whether the set is empty now.
+    /// Removes a partition; returns whether the set is now empty.
     fn remove(&mut self, partition: u32) -> bool {
         self.partitions.retain(|&(_, other)| other != partition);
         self.partitions.is_empty()

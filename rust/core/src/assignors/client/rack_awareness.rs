@@ -25,7 +25,7 @@ pub(crate) fn matter(
         && partitions.into_iter().any(|partition| group.racks(partition).len() != all.len())
 }
 
-/// Whether a member is not in the racks of a partition, where racks matter.
+/// Whether racks matter and a member is not in a partition's racks.
 pub(crate) fn mismatch(group: &Group<'_>, member: u32, partition: u32) -> bool {
     group.member_racks[member as usize].is_some_and(|rack| !group.racks(partition).contains(&rack))
 }

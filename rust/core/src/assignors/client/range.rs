@@ -1,4 +1,4 @@
-//! `RangeAssignor`: each topic's partitions in ranges over its members, by rack first where racks matter (KIP-881).
+//! `RangeAssignor`: each topic's partitions in ranges over its members, by rack first if racks matter (KIP-881).
 
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
@@ -29,7 +29,7 @@ pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
     Lists::dealt(group.members(), &dealt)
 }
 
-/// Without racks: of each topic's members, the first ones get one partition more where it does not come out even.
+/// Without racks: the first of each topic's members get one more partition if the numbers do not divide.
 fn in_ranges(group: &Group<'_>) -> Lists<u32> {
     let members = members(group);
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
@@ -46,7 +46,7 @@ fn in_ranges(group: &Group<'_>) -> Lists<u32> {
     Lists::dealt(group.members(), &dealt)
 }
 
-/// By topic, its members, sorted. Where all subscribe to the same, topics share one list of them.
+/// By topic, its members, sorted. If all members subscribe to the same topics, those share one list.
 fn members(group: &Group<'_>) -> Vec<Arc<[u32]>> {
     let sorted = group.static_first();
     if group.subscribed.distinct() <= 1 {
@@ -75,13 +75,13 @@ struct Topic<'a> {
     /// By place in `members`, how many partitions it has.
     taken: Vec<usize>,
     each: usize,
-    /// How many members may still get one partition more than `each`.
+    /// How many members may still get one more than `each`.
     extra: usize,
     /// Whether its racks matter.
     by_rack: bool,
 }
 
-/// The topics that are there, in the order in which Java walks them.
+/// The existing topics, in the order in which Java walks them.
 fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
     let members = members(group);
     let state = |topic: u32| {
@@ -103,7 +103,7 @@ fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
     group.topic_walk().into_iter().map(state).collect()
 }
 
-/// Partitions to members in their racks. Topics of the same members and of the same number of partitions are dealt
+/// Deals partitions to members in their racks. Topics with the same members and the same number of partitions are dealt
 /// together, so that they stay co-partitioned.
 fn match_racks(topics: &mut [Topic<'_>], dealt: &mut Vec<(u32, u32)>) {
     let mut alike = BTreeMap::<_, Vec<_>>::new();
@@ -123,7 +123,7 @@ fn match_racks(topics: &mut [Topic<'_>], dealt: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// Each number of partition to the first member that is in its racks in every topic.
+/// Deals each partition number to the first member that is in its racks in every topic.
 fn deal_together(
     members: &[u32],
     partitions: usize,
@@ -165,7 +165,7 @@ impl Topic<'_> {
         dealt.push((self.members[place], self.first + u32::try_from(partition).unwrap_or(0)));
     }
 
-    /// A member has got so many at once.
+    /// A member got several at once.
     fn count(&mut self, place: usize, partitions: usize) {
         self.taken[place] += partitions;
         if self.taken[place] > self.each {
@@ -173,7 +173,7 @@ impl Topic<'_> {
         }
     }
 
-    /// To each member as many partitions in its rack as it may get.
+    /// Deals each member as many partitions in its rack as it may get.
     fn deal_matching(&mut self, dealt: &mut Vec<(u32, u32)>) {
         for place in 0..self.members.len() {
             let (room, member) = (self.room(place), self.members[place]);
@@ -189,7 +189,7 @@ impl Topic<'_> {
         }
     }
 
-    /// What is left, in ranges.
+    /// Deals the rest in ranges.
     fn deal_ranges(&mut self, dealt: &mut Vec<(u32, u32)>) {
         let mut partition = 0;
         for place in 0..self.members.len() {

@@ -1,4 +1,4 @@
-//! `RoundRobinAssignor`: all partitions in turn over the members, who are passed over where they do not subscribe.
+//! `RoundRobinAssignor`: all partitions in turn over the members, skipping those that do not subscribe.
 
 use super::group::Group;
 use crate::assignors::lists::Lists;

@@ -1,13 +1,13 @@
-//! Members by how many partitions they have, and then by id: the order of Java's `TreeSet` of them, without its tree.
+//! Members by how many partitions they have, then by ID: the order of Java's `TreeSet` of them, without its tree.
 
 /// No level.
 const NONE: u32 = u32::MAX;
 
-/// Levels of members that have as many partitions, linked in the order of the counts; a level's members are bits, in which ids
-/// stand sorted. A count changes by one, so that a member that changes goes to the next level, and nothing is shifted.
+/// Levels of members with equally many partitions, linked in the order of the counts. A level's members are bits, which
+/// are sorted by ID. A count changes by one, so a changing member goes to the next level, and nothing is shifted.
 pub(crate) struct SortedMembers {
     levels: Vec<Level>,
-    /// Of each level as many words as it takes for all members.
+    /// For each level, enough words for all members.
     bits: Vec<u64>,
     words: usize,
     /// By member, its level; `NONE` for a member that was left out.
@@ -27,7 +27,7 @@ struct Level {
 }
 
 impl SortedMembers {
-    /// Members with these counts, without those that are left out.
+    /// Members with these counts, except those that are left out.
     pub(crate) fn new(counts: &[usize], left_out: impl Fn(u32) -> bool) -> Self {
         let mut found = Self {
             levels: Vec::new(),
@@ -62,7 +62,7 @@ impl SortedMembers {
         })
     }
 
-    /// The first of `among`, bits of members, that has fewer than so many partitions and meets a condition.
+    /// The first of `among` (bits of members) that has fewer than a number of partitions and meets a condition.
     pub(crate) fn first(&self, among: &[u64], fewer_than: usize, meets: impl Fn(u32) -> bool) -> Option<u32> {
         let mut levels = self.upwards().take_while(|(level, _)| level.count < fewer_than);
         levels.find_map(|(_, words)| {
@@ -70,7 +70,7 @@ impl SortedMembers {
         })
     }
 
-    /// A member has one partition more.
+    /// Gives a member one more partition.
     pub(crate) fn up(&mut self, member: u32) {
         let level = self.level_of[member as usize];
         let Some(&Level { count, after, .. }) = self.levels.get(level as usize) else { return };
@@ -80,7 +80,7 @@ impl SortedMembers {
         self.leave(level, member);
     }
 
-    /// A member has one partition less.
+    /// Takes one partition from a member.
     pub(crate) fn down(&mut self, member: u32) {
         let level = self.level_of[member as usize];
         let Some(&Level { count, before, .. }) = self.levels.get(level as usize) else { return };
@@ -107,7 +107,7 @@ impl SortedMembers {
         }
     }
 
-    /// A new level between two; one that was emptied has no bits any more.
+    /// A new level between two; an emptied one has no bits set.
     fn insert(&mut self, count: usize, before: u32, after: u32) -> u32 {
         let new = Level { count, members: 0, before: NONE, after: NONE };
         let level = if let Some(level) = self.free.pop() {
@@ -134,7 +134,7 @@ impl SortedMembers {
         }
     }
 
-    /// The levels from the least count on, with their members' bits.
+    /// The levels from the smallest count on, with their members' bits.
     fn upwards(&self) -> impl Iterator<Item = (&Level, &[u64])> {
         let mut next = self.first;
         std::iter::from_fn(move || {

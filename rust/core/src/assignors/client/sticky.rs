@@ -1,5 +1,5 @@
-//! `StickyAssignor` and `CooperativeStickyAssignor`, by `AbstractStickyAssignor.assignPartitions`: one algorithm where all members
-//! subscribe to the same topics, another where they do not.
+//! `StickyAssignor` and `CooperativeStickyAssignor`, by `AbstractStickyAssignor.assignPartitions`: one algorithm if all
+//! members subscribe to the same topics, another one if they do not.
 
 use super::group::Group;
 use super::owned_partitions::Claims;
@@ -7,7 +7,7 @@ use super::{constrained_assignment, cooperative_sticky, general_assignment};
 use crate::Result;
 use crate::assignors::Lists;
 
-/// What each member reads, and if `cooperative` less what its owner has to let go first.
+/// What each member reads; if `cooperative`, without partitions that their owner has to give up first.
 pub(crate) fn assign(group: &Group<'_>, assignor: &'static str, cooperative: bool) -> Result<Lists<u32>> {
     let claims = Claims::new(group, cooperative);
     if claims.equal_subscriptions {

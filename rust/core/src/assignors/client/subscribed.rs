@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::assignors::given::Given;
 use crate::assignors::lists::Lists;
 
-/// The members' subscriptions as they were given. Most groups have one list of topics, or a few: each is kept once, so that
-/// a group of many members and topics is not walked member by member and topic by topic.
+/// The members' subscriptions as they were given. Most groups have one list of topics, or a few. Each is kept once, so
+/// that a large group need not be walked member by member and topic by topic.
 #[derive(Debug)]
 pub(crate) struct Subscribed {
     lists: Lists<u32>,
@@ -15,7 +15,7 @@ pub(crate) struct Subscribed {
 }
 
 impl Subscribed {
-    /// Those of `members`, places in what was given, with the topics' numbers.
+    /// The subscriptions of `members` (places in the input), with the topics' numbers.
     pub(crate) fn new(given: &Given<'_>, members: &[u32], numbers: &[u32]) -> Self {
         let (mut lists, mut of) = (Lists::default(), Vec::with_capacity(members.len()));
         let mut known = FxHashMap::<&[u32], u32>::default();
@@ -40,7 +40,7 @@ impl Subscribed {
         self.lists.get(self.of[member] as usize)
     }
 
-    /// The number of a member's list: those that name the same topics in the same order have the same one.
+    /// The number of a member's list; members that name the same topics in the same order have the same number.
     pub(crate) fn list(&self, member: u32) -> usize {
         self.of[member as usize] as usize
     }

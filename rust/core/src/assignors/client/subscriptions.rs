@@ -1,11 +1,11 @@
-//! Who may read which topics, where members' subscriptions differ.
+//! Who may read which topics, if members' subscriptions differ.
 
 use super::group::Group;
 use crate::assignors::lists::Lists;
 
 /// Who may read which topics.
 pub(crate) struct Topics {
-    /// Each member's topics that are there, as often as it names them.
+    /// Each member's existing topics, as often as it names them.
     pub(crate) of: Lists<u32>,
     /// How often each topic is named.
     pub(crate) readers: Vec<usize>,
@@ -69,7 +69,7 @@ impl Topics {
         self.named(group, member)
     }
 
-    /// How many partitions the topics have that a member names, each as often as it names it.
+    /// How many partitions a member's topics have, each topic counted as often as it is named.
     pub(crate) fn named(&self, group: &Group<'_>, member: usize) -> usize {
         self.of.get(member).iter().map(|&topic| group.count(topic as usize) as usize).sum()
     }

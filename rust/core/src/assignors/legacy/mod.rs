@@ -1,10 +1,10 @@
-//! Assignors that Kafka has no more, exact to the last version that had them.
+//! Assignors that Kafka no longer has, exact to the last version that had them.
 //!
 //! | file | what it knows | exact to |
 //! | --- | --- | --- |
 //! | `sticky_2_8_constrained` | the sticky algorithm for equal subscriptions | kafka-clients 2.8.2 |
 //! | `sticky_general` | the sticky algorithm for unequal ones, and 2.3's for all | kafka-clients 2.3.1 and 2.8.2 |
-//! | `sticky_2_3_order` | in which order 2.3 deals partitions | kafka-clients 2.3.1 |
+//! | `sticky_2_3_order` | the order in which 2.3 deals partitions | kafka-clients 2.3.1 |
 //! | `owned_partitions` | what members say they own, and who is believed | kafka-clients 2.3.1 and 2.8.2 |
 //! | `old_range`, `old_round_robin` | range and round robin by consumer thread | kafka_2.11 0.10.2.2 |
 

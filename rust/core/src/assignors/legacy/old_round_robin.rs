@@ -7,9 +7,9 @@ use crate::assignors::lists::Lists;
 use crate::java::scala_maps;
 use crate::java::strings::hash_code;
 
-/// All partitions in turn over the threads, who are passed over where they do not
-/// subscribe. Partitions come by the hash code of their texts, or as `order` has them. So is each thread's list, which is a
-/// map in Kafka: there, partitions whose texts have one hash code stand by topic and number.
+/// All partitions in turn over the threads, skipping those that do not subscribe. Partitions are ordered by the hash
+/// code of their texts, or by `order`. So is each thread's list, which is a map in Kafka; there, partitions with the
+/// same hash code are ordered by topic and number.
 pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
     let threads = group.by_id();
     let places = places(group, &threads);
@@ -27,8 +27,8 @@ pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
     Lists::dealt(group.members(), &dealt)
 }
 
-/// All partitions in the order in which they are dealt, each with its rank: partitions that are in no order of their own
-/// have one rank. Of those whose texts have one hash code that one comes first whose topic does in Scala's map.
+/// All partitions in the order in which they are dealt, each with its rank; partitions without an order among each
+/// other have the same rank. Of those with the same hash code, the one whose topic is first in Scala's map comes first.
 fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
     if !group.order.is_empty() {
         let there = group.order.iter().copied().filter(|&partition| partition < group.partitions());
@@ -42,14 +42,14 @@ fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
     let walked = topic_walk(group).into_iter().flat_map(of_topic);
     let mut partitions: Vec<_> = walked.map(|partition| (hash_code(&text(partition)), partition)).collect();
     partitions.sort_by_key(|&(hash, _)| hash);
-    // As an unsigned number that is in the order of the signed ones.
+    // An unsigned number with the order of the signed one.
     let rank = |hash: i32| hash.cast_unsigned() ^ (1 << 31);
     partitions.into_iter().map(|(hash, partition)| (rank(hash), partition)).collect()
 }
 
-/// The order in which Kafka walks its map of the topics' partitions. It reads the subscription of its first consumer, which has
-/// all topics, as JSON into an immutable map; from that come, one from the other, the maps of that consumer's threads, of
-/// all consumers' threads, of replicas and of partitions. The JSON has the topics by name here.
+/// The order in which Kafka walks its map of the topics' partitions. It reads the subscription of its first consumer,
+/// which has all topics, as JSON into an immutable map. From that it makes, one after the other, the maps of that
+/// consumer's threads, of all consumers' threads, of replicas and of partitions. Here the JSON has the topics by name.
 fn topic_walk(group: &Group<'_>) -> Vec<u32> {
     let mut is_read = vec![false; group.topics.len()];
     group.subscribed.named().iter().for_each(|&topic| is_read[topic as usize] = true);

@@ -1,5 +1,5 @@
-//! What members say that they own, as the sticky assignors up to Kafka 2.8 take it: a claim of the newest generation
-//! counts, and the one before it is remembered (`prepopulateCurrentAssignments`).
+//! What members say that they own, as the sticky assignors up to Kafka 2.8 read it: a claim of the newest generation
+//! counts, and the previous one is remembered (`prepopulateCurrentAssignments`).
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use crate::java::hash_map::Walker;
 use crate::java::strings::hash_code;
 use crate::java::topic_partition::partition_hash;
 
-/// The members' claims, those to partitions of topics that are not there included: they decide how large Java's maps are.
+/// The members' claims, including those to partitions of missing topics, which affect the size of Java's maps.
 pub(super) struct Claims {
-    /// What each member claims, in the order in which its claims reach the assignor. Partitions of topics that are not
-    /// there are numbered behind all others.
+    /// Each member's claims, in the order in which they reach the assignor. Partitions of missing topics are numbered
+    /// after all others.
     pub(super) sent: Lists<u32>,
     /// By partition, `TopicPartition.hashCode`.
     hashes: Vec<i32>,
 }
 
-/// Whom the claims leave with what.
+/// The owners that result from the claims.
 pub(super) struct Owners {
-    /// The partitions that are claimed, in the order in which Java walks their map.
+    /// The claimed partitions, in the order in which Java walks their map.
     pub(super) walk: Vec<u32>,
-    /// By partition, who claims it in the newest generation that anybody does.
+    /// By partition, who claims it in the newest generation of all claims.
     pub(super) owner: Vec<u32>,
-    /// By partition, who claims it in the generation next to that, and which one it is.
+    /// By partition, who claims it in the next older generation, and which one that is.
     pub(super) previous: Vec<Option<(u32, i32)>>,
 }
 
@@ -64,8 +64,8 @@ impl Claims {
         Walker::new(self.hashes.iter().copied())
     }
 
-    /// Who owns what, by the generation that each member names; those without one are not listened to. Of two members that
-    /// claim it in one generation, that one does which comes first in Java's map.
+    /// Who owns what, by the generation that each member names; members without one are ignored. Of two members that
+    /// claim a partition in one generation, the first in Java's map owns it.
     pub(super) fn owners(&self, group: &Group<'_>, generations: &[Option<i32>]) -> Owners {
         let mut newest: Vec<Option<(u32, i32)>> = vec![None; self.hashes.len()];
         let mut previous = newest.clone();

@@ -1,4 +1,4 @@
-//! In which order the sticky assignor of Kafka 2.3 deals partitions (`StickyAssignor.sortPartitions`).
+//! The order in which the sticky assignor of Kafka 2.3 deals partitions (`StickyAssignor.sortPartitions`).
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::owned_partitions::{Claims, Owners};
 use crate::assignors::client::group::Group;
 use crate::assignors::client::subscriptions::Topics;
 
-/// All partitions. Where members own something and all subscribe to the same topics, what is owned comes first: from the
-/// member that has most, and what another owned before it before the rest.
+/// All partitions. If members own something and all subscribe to the same topics, owned partitions come first: starting
+/// with the member that has most, and for each member first those that another one owned before.
 pub(super) fn sorted(group: &Group<'_>, claims: &Claims, topics: &Topics, owners: &Owners) -> Vec<u32> {
     if owners.walk.is_empty() || !identical(group, topics) {
         return topics.partitions(group);
@@ -28,7 +28,7 @@ pub(super) fn sorted(group: &Group<'_>, claims: &Claims, topics: &Topics, owners
     sorted
 }
 
-/// Whether all members read the same topics, as far as these are there.
+/// Whether all members read the same topics, ignoring missing ones.
 fn identical(group: &Group<'_>, topics: &Topics) -> bool {
     let same = |topic: u32| {
         let reads = topics.reads(0, topic);
@@ -37,7 +37,7 @@ fn identical(group: &Group<'_>, topics: &Topics) -> bool {
     (0..).take(group.topics.len()).all(same)
 }
 
-/// What each member owns: first what another owned in the generation before, and then the rest, each in the order of
+/// What each member owns: first what another one owned in the previous generation, then the rest, each in the order of
 /// Java's map.
 fn queues(group: &Group<'_>, claims: &Claims, owners: &Owners) -> Vec<std::vec::IntoIter<u32>> {
     let mut queues = vec![Vec::new(); group.members()];

@@ -1,5 +1,5 @@
-//! The sticky algorithm of Kafka 2.8 where all members subscribe to the same topics: who has too little takes from those
-//! that have most (`AbstractStickyAssignor.constrainedAssign`).
+//! The sticky algorithm of Kafka 2.8 for members with equal subscriptions: those with too few take from those with the
+//! most (`AbstractStickyAssignor.constrainedAssign`).
 
 use std::collections::VecDeque;
 
@@ -37,15 +37,15 @@ struct Dealing<'a> {
     /// What each member owns, as far as it is believed.
     owned: Vec<Vec<u32>>,
     lists: Vec<VecDeque<u32>>,
-    /// By partition, whether a member keeps it, had to let go of it, or shares its claim with another.
+    /// By partition, whether a member keeps it, had to give it up, or shares its claim with another member.
     kept: Vec<bool>,
     changing: Vec<bool>,
     /// Members that have fewer than `least` partitions.
     under: Vec<u32>,
-    /// Members that have `least`, and those that have `most`, in the order in which they came to that.
+    /// Members that have `least`, and those that have `most`, in the order in which they reached that.
     at_least: VecDeque<u32>,
     at_most: VecDeque<u32>,
-    /// By partition, who gets it from another.
+    /// By partition, who gets it from another member.
     transferred: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Dealing<'a> {
     fn new(group: &'a Group<'a>, claims: &Claims, assignor: &'static str, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions() as usize, group.members());
         let (owned, changing) = believed(group, claims, cooperative);
-        // Java divides by no members too, in floating point; there are no partitions then.
+        // Java divides by zero members as well, in floating point; there are no partitions then.
         let quota = Quota::of_counts(partitions, members.max(1));
         Self {
             least: quota.least as usize,
@@ -71,7 +71,7 @@ impl<'a> Dealing<'a> {
         }
     }
 
-    /// Each member keeps the first of what it owns, as many as a member may have.
+    /// Each member keeps the first of its partitions, up to a member's most.
     fn keep_owned(&mut self) {
         for &member in &self.group.second_walk {
             let owned = std::mem::take(&mut self.owned[member as usize]);
@@ -97,7 +97,7 @@ impl<'a> Dealing<'a> {
         self.under.sort_unstable();
     }
 
-    /// One partition each to the members that have too few, round and round; the partitions that are left.
+    /// Deals one partition at a time to the members with too few, in rounds; returns the remaining partitions.
     fn fill_up(&mut self) -> Vec<u32> {
         let open = (0..self.group.partitions()).filter(|&partition| !self.kept[partition as usize]);
         let unassigned: Vec<_> = open.collect();
@@ -120,7 +120,7 @@ impl<'a> Dealing<'a> {
         unassigned[next..].to_vec()
     }
 
-    /// Where partitions have run out, members that have most of them give up their first one each.
+    /// If partitions run out, members with the most give up their first one each.
     fn take_from_full(&mut self) -> Result<()> {
         for member in std::mem::take(&mut self.under) {
             for _ in self.lists[member as usize].len()..self.least {
@@ -137,7 +137,7 @@ impl<'a> Dealing<'a> {
         Ok(())
     }
 
-    /// One partition more each to members that have `least`.
+    /// One more partition for each member that has `least`.
     fn deal_rest(&mut self, unassigned: &[u32]) -> Result<()> {
         for &partition in unassigned {
             let Some(member) = self.at_least.pop_front() else {
@@ -155,7 +155,7 @@ impl<'a> Dealing<'a> {
         }
     }
 
-    /// Takes what changes hands from its new owner.
+    /// Takes partitions that change hands from their new owner.
     fn withhold(&mut self) {
         for (member, list) in (0..).zip(&mut self.lists) {
             list.retain(|&partition| self.transferred[partition as usize] != member);
@@ -163,8 +163,8 @@ impl<'a> Dealing<'a> {
     }
 }
 
-/// What each member is believed to own, and by partition, whether two members claim it: only those of the newest
-/// generation are listened to. Cooperative members always name one.
+/// What each member is believed to own, and by partition, whether two members claim it. Only members of the newest
+/// generation count. Cooperative members always name one.
 fn believed(group: &Group<'_>, claims: &Claims, cooperative: bool) -> (Vec<Vec<u32>>, Vec<bool>) {
     let generation = |member: u32| {
         let names = cooperative || group.sends[member as usize];

@@ -1,5 +1,5 @@
-//! The sticky algorithm up to Kafka 2.8 where members may subscribe to different topics: assign, balance, and revert what was no
-//! gain (`generalAssign` of 2.8, and all of 2.3's `StickyAssignor.assign`).
+//! The sticky algorithm up to Kafka 2.8 for members that may have different subscriptions: assign, balance, and revert
+//! if nothing was gained (`generalAssign` of 2.8, and all of 2.3's `StickyAssignor.assign`).
 
 use super::owned_partitions::{Claims, Owners};
 use super::sticky_2_3_order;
@@ -8,9 +8,9 @@ use crate::assignors::client::group::Group;
 use crate::assignors::client::subscriptions::Topics;
 use crate::{Error, Result};
 
-/// What each member reads by Kafka 2.8, which has looked at some members already when it finds their subscriptions unequal.
-/// It reads each user data to its end and finds nothing there when it looks once more: what `StickyAssignor`'s members
-/// own is lost, of `cooperative` ones the generation.
+/// What each member reads under Kafka 2.8, which has already looked at some members when it finds unequal
+/// subscriptions. It has read their user data to the end, and finds nothing there the second time: members of
+/// `StickyAssignor` lose what they own, `cooperative` members lose their generation.
 pub(super) fn assign(
     group: &Group<'_>,
     claims: &Claims,
@@ -28,7 +28,7 @@ pub(super) fn assign(
     balance(group, &topics, owners, &sorted, true, assignor)
 }
 
-/// What each member reads by Kafka 2.3, where partitions that are owned already are dealt in another order.
+/// What each member reads under Kafka 2.3, which deals owned partitions in another order.
 pub(super) fn assign_as_2_3(
     group: &Group<'_>,
     claims: &Claims,
@@ -45,8 +45,8 @@ pub(super) fn assign_as_2_3(
     balance(group, &topics, owners, &sorted, false, assignor)
 }
 
-/// Keeps, assigns and balances. Kafka 2.8 balances what nobody owned before it looks at all partitions, unless some
-/// member had to let go of one.
+/// Keeps, assigns and balances. Kafka 2.8 first balances what nobody owned and then all partitions, unless some member
+/// had to give one up.
 fn balance(
     group: &Group<'_>,
     topics: &Topics,
@@ -81,8 +81,8 @@ fn balance(
     Ok(balance.lists)
 }
 
-/// What each member owns and may keep, in the order of Java's map of all that is claimed; whether one had to let go of
-/// something that is still there.
+/// What each member owns and may keep, in the order of Java's map of all claims; and whether a member had to give up
+/// something that still exists.
 fn kept(group: &Group<'_>, topics: &Topics, owners: &Owners) -> (Vec<Vec<u32>>, bool) {
     let mut lists = vec![Vec::new(); group.members()];
     let mut revoked = false;

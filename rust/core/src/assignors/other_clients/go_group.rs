@@ -8,17 +8,17 @@ use crate::{Error, Result};
 /// Why an answer is one of several.
 pub(super) const MAP_ORDER: &str = "Go walks its maps in an order that it draws anew each time";
 
-/// A group in numbers. A topic that nobody reads, or that the brokers do not know, has no partitions.
+/// A group in numbers. A topic that nobody reads or that the brokers do not know has no partitions.
 #[derive(Debug)]
 pub(super) struct GoGroup<'a> {
     given: &'a Given<'a>,
-    /// By topic, its place in what was given.
+    /// By topic, its place in the input.
     topic_places: Vec<u32>,
     /// By member, the same.
     member_places: Vec<u32>,
     /// Members in the order of the `JoinGroup` response.
     pub(super) joined: Vec<u32>,
-    /// The first partition of each topic, and the end of the last one's.
+    /// The first partition of each topic, and the end of the last topic.
     pub(super) starts: Vec<u32>,
     /// The topic of each partition.
     pub(super) topic_of: Vec<u32>,
@@ -35,11 +35,11 @@ pub(super) struct GoGroup<'a> {
 }
 
 impl<'a> GoGroup<'a> {
-    /// Takes a group through the door.
+    /// Takes a group and turns names into numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPartitions`] where members subscribe to more than [`MOST_PARTITIONS`].
+    /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
     pub(super) fn new(given: &'a Given<'a>) -> Result<Self> {
         let (topic_places, topic) = sorted(&given.topics);
         let (member_places, joined) = sorted(&given.members);
@@ -92,7 +92,7 @@ impl<'a> GoGroup<'a> {
                 .ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
             self.starts.push(end);
         }
-        // Only now that they are not too many is there room for them.
+        // Memory is allocated only now that their number was checked.
         for (topic, &end) in (0..).zip(&self.starts[1..]) {
             self.topic_of.resize(end as usize, topic);
         }
@@ -116,8 +116,8 @@ impl<'a> GoGroup<'a> {
         }
     }
 
-    /// Whether a leader of `cooperative-sticky` does not believe what a member of another client says that it owns, for
-    /// it says no generation.
+    /// Whether a leader of `cooperative-sticky` does not believe what a member of another client owns, because that
+    /// sends no generation.
     pub(super) fn is_disbelieved(&self, member: u32) -> bool {
         self.given.options.as_read && self.generations[member as usize] < 0
     }
@@ -155,7 +155,7 @@ impl<'a> GoGroup<'a> {
         partitions.contains(&partition).then_some(partition)
     }
 
-    /// By topic its subscribers by id; one that names the topic twice stands there twice.
+    /// By topic, its subscribers by ID; a member that names the topic twice is there twice.
     pub(super) fn subscribers(&self) -> Vec<Vec<u32>> {
         let mut subscribers = vec![Vec::new(); self.topics()];
         for member in 0..self.members() {
@@ -166,12 +166,12 @@ impl<'a> GoGroup<'a> {
         subscribers
     }
 
-    /// What Go draws, of the seed that was given.
+    /// Go's random choices, from the given seed.
     pub(super) fn draws(&self) -> Draws {
         Draws::new(self.given.options.seed)
     }
 
-    /// An answer in the numbers of what was given: by member, by topic's name, in the order of the member's list.
+    /// An answer in the numbers of the input: by member, by topic's name, in the order of the member's list.
     pub(super) fn named(&self, lists: &[Vec<u32>], chance: Option<Chance>) -> Assignment {
         let pair = |partition: u32| {
             let place = self.topic_places[self.topic_of[partition as usize] as usize];

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 pub(super) const ASSIGNORS: &[ClientAssignor] =
     &[ClientAssignor::new("kafkajs:RoundRobinAssigner", round_robin)];
 
-/// The member that stands first leads.
+/// The first member leads.
 fn round_robin(given: &Given<'_>) -> Result<Assignment> {
     if given.members.is_empty() {
         return Ok(answer(&[], None));
@@ -41,7 +41,7 @@ fn in_an_object(given: &Given<'_>, subscribed: &[u32]) -> Vec<u32> {
     topics
 }
 
-/// The array index that a name is: a number below 2^32 - 1, as JavaScript writes it.
+/// A name's value as an array index: a number below 2^32 - 1, written as JavaScript writes it.
 fn array_index(name: &str) -> Option<u32> {
     let index: u32 = name.parse().ok()?;
     (index < u32::MAX && index.to_string() == name).then_some(index)

@@ -1,11 +1,12 @@
 //! The assignors of other clients than Java's, each under `CLIENT:ASSIGNOR[@VERSION]`, exact to the client's own.
 //!
-//! An assignor here is a function from what the leader of that client sees ([`Given`]) to what it answers
-//! ([`Assignment`]). Orders count: members stand as the `JoinGroup` response lists them, topics as the Metadata response
-//! does, and each subscription as its member sent it. A client has a file or a folder, whose `ASSIGNORS` are the rows
-//! of the one table of names.
+//! An assignor here is a function from what that client's leader sees ([`Given`]) to its answer ([`Assignment`]).
+//! Orders count: members are in the order of the `JoinGroup` response, topics in that of the Metadata response, and
+//! each subscription is as its member sent it. Each client has a file or a folder, whose `ASSIGNORS` are its rows of
+//! the one table of names.
 
 mod franz_go;
+mod gains;
 mod go_group;
 mod kafka_go;
 mod kafka_python;
@@ -21,7 +22,7 @@ use crate::{Error, Result};
 /// An assignor of another client than Java's.
 #[derive(Debug)]
 pub struct ClientAssignor {
-    /// `CLIENT:ASSIGNOR`, with `@VERSION` where that version answers otherwise than today's.
+    /// `CLIENT:ASSIGNOR`, with `@VERSION` if that version answers differently from today's.
     name: &'static str,
     assign: fn(&Given<'_>) -> Result<Assignment>,
 }
@@ -51,7 +52,7 @@ impl ClientAssignor {
     }
 }
 
-/// Each name stands in the table once.
+/// Each name is in the table once.
 impl PartialEq for ClientAssignor {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -111,7 +112,7 @@ const JAVA: [(&str, Assignor); 7] = [
     ("java:sticky@2.3", Assignor::Sticky23),
 ];
 
-/// What an assignor answers: for each member in the order given a list of topics, as places in what was given, and partitions.
+/// An assignor's answer: for each member, in the order given, a list of topics (as places in the input) and partitions.
 fn answer(lists: &[Vec<(u32, i32)>], chance: Option<Chance>) -> Assignment {
     let pairs = || lists.iter().flatten();
     let ends = lists.iter().scan(0, |end, list| {

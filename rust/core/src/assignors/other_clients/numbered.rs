@@ -5,29 +5,29 @@ use crate::assignors::given::{MOST_PARTITIONS, NONE};
 use crate::assignors::{Assignment, Chance, Given};
 use crate::{Error, Result};
 
-/// The topics are those that somebody subscribes to and that the cluster has, for the leader asks for no others.
+/// The topics are those that somebody subscribes to and that the cluster has, because the leader asks only for these.
 pub(super) struct Numbered<'a> {
     pub(super) given: &'a Given<'a>,
-    /// The place of each member, by the bytes of its id.
+    /// The place of each member, in the order of its ID's bytes.
     pub(super) places: Vec<u32>,
     /// The number of each member, by its place.
     pub(super) numbers: Vec<u32>,
     /// The place of each topic.
     pub(super) topics: Vec<u32>,
-    /// The number of each topic by its place, `NONE` where it has none.
+    /// The number of each topic by its place; `NONE` if it has none.
     topic_numbers: Vec<u32>,
-    /// The first partition of each topic, and the end of the last one's.
+    /// The first partition of each topic, and the end of the last topic.
     pub(super) starts: Vec<u32>,
     /// The topic of each partition.
     pub(super) topic_of: Vec<u32>,
-    /// By member its subscription in the order in which it was sent, without topics that are not there.
+    /// By member, its subscription in the order in which it was sent, without missing topics.
     pub(super) subscribed: Vec<Vec<u32>>,
 }
 
 impl<'a> Numbered<'a> {
     /// # Errors
     ///
-    /// [`Error::TooManyPartitions`] where members subscribe to more than [`MOST_PARTITIONS`].
+    /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
     pub(super) fn new(given: &'a Given<'a>) -> Result<Self> {
         let places = in_byte_order(&given.members);
         let mut group = Self {
@@ -83,14 +83,14 @@ impl<'a> Numbered<'a> {
         self.starts[topic as usize]..self.starts[topic as usize + 1]
     }
 
-    /// The number of a partition that was given, if there is one.
+    /// The number of a partition of the input, if it exists.
     pub(super) fn partition(&self, (topic, partition): (u32, i32)) -> Option<u32> {
         let topic = Some(self.topic_numbers[topic as usize]).filter(|&topic| topic != NONE)?;
         let partition = self.starts[topic as usize].checked_add(u32::try_from(partition).ok()?)?;
         self.of_topic(topic).contains(&partition).then_some(partition)
     }
 
-    /// A partition as it was given.
+    /// A partition in terms of the input.
     pub(super) fn pair(&self, partition: u32) -> (u32, i32) {
         let topic = self.topic_of[partition as usize] as usize;
         (self.topics[topic], (partition - self.starts[topic]).cast_signed())
@@ -103,7 +103,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// The place of each value below `count`, `NONE` of those that are not there.
+/// The place of each value below `count`; `NONE` for missing ones.
 fn inverse(values: &[u32], count: usize) -> Vec<u32> {
     let mut places = vec![NONE; count];
     for (place, &value) in (0..).zip(values) {

@@ -1,5 +1,5 @@
-//! A group as the broker hands it to an assignor (`GroupSpecImpl`): members by number in the order in which Java walks
-//! the map of them, topics by number in the order of their names.
+//! A group as the broker passes it to an assignor (`GroupSpecImpl`): members are numbered in the order of Java's map,
+//! topics in the order of their names.
 
 use super::partition_runs::{self, Run};
 use super::subscribers::Subscribers;
@@ -16,30 +16,30 @@ use crate::{Error, Result};
 pub struct Group {
     /// The topics' ids.
     pub(super) ids: Vec<TopicId>,
-    /// How many partitions each topic has; none where it is not there, or nobody subscribes to it.
+    /// How many partitions each topic has; none if it does not exist or nobody subscribes to it.
     pub(super) counts: Vec<u32>,
     /// How many members subscribe to each topic.
     pub(super) subscribers: Vec<u32>,
-    /// Each member's subscription, sorted, each topic once; topics that are not there are left out.
+    /// Each member's subscription, sorted, each topic once, without missing topics.
     pub(super) subscribed: Lists<u32>,
     /// The subscription of the first member, in the order given.
     pub(super) first: Vec<u32>,
-    /// `SubscriptionType.HOMOGENEOUS`: every topic that a member names is named by all of them.
+    /// `SubscriptionType.HOMOGENEOUS`: all members name the same topics.
     pub(super) homogeneous: bool,
     /// What each member owns, by topic: both in the order given, each once.
     pub(super) owned: Lists<(u32, u32)>,
-    /// Members as `RangeAssignor` sorts them: those with an instance id first and by it, the others by their ids.
+    /// Members in the order of `RangeAssignor`: first those with an instance ID, by that, then the others by their IDs.
     pub(super) static_first: Vec<u32>,
     given_topics: Vec<u32>,
     given_members: Vec<u32>,
 }
 
 impl Group {
-    /// Takes a group through the door: names become numbers.
+    /// Takes a group and turns names into numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPartitions`] where members subscribe to more than [`MOST_PARTITIONS`].
+    /// [`Error::TooManyPartitions`] if members subscribe to more than [`MOST_PARTITIONS`].
     pub fn new(given: &Given<'_>) -> Result<Self> {
         let (given_topics, topic) = sorted(&given.topics);
         let walk = walk(&given.members);
@@ -114,7 +114,7 @@ impl Group {
             let each_once = owned.windows(2).all(|pair| pair[0] < pair[1])
                 || stand_together(owned, &mut seen, &mut numbers);
             if each_once {
-                // One topic behind the other.
+                // One topic after the other.
                 pairs.extend(
                     owned.iter().map(|&(place, partition)| (topic[place as usize], number(partition))),
                 );
@@ -131,7 +131,7 @@ impl Group {
                         pairs.push((topic, number(partition)));
                     }
                 }
-                // Stable: by topic as each was first named.
+                // Stable: by topic, in the order in which each was first named.
                 pairs.sort_by_key(|&(topic, _)| places[topic as usize]);
                 for &(topic, _) in &pairs {
                     places[topic as usize] = u32::MAX;
@@ -147,7 +147,7 @@ impl Group {
         self.given_members.len()
     }
 
-    /// The first place of each topic's partitions where those of all topics stand in a row, and the end of the last.
+    /// The first place of each topic's partitions in a row of all topics' partitions, and the end of the last.
     pub(super) fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0];
         starts.extend(self.counts.iter().scan(0, |end, &count| {
@@ -162,7 +162,7 @@ impl Group {
         Subscribers::of(&self.subscribed, self.counts.len())
     }
 
-    /// Writes a run at a place of an assignment, and moves the place behind it.
+    /// Writes a run at a place of an assignment, and moves the place past it.
     pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: Run) {
         let end = *place + run.len();
         assignment.topics[*place..end].fill(self.given_topics[run.topic as usize]);
@@ -172,7 +172,7 @@ impl Group {
         *place = end;
     }
 
-    /// An assignment that is still to be filled, and where in it each member's list begins, by how long they are.
+    /// An assignment to fill, and where each member's list begins, given the lists' lengths.
     pub(super) fn room(&self, lengths: &[usize]) -> (Assignment, Vec<usize>) {
         let mut offsets = vec![0; lengths.len() + 1];
         for (&place, length) in self.given_members.iter().zip(lengths) {
@@ -194,7 +194,7 @@ impl Group {
         )
     }
 
-    /// By the place of a member in what was given, its number.
+    /// By a member's place in the input, its number.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let mut numbers = vec![0; self.given_members.len()];
         for (number, &place) in (0..).zip(&self.given_members) {
@@ -203,12 +203,12 @@ impl Group {
         numbers
     }
 
-    /// A topic's place in what was given.
+    /// A topic's place in the input.
     pub(super) fn given_topic(&self, topic: u32) -> u32 {
         self.given_topics[topic as usize]
     }
 
-    /// An assignment in the numbers of what was given, each list sorted.
+    /// An assignment in the numbers of the input, each list sorted.
     pub(super) fn named(&self, mut lists: Lists<Run>) -> Assignment {
         partition_runs::sort(&mut lists);
         let lengths: Vec<usize> =
@@ -223,15 +223,15 @@ impl Group {
     }
 }
 
-/// The order in which Java walks the map of members, as places in the list of them.
+/// The order in which Java walks the map of members, as places in their list.
 fn walk(members: &[&str]) -> Vec<u32> {
     let (places, numbers) = sorted(members);
     let names: Vec<_> = by(&places, members);
     by(&Walker::of_names(&names).walk(&numbers), &places)
 }
 
-/// Whether a topic's partitions are together, and each is there once, as in what the broker has assigned. None of the topics
-/// is `seen` before, or afterwards.
+/// Whether each topic's partitions are together and each is there once, as in a broker's assignment. No topic is marked
+/// as `seen` before or after the call.
 fn stand_together(owned: &[(u32, i32)], seen: &mut [bool], numbers: &mut Vec<i32>) -> bool {
     let topics = || owned.chunk_by(|one, other| one.0 == other.0);
     let together = topics().all(|partitions| {
@@ -245,7 +245,7 @@ fn stand_together(owned: &[(u32, i32)], seen: &mut [bool], numbers: &mut Vec<i32
     together
 }
 
-/// A partition's number, which the caller has counted from 0.
+/// A partition's number, which the caller counted from 0.
 fn number(partition: i32) -> u32 {
     partition.cast_unsigned()
 }
@@ -254,7 +254,7 @@ fn static_first(given: &Given<'_>, walk: &[u32]) -> Vec<u32> {
     let instances = ranks(&by(walk, &given.instance_ids));
     let (_, names) = sorted(&given.members);
     let mut members: Vec<u32> = (0..).take(walk.len()).collect();
-    // Stable: of members with one instance id the first stays the first.
+    // Stable: of members with the same instance ID, the first stays the first.
     members.sort_by_key(|&member| match instances[member as usize] {
         Some(instance) => (false, instance),
         None => (true, names[walk[member as usize] as usize]),

@@ -1,17 +1,18 @@
 //! Members sorted by how much they read, while partitions are given to the first and taken from the last of them
 //! (`UniformHeterogeneousAssignmentBuilder.MemberAssignmentBalancer`).
 
-/// A topic's members by their load. Whoever asks for the next of them changes their loads meanwhile, by one each.
+/// A topic's members by their load. The caller changes the loads between two calls, by one each.
 #[derive(Default)]
 pub(super) struct Loads {
     sorted: Vec<u32>,
-    /// Where the members of each load go while they are sorted.
+    /// The position of each load's members while sorting.
     places: Vec<usize>,
     /// How many members at the front are being filled up to the next level.
     least_end: usize,
     least_level: i32,
     least_next: usize,
-    /// From where on members are being brought down to the next level, and where those begin that have nothing to give.
+    /// The first member of those that are being brought down to the next level, and the first of those that have
+    /// nothing to give.
     most_start: usize,
     most_end: usize,
     most_level: i32,
@@ -20,7 +21,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// Takes a topic's members, who are sorted by their numbers: by load, and then by number.
+    /// Takes a topic's members, sorted by number, and sorts them by load, then by number.
     pub(super) fn begin(&mut self, members: &[u32], loads: &[i32]) {
         let (least, most) = bounds(members, loads);
         let levels = usize::try_from(most - least).unwrap_or(0) + 1;
@@ -36,7 +37,7 @@ impl Loads {
         (self.most_level, self.most_next) = (most + 1, members.len());
     }
 
-    /// The same where no more than so many are to be given: where so many members have the least, no other is asked.
+    /// The same if at most this many partitions will be given: if enough members have the least, only those are needed.
     pub(super) fn begin_for(&mut self, wanted: usize, members: &[u32], loads: &[i32]) {
         let (least, _) = bounds(members, loads);
         let first = members.iter().copied().filter(|&member| loads[member as usize] == least);
@@ -67,7 +68,7 @@ impl Loads {
         }
     }
 
-    /// Who is to get the next partition (`nextLeastLoadedMember`).
+    /// The member that gets the next partition (`nextLeastLoadedMember`).
     pub(super) fn next_least(&mut self, loads: &[i32]) -> u32 {
         if self.least_next >= self.least_end {
             self.least_level += 1;
@@ -80,7 +81,7 @@ impl Loads {
         self.sorted[self.least_next - 1]
     }
 
-    /// From whom the next partition may be taken (`nextMostLoadedMember`).
+    /// The member from which the next partition may be taken (`nextMostLoadedMember`).
     pub(super) fn next_most(&mut self, loads: &[i32]) -> Option<u32> {
         if self.most_next <= self.most_start {
             self.most_level = if self.most_end <= self.most_start && self.most_start > 0 {
@@ -97,13 +98,13 @@ impl Loads {
         Some(self.sorted[self.most_next])
     }
 
-    /// Leaves out who was asked last: there is nothing to take (`excludeMostLoadedMember`).
+    /// Leaves out the last returned member, which has nothing to take (`excludeMostLoadedMember`).
     pub(super) fn exclude_most(&mut self) {
         self.most_end -= 1;
         self.sorted.swap(self.most_next, self.most_end);
     }
 
-    /// Whether those that get have as much as those that give, but for one.
+    /// Whether receivers and givers differ by at most one.
     pub(super) fn is_balanced(&self) -> bool {
         self.most_level - self.least_level <= 1
     }
@@ -113,7 +114,7 @@ impl Loads {
     }
 }
 
-/// The least and the greatest load of members.
+/// The smallest and the largest load of members.
 pub(super) fn bounds(members: &[u32], loads: &[i32]) -> (i32, i32) {
     let loads = members.iter().map(|&member| loads[member as usize]);
     loads.fold((i32::MAX, i32::MIN), |(least, most), load| (least.min(load), most.max(load)))

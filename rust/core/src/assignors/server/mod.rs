@@ -1,12 +1,12 @@
 //! The broker's own assignors: those of KIP-848's consumer groups, and that of share groups.
 //!
 //! Exact to `org.apache.kafka.coordinator.group.assignor` of kafka-group-coordinator 4.0.2 to 4.4.0 (`UniformAssignor`,
-//! `RangeAssignor`; `SimpleAssignor` from 4.2.1), for a group that is put together as the broker does it. Topics have
-//! ids here, and Java's answer depends on them: on how a `HashMap` of ids is walked, and on the ids' own order.
+//! `RangeAssignor`; `SimpleAssignor` from 4.2.1), for a group that is built as the broker builds it. Topics have IDs
+//! here, and Java's answer depends on them: on the order of a `HashMap` of IDs, and on the IDs' own order.
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `group` | a group as the broker hands it to an assignor |
+//! | `group` | a group as the broker passes it to an assignor |
 //! | `subscribers` | who subscribes to each topic |
 //! | `partition_runs` | partitions in a row, which is what most members get |
 //! | `owned_partitions` | the order of what a member owns |
@@ -37,19 +37,19 @@ pub use steps::{Step, Steps};
 use super::assignment::Assignment;
 use crate::Result;
 
-/// Which of the broker's assignors.
+/// One of the broker's assignors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `UniformAssignor`: balanced, and as much as possible stays where it is.
     Uniform,
     /// `RangeAssignor`: each topic by itself, in ranges.
     Range,
-    /// `SimpleAssignor`, of share groups: members may read partitions together.
+    /// `SimpleAssignor`, for share groups: members may share partitions.
     Simple,
 }
 
 impl Kind {
-    /// partwright's name for it: the broker's own has another meaning on a client.
+    /// partwright's name for it; the broker's own name means another assignor on a client.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uniform => "server-uniform",
@@ -59,11 +59,11 @@ impl Kind {
     }
 }
 
-/// Who reads what: sorted lists, for the broker's are sets.
+/// Who reads what, as sorted lists, because the broker's are sets.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Unassigned`] where Kafka's own assignor throws.
+/// [`crate::Error::Unassigned`] if Kafka's own assignor throws.
 pub fn assign(kind: Kind, group: &Group) -> Result<Assignment> {
     let lists = match kind {
         Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group)?,

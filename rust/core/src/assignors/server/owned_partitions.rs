@@ -1,14 +1,14 @@
-//! What a member owns, in the order in which Java walks it: a `HashMap` of topics' ids, with a `HashSet` of partitions
+//! A member's partitions in the order in which Java walks them: a `HashMap` by topic ID with a `HashSet` of partitions
 //! each, as `Assignment.fromRecord` makes them.
 
 use crate::java::hash_set::{bins_for_copy, walk_integers};
 use crate::java::uuid::IdWalker;
 use crate::java::uuid::TopicId;
 
-/// Walks what one member owns after the other.
+/// Walks the partitions of one member after the other.
 pub(super) struct OwnedWalk {
     walker: IdWalker,
-    /// By topic, where the present member's partitions of it stand in its list.
+    /// By topic, the position of its partitions in the present member's list.
     places: Vec<(usize, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! Partitions of a topic in a row: what members are given is kept in runs as long as possible.
+//! Consecutive partitions of a topic: members' partitions are kept in runs that are as long as possible.
 
 use crate::assignors::lists::Lists;
 
@@ -20,7 +20,7 @@ impl Run {
     }
 }
 
-/// Puts a run behind others of the list that begins at `start`, into the last of them where it goes on.
+/// Appends a run to the list that begins at `start`, or extends its last run if it continues that.
 pub(super) fn push(runs: &mut Vec<Run>, start: usize, run: Run) {
     match runs[start..].last_mut() {
         Some(last) if last.topic == run.topic && last.to == run.from => last.to = run.to,
@@ -28,7 +28,7 @@ pub(super) fn push(runs: &mut Vec<Run>, start: usize, run: Run) {
     }
 }
 
-/// Sorts each list, and leaves out what it has twice.
+/// Sorts each list, and removes duplicates.
 pub(super) fn sort(lists: &mut Lists<Run>) {
     let mut is_sorted = true;
     for list in 0..lists.len() {

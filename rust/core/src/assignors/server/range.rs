@@ -11,13 +11,13 @@ struct Topic {
     count: u32,
     next: u32,
     each: u32,
-    /// How many members get one partition more.
+    /// How many members get one more partition.
     extra: u32,
 }
 
 impl Topic {
     fn new(count: u32, members: u32) -> Self {
-        // Nobody is dealt anything of a topic without members.
+        // A topic without members is not dealt.
         let quota = Quota::of(count, members.max(1));
         Self { count, next: 0, each: quota.least, extra: quota.extra }
     }
@@ -40,8 +40,8 @@ impl Topic {
 
 /// What each member reads.
 ///
-/// How long each member's list is has to be known before the first range is written. With many members most ranges are
-/// of one partition, and to keep them until then takes more time than to deal them twice.
+/// The length of each member's list must be known before the first range is written. With many members, most ranges
+/// have one partition, and keeping them until then would take more time than dealing twice.
 pub(super) fn assign(group: &Group) -> Assignment {
     let (mut assignment, mut places) = group.room(&lengths(group));
     deal(group, |member, run| group.write(&mut assignment, &mut places[member as usize], run));
@@ -60,7 +60,7 @@ fn lengths(group: &Group) -> Vec<usize> {
         deal(group, |member, run| lengths[member as usize] += run.len());
         return lengths;
     }
-    // All have turns at all topics: whose turn comes later gets one of fewer topics.
+    // All members have turns at all topics; those whose turn comes later get one from fewer topics.
     let topics = || all(group).map(|topic| (topic.each as usize, topic.extra as usize));
     let mut turns = vec![0; group.members() + 1];
     topics().for_each(|(_, extra)| turns[extra] += 1);

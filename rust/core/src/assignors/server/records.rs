@@ -1,5 +1,5 @@
-//! The order in which the broker reads a member's map back from its log (`Assignment.fromRecord`): it depends on what the assignor
-//! has done to the map, and so does what the member gives up in a later round.
+//! The order in which the broker reads a member's map back from its log (`Assignment.fromRecord`): it depends on what
+//! the assignor did to the map, and it decides what the member gives up in a later round.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ type Place = (u32, i32);
 struct Topic {
     /// How many partitions it had when the map was copied.
     copied: usize,
-    /// Its partitions, each with the number of its coming.
+    /// Its partitions, each with the number of its insertion.
     numbers: FxHashMap<i32, usize>,
     came: usize,
 }
@@ -27,7 +27,7 @@ impl Topic {
         Self { copied: numbers.len(), came: numbers.len(), numbers }
     }
 
-    /// `add`: a partition that is there stays where it is.
+    /// `add`: an existing partition stays where it is.
     fn add(&mut self, partition: i32) {
         self.numbers.entry(partition).or_insert(self.came);
         self.came += 1;
@@ -44,7 +44,7 @@ impl Topic {
     }
 }
 
-/// Orders what members are to have as `Assignment.fromRecord` does.
+/// Orders members' targets as `Assignment.fromRecord` does.
 pub struct Records {
     walker: IdWalker,
     bins: Vec<usize>,
@@ -57,7 +57,7 @@ impl Records {
         Self { walker: IdWalker::new(ids), bins }
     }
 
-    /// Whether sorted partitions may be walked in several orders: where two topics, or two partitions of one, share a bin.
+    /// Whether sorted partitions may have several orders, because two topics, or two partitions of one, share a bin.
     pub fn are_ambiguous(&self, sorted: &[Place]) -> bool {
         let mut taken = [false; FIRST_BINS];
         sorted.chunk_by(|one, other| one.0 == other.0).any(|partitions| {
@@ -67,15 +67,14 @@ impl Records {
         })
     }
 
-    /// What a member has after the assignor's steps, where it had `old` before, in its order; `sorted` is what is left in
-    /// the end.
+    /// A member's partitions after the assignor's steps, in order, given `old`; `sorted` is the final set.
     pub fn after(
         &mut self,
         old: &[Place],
         steps: impl Iterator<Item = Step>,
         sorted: &[Place],
     ) -> Vec<Place> {
-        // New ones are put before the others of their bin, so that the last of them is the first.
+        // New ones are put before the others of their bin, so the last one put comes first.
         let (mut known, mut new) = (Vec::new(), Vec::new());
         let mut topics: FxHashMap<u32, Topic> = FxHashMap::default();
         for partitions in old.chunk_by(|one, other| one.0 == other.0) {
@@ -108,7 +107,7 @@ impl Records {
         self.read(&new, &topics)
     }
 
-    /// What a member has that is given ranges of topics, in the order of these.
+    /// The partitions of a member that gets ranges of topics, in the order of these.
     pub fn of_ranges(&mut self, topics: &[u32], sorted: &[Place]) -> Vec<Place> {
         let ranges = sorted.chunk_by(|one, other| one.0 == other.0);
         let of = |range: &[Place]| {

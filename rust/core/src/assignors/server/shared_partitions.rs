@@ -1,6 +1,5 @@
-//! How members of a share group come to read partitions together: the steps that the two builders of `SimpleAssignor`
-//! have in common. Java has a set of members by partition and a set of partitions by member, and what is too much is
-//! taken from where those sets are walked first.
+//! How members of a share group share partitions: the steps that both builders of `SimpleAssignor` have. Java has a set
+//! of members by partition and a set of partitions by member, and takes a surplus from the front of those sets.
 
 use crate::assignors::given::NONE;
 use crate::assignors::lists::Lists;
@@ -8,15 +7,15 @@ use crate::java::hash_map::{FIRST_BINS, Walker, bins_for, spread};
 use crate::java::hash_set::walk_integers;
 use crate::{Error, Result};
 
-/// What is to be shared: partitions by number.
+/// The partitions to share, by number.
 pub(super) struct Sharing {
-    /// The hash codes of the partitions as keys of Java's map, first of those that are there.
+    /// The hash codes of the partitions as keys of Java's map, the existing ones first.
     pub(super) hashes: Vec<i32>,
-    /// How many partitions are there; those behind them are only claimed.
+    /// How many partitions exist; the following ones are only claimed.
     pub(super) partitions: usize,
-    /// How many members a partition is to have.
+    /// How many members each partition shall have.
     pub(super) members: usize,
-    /// How many partitions each member is to have.
+    /// How many partitions each member shall have.
     pub(super) wanted: Vec<usize>,
 }
 
@@ -34,7 +33,7 @@ impl Sharing {
         Ok(shared)
     }
 
-    /// Takes from members that own more than they are to have (`revokeOverfilledMembers`).
+    /// Takes from members that own more than they shall have (`revokeOverfilledMembers`).
     fn limit_members(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
         let mut start = 0;
         for owned in claims.chunk_by(|one, other| one.0 == other.0) {
@@ -50,7 +49,7 @@ impl Sharing {
         }
     }
 
-    /// Takes from partitions that more members own than are to have them (`revokeOversharedPartitions`).
+    /// Takes from partitions that too many members own (`revokeOversharedPartitions`).
     fn limit_partitions(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
         let by_partition: Vec<(u32, usize)> =
             claims.iter().zip(0..).map(|(&(_, partition), claim)| (partition, claim)).collect();
@@ -76,7 +75,7 @@ impl Sharing {
         }
     }
 
-    /// The order in which Java walks the map of partitions, which is filled with those that are claimed first.
+    /// The order in which Java walks the map of partitions, which is filled with the claimed ones first.
     fn walk(&self, claims: &[(u32, u32)]) -> Vec<u32> {
         let mut walker = Walker::new(self.hashes.iter().copied());
         let mut is_there = vec![false; self.hashes.len()];
@@ -87,7 +86,7 @@ impl Sharing {
         walker.walked()
     }
 
-    /// Gives partitions that have too few members to members that have too few partitions, who take turns
+    /// Gives partitions with too few members to members with too few partitions, which take turns
     /// (`assignRemainingPartitions`).
     fn deal(&self, order: &[u32], kept: &[(u32, u32)]) -> Result<Vec<(u32, u32)>> {
         let mut held = vec![0; self.wanted.len()];
@@ -100,7 +99,7 @@ impl Sharing {
             .take(held.len())
             .filter(|&member: &u32| held[member as usize] < self.wanted[member as usize]);
         let mut circle = Circle::new(in_table_order(unfilled.collect()));
-        // The partition that each member was last seen to have from before, and that it was given last.
+        // For each member, the partition that it was last seen to have from before, and the one that it was given last.
         let (mut has, mut got) = (vec![NONE; held.len()], vec![NONE; held.len()]);
         let mut dealt = Vec::new();
         for &partition in order {
@@ -126,7 +125,7 @@ impl Sharing {
                 if has[place] == partition {
                     continue;
                 }
-                // Who comes round again within one partition gets nothing more, but is counted.
+                // A member whose turn comes again within one partition gets nothing more, but is counted.
                 if got[place] != partition {
                     got[place] = partition;
                     dealt.push((member, partition));
@@ -149,12 +148,12 @@ const NOBODY: Error = Error::Unassigned {
     reason: "members that own partitions past a topic's count, which leaves no member for others",
 };
 
-/// How many members are to have each partition, and how many partitions each of these members, the first of them first.
+/// How many members each partition shall have, and how many partitions each of these members, in order.
 pub(super) fn shares(members: usize, partitions: usize) -> (usize, impl Iterator<Item = usize>) {
     let sharing = if partitions == 0 { 0 } else { members.div_ceil(partitions) };
     let double = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
     let each = double(sharing * partitions) / double(members);
-    // In Java's numbers: the sum may be one more than there is.
+    // In Java's numbers, the sum may be one more than there is.
     let up_to = move |member: usize| (each * double(member)).ceil();
     (sharing, (0..members).map(move |member| whole(up_to(member + 1) - up_to(member))))
 }
@@ -168,17 +167,17 @@ fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// The order of members in a set or a map that Java has made for all of them, which has a bin for each.
+/// The order of members in a set or map that Java made for all of them, with a bin for each.
 pub(super) fn in_table_order(mut members: Vec<u32>) -> Vec<u32> {
     members.sort_by_key(|&member| spread(member.cast_signed()));
     members
 }
 
-/// A walk round members, of whom some drop out: an iterator of a `HashSet`, and a new one when it has come to the end.
+/// A cyclic walk over members, some of which drop out: an iterator of a `HashSet`, and a new one at its end.
 struct Circle {
     members: Vec<u32>,
     next: usize,
-    /// How many of those that it has come by are still in.
+    /// How many of the visited members are still in.
     kept: usize,
     /// Whether anything was dealt in this round.
     has_dealt: bool,
@@ -205,7 +204,7 @@ impl Circle {
         Some(member)
     }
 
-    /// Whom it has just come by.
+    /// The member that was just visited.
     fn remove(&mut self) {
         self.kept -= 1;
     }

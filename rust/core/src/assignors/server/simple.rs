@@ -1,4 +1,4 @@
-//! `SimpleAssignor`, of share groups, whose members read partitions together where there are more members than partitions:
+//! `SimpleAssignor`, for share groups, whose members share partitions if there are more members than partitions:
 //! `SimpleHomogeneousAssignmentBuilder` over all partitions, `SimpleHeterogeneousAssignmentBuilder` topic by topic.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::java::uuid::IdWalker;
 /// What each member reads.
 pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
     if group.subscribed.values.is_empty() {
-        // Nobody reads anything, nor keeps what it owns.
+        // Nobody reads anything, and nobody keeps anything.
         return Ok(Lists::dealt(group.members(), &[]));
     }
     let shares = if group.homogeneous { share_all(group)? } else { share_by_topic(group)? };
@@ -61,7 +61,7 @@ fn share_all(group: &Group) -> Result<Vec<Share>> {
     Ok(shared.into_iter().map(run).collect())
 }
 
-/// Partitions of all topics in one row: those that are there, and behind them those that are only claimed.
+/// The partitions of all topics in one row: first the existing ones, then those that are only claimed.
 struct Numbers {
     /// By topic, the number of its first partition.
     first: Vec<Option<usize>>,
@@ -79,7 +79,7 @@ impl Numbers {
     }
 }
 
-/// Each topic by itself. What members own of topics that nobody subscribes to stays with them.
+/// Each topic by itself. Members keep their partitions of topics that nobody subscribes to.
 fn share_by_topic(group: &Group) -> Result<Vec<Share>> {
     let subscribers = group.subscribers_by_topic();
     let mut owned = Vec::new();
@@ -142,7 +142,8 @@ fn everybody(group: &Group) -> Vec<u32> {
     (0..).take(group.members()).collect()
 }
 
-/// A place as a number: there are fewer partitions than that ([`super::super::MOST_PARTITIONS`]), and fewer claims.
+/// A place as a number, which fits: there are fewer partitions ([`super::super::MOST_PARTITIONS`]) and fewer claims
+/// than that.
 fn place(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -6,37 +6,37 @@ use super::group::Group;
 use super::partition_runs::Run;
 use crate::assignors::lists::Lists;
 
-/// Partitions of a topic that a member is given, and may have had before, or that are taken from it.
+/// Partitions of a topic that a member gets (it may have had them before), or that are taken from it.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Whether they are given to the member.
     pub is_given: bool,
-    /// Their topic, as a place in what was given.
+    /// Their topic, as a place in the input.
     pub topic: u32,
     /// Their numbers.
     pub partitions: Range<i32>,
 }
 
-/// A partition that somebody had, or nobody, and who gets it.
+/// A partition, its previous owner if any, and the member that gets it.
 pub(super) type Gift = (Option<u32>, u32, Run);
 
 /// The steps of each member.
 pub struct Steps<'a> {
     group: &'a Group,
-    /// By the place of a member in what was given, its number.
+    /// By a member's place in the input, its number.
     numbers: Vec<u32>,
     /// By number, runs that are given to the member, or taken from it.
     runs: Lists<(bool, Run)>,
 }
 
 impl<'a> Steps<'a> {
-    /// Of members that are given their lists.
+    /// The steps of members that get their lists.
     pub(super) fn of_lists(group: &'a Group, lists: &Lists<Run>) -> Self {
         let values = lists.values.iter().map(|&run| (true, run)).collect();
         Self { group, numbers: group.numbers(), runs: Lists { offsets: lists.offsets.clone(), values } }
     }
 
-    /// Of partitions that go from somebody, or nobody, to somebody.
+    /// The steps of partitions that go from one member, or from nobody, to another.
     pub(super) fn of_gifts(group: &'a Group, gifts: &[Gift]) -> Self {
         let mut dealt = Vec::with_capacity(2 * gifts.len());
         for &(from, to, run) in gifts {
@@ -46,7 +46,7 @@ impl<'a> Steps<'a> {
         Self { group, numbers: group.numbers(), runs: Lists::dealt(group.members(), &dealt) }
     }
 
-    /// What is done to a member, by its place in what was given.
+    /// The steps of a member, by its place in the input.
     pub fn of(&self, member: usize) -> impl Iterator<Item = Step> {
         let runs = self.runs.get(self.numbers[member] as usize);
         runs.iter().map(|&(is_given, run)| Step {

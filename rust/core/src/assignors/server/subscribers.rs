@@ -1,23 +1,24 @@
-//! Who subscribes to each topic. Members of a group mostly have one of a few subscriptions, and then topics share lists.
+//! Who subscribes to each topic. Members of a group usually have one of a few subscriptions, and then topics share
+//! lists.
 
 use rustc_hash::FxHashMap;
 
 use crate::assignors::lists::Lists;
 
-/// So many subscriptions are few: the more there are, the less topics have in common.
+/// Up to this many subscriptions are few: the more there are, the less topics have in common.
 const FEW: usize = 256;
-/// Lists are shared where they have at most one in so many of the members that lists apart would have.
+/// Lists are shared if they hold at most this fraction of the members that separate lists would hold.
 const WORTH_IT: usize = 4;
 
 /// By topic, the members that subscribe to it, sorted.
 pub(super) struct Subscribers {
     lists: Lists<u32>,
-    /// Which of the lists is each topic's.
+    /// The list of each topic.
     list_of: Vec<u32>,
 }
 
 impl Subscribers {
-    /// Of so many topics, by each member's subscription.
+    /// For a number of topics, from each member's subscription.
     pub(super) fn of(subscribed: &Lists<u32>, topics: usize) -> Self {
         shared(subscribed, topics).unwrap_or_else(|| {
             let numbers: Vec<u32> = (0..).take(topics).collect();
@@ -31,7 +32,7 @@ impl Subscribers {
     }
 }
 
-/// One list for all topics that the same members subscribe to, `None` where that is not worth it.
+/// One list for all topics with the same subscribers; `None` if that is not worth it.
 #[expect(clippy::stable_sort_primitive, reason = "the stable sort sees that each class is in order already")]
 fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
     let (class_of, classes) = numbered(subscribed, FEW)?;
@@ -55,7 +56,7 @@ fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
     Some(Subscribers { lists, list_of })
 }
 
-/// The number of each list among those that differ, and these, `None` where they are more than `most`.
+/// The number of each list among the different ones, and these; `None` if there are more than `most`.
 fn numbered(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
     let (mut numbers, mut different) = (FxHashMap::default(), Lists::default());
     let mut number_of = Vec::with_capacity(lists.len());
@@ -119,7 +120,7 @@ mod tests {
     }
 
     proptest! {
-        /// With members that have none and topics that nobody has.
+        /// With members without topics, and topics without members.
         #[test]
         fn each_topic_has_who_subscribes_to_it(
             subscriptions in vec(btree_set(0_u32..12, 0..12), 1..20),
@@ -130,7 +131,7 @@ mod tests {
             check(&members(&subscriptions, &which), 13)?;
         }
 
-        /// Of few subscriptions that take turns among the members, so that lists are shared and must be sorted.
+        /// A few subscriptions that alternate among the members, so that lists are shared and must be sorted.
         #[test]
         fn topics_of_few_subscriptions_share_lists(
             bounds in vec((0_u32..60, 0_u32..60), 1..5),

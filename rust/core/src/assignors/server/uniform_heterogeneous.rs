@@ -1,5 +1,6 @@
-//! `UniformHeterogeneousAssignmentBuilder`: members subscribe to different topics. Each keeps what it owns, what nobody
-//! has goes to those that have the least, and then partitions are moved, topic by topic, from the most to the least.
+//! `UniformHeterogeneousAssignmentBuilder`: members subscribe to different topics. Each keeps what it owns, partitions
+//! that nobody has go to the members with the least, and then partitions are moved, topic by topic, from the members
+//! with the most to those with the least.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use crate::assignors::given::NONE;
 use crate::assignors::lists::Lists;
 use crate::{Error, Result};
 
-/// So often at most the builder goes through all topics to balance them.
+/// The builder goes through all topics at most this often to balance them.
 const MOST_SWEEPS: usize = 16;
 
 /// What each member reads.
@@ -38,9 +39,10 @@ struct Builder<'a> {
     subscribers: Subscribers,
     /// How many partitions each member has.
     loads: Vec<i32>,
-    /// By partition, one topic behind the other, who has it.
+    /// By partition, one topic after the other, its owner.
     owners: Vec<u32>,
-    /// Partitions, as places in `owners`, that members have besides the owner: who claimed them before the owner did.
+    /// Partitions, as places in `owners`, that other members than the owner have: they claimed them before the owner
+    /// did.
     shared: BTreeSet<(u32, usize)>,
     by_load: Loads,
     donors: Donors,

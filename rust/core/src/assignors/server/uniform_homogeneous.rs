@@ -1,5 +1,5 @@
-//! `UniformHomogeneousAssignmentBuilder`: all members subscribe to the same topics, each keeps what it owns up to its
-//! quota, and takes what is missing from what nobody has.
+//! `UniformHomogeneousAssignmentBuilder`: all members subscribe to the same topics. Each keeps what it owns up to its
+//! quota, and fills up with partitions that nobody has.
 
 use super::group::Group;
 use super::owned_partitions::{OwnedWalk, walked};
@@ -31,7 +31,7 @@ struct Builder<'a> {
     unassigned: Vec<Run>,
     /// How many partitions every member gets.
     each: usize,
-    /// How many of the members still to come get one more.
+    /// How many of the remaining members get one more.
     extra: usize,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Puts what a member keeps behind what others keep; how many partitions it is to get.
+    /// Appends what a member keeps to what others keep; returns how many partitions it shall get.
     fn keep(&mut self, member: usize, kept: &mut Vec<Run>) -> usize {
         let owned = self.group.owned.get(member);
         let mut has_extra = self.extra > 0;
@@ -73,7 +73,7 @@ impl<'a> Builder<'a> {
         } else {
             self.keep_a_part(owned, quota, kept);
         }
-        // Whoever does not have it yet leaves it to another, as long as there are more members than that.
+        // A member that does not have the extra partition yet leaves it to another, as long as enough members remain.
         if wanted > 0 && has_extra && self.group.members() - member > self.extra {
             wanted -= 1;
             has_extra = false;
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
         wanted
     }
 
-    /// Of a member that owns more than its quota: it keeps what comes first in Java's maps and sets.
+    /// For a member that owns more than its quota: it keeps what comes first in Java's maps and sets.
     fn keep_a_part(&mut self, owned: &[(u32, u32)], mut quota: usize, kept: &mut Vec<Run>) {
         let start = kept.len();
         for (topic, partitions) in self.walk.topics(owned) {
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What members keep, and behind it what they take of what nobody has.
+    /// What members keep, followed by what they take from the partitions that nobody has.
     fn deal(self, kept: &Lists<Run>, wanted: &[usize]) -> Result<Lists<Run>> {
         let mut lists = Lists::default();
         let mut left = self.unassigned.into_iter();

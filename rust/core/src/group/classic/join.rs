@@ -1,4 +1,4 @@
-//! `JoinGroup`: who may join, under which id, and whether a rebalance begins.
+//! `JoinGroup`: who may join, under which ID, and whether a rebalance begins.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// Tells a member what the group has agreed on, without a rebalance: its first answer may be lost.
+    /// Tells a member the group's agreement without a rebalance, because its first answer may have been lost.
     fn tell_again(&mut self, id: Id, at: i64, tag: u32) {
         let leads = self.is_leader(id) && self.phase == Phase::CompletingRebalance;
         let members = if leads { self.described() } else { Vec::new() };
@@ -143,7 +143,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// What the leader is told of the members (`currentClassicGroupMembers`).
+    /// What the leader learns about the members (`currentClassicGroupMembers`).
     pub(super) fn described(&self) -> Vec<(Name, Option<String>, M)> {
         let chosen = self.protocol.as_deref().unwrap_or_default();
         let described = |&id: &Id| {
@@ -188,7 +188,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.rebalance_or_complete(|| format!("{} {why}", join.member), at);
     }
 
-    /// `ClassicGroup.updateMember`: a request that waited is not answered any more.
+    /// `ClassicGroup.updateMember`: an earlier waiting request is no longer answered.
     fn update(&mut self, id: Id, join: &Join<M>, tag: u32) {
         let before = self.members.get(id).map(|member| Arc::clone(&member.protocols));
         let others = |before: &Arc<[(Name, M)]>| {
@@ -208,7 +208,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// `updateStaticMemberThenRebalanceOrCompleteJoin`: a static member is back, under a new id.
+    /// `updateStaticMemberThenRebalanceOrCompleteJoin`: a static member is back, under a new ID.
     fn replace_static(&mut self, join: &Join<M>, old: Id, at: i64, tag: u32) {
         let new = self.names.number(&join.new_id);
         self.replace(old, new, at);
@@ -224,7 +224,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 let members = if told { self.described() } else { Vec::new() };
                 let mut joined = self.joined(new, members, told);
                 if leads && !join.skips_assignment {
-                    // An older client is told the leader's old id, so that it does not assign.
+                    // An older client gets the leader's old ID, so that it does not assign.
                     joined.leader = Some(Arc::clone(self.names.name(old)));
                 }
                 self.answer_join(new, joined, at);
@@ -236,7 +236,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// `ClassicGroup.replaceStaticMember`: whoever had the place is fenced.
+    /// `ClassicGroup.replaceStaticMember`: the member that had the place is fenced.
     fn replace(&mut self, old: Id, new: Id, at: i64) {
         let mut fenced = self.joined(old, Vec::new(), false);
         fenced = Joined {
@@ -257,7 +257,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.lead_as_replaced(old, new);
     }
 
-    /// Answers a member's `JoinGroup`, if one waits.
+    /// Answers a member's waiting `JoinGroup`, if there is one.
     pub(super) fn answer_join(&mut self, id: Id, joined: Joined<M>, at: i64) {
         if let Some(tag) = self.members.get_mut(id).and_then(|member| member.joining.take()) {
             self.awaiting_join -= 1;

@@ -1,4 +1,4 @@
-//! Who leads a classic group, by `ClassicGroup`: the first who joins, until it goes or misses a rebalance.
+//! Who leads a classic group, by `ClassicGroup`: the first member to join, until it leaves or misses a rebalance.
 
 use super::Group;
 use crate::interned::{Id, Name};
@@ -13,26 +13,27 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.leader == Some(id)
     }
 
-    /// `add`: whoever comes to a group without a leader leads it.
+    /// `add`: a member that joins a group without a leader leads it.
     pub(super) fn lead_if_nobody_does(&mut self, id: Id) {
         self.leader.get_or_insert(id);
     }
 
-    /// `replaceStaticMember`: a leader that is back under a new id leads under that.
+    /// `replaceStaticMember`: a leader that is back under a new ID leads under that.
     pub(super) fn lead_as_replaced(&mut self, old: Id, new: Id) {
         if self.is_leader(old) {
             self.leader = Some(new);
         }
     }
 
-    /// `remove`: after a leader that is gone comes the first of the coordinator's map.
+    /// `remove`: when a leader is gone, the first in the coordinator's map follows.
     pub(super) fn lead_instead_of_gone(&mut self, gone: Id) {
         if self.is_leader(gone) {
             self.leader = self.members.first();
         }
     }
 
-    /// `maybeElectNewJoinedLeader`: a leader that has not joined again gives way to the first who has. Whether there is one.
+    /// `maybeElectNewJoinedLeader`: a leader that has not joined again is replaced by the first member that has.
+    /// Returns whether there is one.
     pub(super) fn elect(&mut self) -> bool {
         let Some(leader) = self.leader else { return false };
         let has_joined = |id: Id| self.members.get(id).is_some_and(|member| member.joining.is_some());

@@ -1,4 +1,4 @@
-//! `LeaveGroup`: members that say that they go.
+//! `LeaveGroup`: members that announce that they leave.
 
 use super::super::error_code::Code;
 use super::state::Timer;
@@ -6,7 +6,7 @@ use super::{Answer, Group, Phase};
 use crate::interned::Name;
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
-    /// `classicGroupLeave`: members by id, static ones also by their `group.instance.id` alone.
+    /// `classicGroupLeave`: members by ID, static ones also by only their `group.instance.id`.
     pub(super) fn leave(&mut self, leaving: &[(Name, Option<String>)], at: i64, tag: u32) {
         if !self.made {
             let codes = vec![Code::UnknownMemberId; leaving.len()];

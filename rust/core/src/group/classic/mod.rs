@@ -1,8 +1,8 @@
-//! A group of the classic protocol as its coordinator knows it: requests in, answers out, and nothing hidden.
+//! A group of the classic protocol as its coordinator sees it: requests in, answers out, no hidden state.
 //!
 //! Exact to `GroupMetadataManager` and `ClassicGroup` of kafka-group-coordinator 4.4.0, where a write to
-//! `__consumer_offsets` takes no time and does not fail. What members say of themselves (`M`) and what the leader assigns
-//! them (`A`) is not looked into: that is the clients' business, and never the coordinator's.
+//! `__consumer_offsets` takes no time and does not fail. Members' own data (`M`) and the leader's assignments (`A`) are
+//! opaque: only clients read them, never the coordinator.
 
 mod join;
 mod leader;
@@ -23,14 +23,14 @@ use crate::interned::{Id, Name, Names};
 use crate::java::changing_hash_map::ChangingHashMap;
 use state::Timer;
 
-/// What a member asks of its coordinator, and when.
+/// A member's request to its coordinator, and its time.
 #[derive(Clone, Debug)]
 pub struct Event<M, A> {
-    /// The time, in milliseconds; never before that of the event before.
+    /// The time, in milliseconds; never before the previous event.
     pub at: i64,
-    /// By which the answer is told apart from others.
+    /// Identifies the answer.
     pub tag: u32,
-    /// What is asked.
+    /// The request.
     pub request: Request<M, A>,
 }
 
@@ -41,31 +41,31 @@ pub enum Request<M, A> {
     Join(Join<M>),
     /// `SyncGroup`.
     Sync {
-        /// Who asks.
+        /// The sender.
         sender: Sender,
-        /// The protocol that the member believes to be chosen.
+        /// The protocol that the member takes for the chosen one.
         protocol: Option<Name>,
-        /// What the leader assigns to whom; nothing from all others.
+        /// The leader's assignment for each member; empty from all others.
         assignments: Vec<(Name, A)>,
     },
     /// `Heartbeat`.
     Heartbeat(Sender),
-    /// `LeaveGroup`: member ids, empty where the `group.instance.id` says it all.
+    /// `LeaveGroup`: member IDs, empty if the `group.instance.id` is enough.
     Leave(Vec<(Name, Option<String>)>),
     /// `OffsetCommit`.
     Commit(Sender),
     /// Time passes.
     Wait,
-    /// Another broker takes the group over, with what is written of it.
+    /// Another broker takes over the group, as it was written.
     Move,
 }
 
 /// `JoinGroup`.
 #[derive(Clone, Debug)]
 pub struct Join<M> {
-    /// The member's id; empty where it has none.
+    /// The member's ID; empty if it has none.
     pub member: Name,
-    /// The id that the coordinator gives it, if it must give one: Kafka draws it.
+    /// The ID for the coordinator to give it, if it needs one; Kafka draws it.
     pub new_id: Name,
     /// `group.instance.id`.
     pub instance: Option<String>,
@@ -73,64 +73,64 @@ pub struct Join<M> {
     pub session_timeout_ms: i64,
     /// `max.poll.interval.ms`, for how long others wait for this member.
     pub rebalance_timeout_ms: i64,
-    /// The assignors, each with what the member says to it.
+    /// The assignors, each with the member's data for it.
     pub protocols: Arc<[(Name, M)]>,
-    /// Whether a member without an id is first given one (KIP-394, `JoinGroup` from version 4 on).
+    /// Whether a member without an ID first gets one (KIP-394, `JoinGroup` from version 4 on).
     pub requires_id: bool,
     /// Whether a leader can be told to skip the assignment (KIP-814, version 9).
     pub skips_assignment: bool,
-    /// Why it joins, for people; nothing where there is nothing to say.
+    /// Why it joins, for people; may be empty.
     pub reason: String,
 }
 
-/// Who asks, and of which generation.
+/// The sender and its generation.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// The member's id.
     pub member: Name,
-    /// The generation that it knows, -1 where none.
+    /// The generation that it knows; -1 for none.
     pub generation: i32,
     /// `group.instance.id`.
     pub instance: Option<String>,
 }
 
-/// An answer, and when it is given.
+/// An answer, and its time.
 #[derive(Clone, Debug)]
 pub struct Effect<M, A> {
     /// The time.
     pub at: i64,
     /// The request's.
     pub tag: u32,
-    /// What is answered.
+    /// The answer.
     pub answer: Answer<M, A>,
 }
 
-/// The answers.
+/// The kinds of answers.
 #[derive(Clone, Debug)]
 pub enum Answer<M, A> {
-    /// Of `JoinGroup`.
+    /// To `JoinGroup`.
     Joined(Joined<M>),
-    /// Of `SyncGroup`.
+    /// To `SyncGroup`.
     Synced {
         /// What went wrong.
         code: Code,
         /// The protocol that the group has chosen.
         protocol: Option<Name>,
-        /// What the member reads; nothing where no leader said so.
+        /// The member's assignment; empty if no leader gave one.
         assignment: Option<A>,
     },
-    /// Of `LeaveGroup`, for each member.
+    /// To `LeaveGroup`, for each member.
     Left(Code, Vec<Code>),
-    /// Of `Heartbeat` and `OffsetCommit`.
+    /// To `Heartbeat` and `OffsetCommit`.
     Done(Code),
 }
 
-/// The answer of `JoinGroup`: only the leader is told who the members are.
+/// The answer to `JoinGroup`; only the leader learns who the members are.
 #[derive(Clone, Debug)]
 pub struct Joined<M> {
     /// What went wrong.
     pub code: Code,
-    /// The generation, -1 where there is none.
+    /// The generation; -1 if there is none.
     pub generation: i32,
     /// The assignor that the group has chosen.
     pub protocol: Option<Name>,
@@ -138,9 +138,9 @@ pub struct Joined<M> {
     pub leader: Option<Name>,
     /// The member's own id.
     pub member: Name,
-    /// Whether the leader shall not assign anything (KIP-814).
+    /// Whether the leader shall skip the assignment (KIP-814).
     pub skip_assignment: bool,
-    /// For the leader, the members in the order of the coordinator's map: ids, `group.instance.id`, and what they say.
+    /// For the leader, the members in the order of the coordinator's map: IDs, `group.instance.id`, and their data.
     pub members: Vec<(Name, Option<String>, M)>,
 }
 
@@ -153,7 +153,7 @@ pub struct Group<M, A> {
     generation: i32,
     protocol: Option<Name>,
     leader: Option<Id>,
-    /// All that were ever members, or were given an id to join with.
+    /// All that ever were members, or got an ID to join with.
     names: Names,
     members: ChangingHashMap<Member<M, A>>,
     statics: Map<String, Id>,
@@ -165,7 +165,7 @@ pub struct Group<M, A> {
     new_member_added: bool,
     made: bool,
     timers: Timers<Timer>,
-    /// Of a first rebalance that waits for others to come: for how long, and for how much longer it may.
+    /// For a first rebalance that waits for others: how long it waits, and how much longer it may.
     initial: Option<(i64, i64)>,
     /// The generation whose `SyncGroup`s are awaited.
     sync_generation: i32,
@@ -175,7 +175,7 @@ pub struct Group<M, A> {
     reason: String,
 }
 
-/// What `__consumer_offsets` has of a group: its state after the last completed rebalance.
+/// A group's content of `__consumer_offsets`: its state after the last completed rebalance.
 #[derive(Clone, Debug)]
 struct Written<M, A> {
     generation: i32,
@@ -213,8 +213,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// What becomes of the group with an event, and what is answered until then and at once: all timers fire that are due by
-    /// the event's time, before it and after.
+    /// The group after an event, and the answers until then. All timers that are due by the event's time fire, before
+    /// the event and after it.
     #[must_use]
     pub fn step(mut self, event: Event<M, A>) -> (Self, Vec<Effect<M, A>>) {
         self.apply(event);
@@ -222,7 +222,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         (self, effects)
     }
 
-    /// The same in place, for who plays a whole life: what is answered is left to be taken.
+    /// The same in place, for playing a whole life; the answers wait to be taken.
     pub(super) fn apply(&mut self, event: Event<M, A>) {
         let Event { at, tag, request } = event;
         self.fire_due(at);
@@ -238,7 +238,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             Request::Leave(leaving) => self.leave(&leaving, at, tag),
             Request::Commit(sender) => {
                 let code = self.validate_commit(&sender);
-                // Whoever assigns itself commits to a group all the same.
+                // A consumer that assigns itself also commits to a group.
                 self.made |= code == Code::None;
                 if code == Code::None
                     && matches!(self.phase, Phase::Stable | Phase::PreparingRebalance)
@@ -251,11 +251,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             Request::Wait => {}
             Request::Move => self.reload(at),
         }
-        // What the request has set for no time at all.
+        // Timers that the request set to no delay at all.
         self.fire_due(at);
     }
 
-    /// What was answered since the last time.
+    /// The answers since the last call.
     pub(super) fn effects(&mut self) -> std::vec::Drain<'_, Effect<M, A>> {
         self.effects.drain(..)
     }

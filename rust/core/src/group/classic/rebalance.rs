@@ -1,4 +1,4 @@
-//! A rebalance, from the first who asks for it to the generation that comes out of it.
+//! A rebalance, from the first request for it to the resulting generation.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// `completeClassicGroupJoin`: the next generation, without those who have not come back.
+    /// `completeClassicGroupJoin`: the next generation, without members that have not come back.
     pub(super) fn complete(&mut self, at: i64) {
         self.timers.cancel(&Timer::Join);
         self.members.settle();
@@ -75,8 +75,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             self.timers.cancel(&Timer::Session(id));
         }
         if !self.elect() && !self.members.is_empty() {
-            // Those who are left are static members, for which the session alone decides. With no timeout at all
-            // Kafka asks itself again at once, and again, until its clock has gone on: here a millisecond later.
+            // The remaining ones are static members, for which only the session decides. With a timeout of 0, Kafka
+            // retries at once until its clock moves on: here a millisecond later.
             self.timers.set(Timer::Join, at + self.longest_rebalance_timeout_ms().max(1));
             return;
         }
@@ -105,7 +105,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.timers.set(Timer::Sync, at + self.longest_rebalance_timeout_ms());
     }
 
-    /// Whether a member is put out for not having joined: never a static one.
+    /// Whether a member is removed for not having joined; never a static one.
     fn is_late(&self, id: Id) -> bool {
         self.members.get(id).is_some_and(|member| member.joining.is_none() && member.instance.is_none())
     }
@@ -121,7 +121,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 None => votes.push((vote, 1)),
             }
         }
-        // Of equals Java takes the first one of its map.
+        // On a tie, Java takes the first one of its map.
         let names: Vec<_> = votes.iter().map(|(name, _)| &***name).collect();
         let most = votes.iter().map(|(_, count)| *count).max()?;
         let order = walk_names(&names);
@@ -129,7 +129,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         chosen.map(|(name, _)| Arc::clone(name))
     }
 
-    /// What a timer does.
+    /// The effect of a timer.
     pub(super) fn fire(&mut self, timer: Timer, at: i64) {
         match timer {
             Timer::Join => match self.initial.take() {
@@ -146,7 +146,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// `expirePendingSync`: those who have not asked for their assignment are put out.
+    /// `expirePendingSync`: members that have not asked for their assignment are removed.
     fn expire_sync(&mut self, at: i64) {
         let awaited = matches!(self.phase, Phase::CompletingRebalance | Phase::Stable);
         if self.sync_generation != self.generation || !awaited || self.pending_sync.is_empty() {
@@ -187,7 +187,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// Takes a member away that may wait to join.
+    /// Removes a member that may be waiting to join.
     pub(super) fn put_out(&mut self, id: Id, at: i64) {
         let unknown = Joined {
             code: Code::UnknownMemberId,

@@ -1,4 +1,4 @@
-//! The states of a classic group, its members, and what its coordinator is configured with.
+//! The states of a classic group, its members, and its coordinator's settings.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Default for Config {
     }
 }
 
-/// For so long a new member may wait in a rebalance before its request is given up (`GroupCoordinatorConfig`).
+/// How long a new member may wait in a rebalance before its request is given up (`GroupCoordinatorConfig`).
 pub(super) const NEW_MEMBER_JOIN_TIMEOUT_MS: i64 = 5 * 60 * 1_000;
 
 /// `ClassicGroupState`.
@@ -78,25 +78,25 @@ pub struct Member<M, A> {
 }
 
 impl<M: Clone + PartialEq, A> Member<M, A> {
-    /// What the member says to the assignor that was chosen.
+    /// The member's data for the chosen assignor.
     pub(super) fn metadata(&self, protocol: &str) -> Option<M> {
         self.protocols.iter().find(|(name, _)| &**name == protocol).map(|(_, said)| said.clone())
     }
 }
 
-/// What a timer is about.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Timer {
-    /// The rebalance goes on without those who have not joined.
+    /// The rebalance continues without those that have not joined.
     Join,
-    /// Those who have not asked for their assignment are put out.
+    /// Members that have not asked for their assignment are removed.
     Sync,
     /// A member's session.
     Session(Id),
 }
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
-    /// Whether anybody has ever asked for the group.
+    /// Whether anybody ever asked for the group.
     pub fn exists(&self) -> bool {
         self.made
     }
@@ -116,7 +116,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.protocol.as_ref()
     }
 
-    /// The members' ids in the order of the coordinator's map.
+    /// The members' IDs in the order of the coordinator's map.
     pub fn members(&self) -> Arc<[Name]> {
         self.members.walk().iter().map(|&id| Arc::clone(self.names.name(id))).collect()
     }
@@ -131,13 +131,24 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.names.find(member).is_some_and(|id| self.members.contains(id))
     }
 
-    /// How many were given an id and have not come back with it.
+    /// Restarts a member's session as of an earlier time, if nothing was heard of it since.
+    pub(in super::super) fn has_heard_of(&mut self, member: &str, at: i64) {
+        let phase = matches!(self.phase, Phase::Stable | Phase::PreparingRebalance);
+        if let Some(id) = self.names.find(member).filter(|_| phase)
+            && let Some(timeout_ms) = self.members.get(id).map(|member| member.session_timeout_ms)
+            && self.timers.waits_until(&Timer::Session(id)).is_some_and(|until| until < at + timeout_ms)
+        {
+            self.put_session_off(id, at);
+        }
+    }
+
+    /// How many got an ID and have not come back with it.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// How many have not asked for their assignment, for which they have a time: static members among them that have come
-    /// back under another id since, as their coordinator does not see that.
+    /// How many have not asked for their assignment yet, within their time. This includes static members that came back
+    /// under another ID, which the coordinator does not notice.
     pub fn pending_sync(&self) -> usize {
         self.pending_sync.len()
     }
@@ -155,7 +166,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.members.values().map(|member| member.rebalance_timeout_ms).max().unwrap_or(0)
     }
 
-    /// `ClassicGroup.validateMember`: who it is, or what is wrong with it.
+    /// `ClassicGroup.validateMember`: the member, or what is wrong with the request.
     pub(super) fn validate(&self, member: &str, instance: Option<&str>) -> Result<Id, Code> {
         let id = self.names.find(member);
         match instance.map(|instance| self.statics.get(instance)) {
@@ -165,13 +176,13 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// The same for a request that also says which generation it is of.
+    /// The same for a request that also names its generation.
     pub(super) fn validate_sender(&self, sender: &Sender) -> Result<Id, Code> {
         let id = self.validate(&sender.member, sender.instance.as_deref())?;
         if sender.generation == self.generation { Ok(id) } else { Err(Code::IllegalGeneration) }
     }
 
-    /// `ClassicGroup.validateOffsetCommit`, and before it whether there is a group at all.
+    /// `ClassicGroup.validateOffsetCommit`, after checking whether there is a group at all.
     pub(super) fn validate_commit(&self, sender: &Sender) -> Code {
         let anonymous = sender.generation < 0 && sender.member.is_empty() && sender.instance.is_none();
         if sender.generation < 0 && (self.phase == Phase::Empty || !self.made) {
@@ -191,7 +202,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// Sets a member's session anew.
+    /// Restarts a member's session.
     pub(super) fn put_session_off(&mut self, id: Id, at: i64) {
         if let Some(member) = self.members.get(id) {
             self.timers.set(Timer::Session(id), at + member.session_timeout_ms);
@@ -209,7 +220,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if self.phase == Phase::PreparingRebalance { Code::RebalanceInProgress } else { Code::None }
     }
 
-    /// Counts the assignors of a member that comes, or that goes.
+    /// Counts the assignors of a member that joins or leaves.
     pub(super) fn count_protocols(&mut self, protocols: &[(Name, M)], comes: bool) {
         for (name, _) in protocols {
             let count = self.supported.entry(name.clone()).or_default();
@@ -222,7 +233,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.supported.get(protocol).copied().unwrap_or(0) == self.members.len()
     }
 
-    /// Takes a member away, and makes another one the leader where it was that.
+    /// Removes a member, and makes another one the leader if it led.
     pub(super) fn remove(&mut self, id: Id) {
         if let Some(member) = self.members.remove(id) {
             self.count_protocols(&member.protocols, false);
@@ -236,7 +247,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.pending_sync.remove(&id);
     }
 
-    /// Answers a member's `SyncGroup`, if one waits.
+    /// Answers a member's waiting `SyncGroup`, if there is one.
     pub(super) fn answer_sync(&mut self, id: Id, code: Code, at: i64) -> bool {
         let protocol = if code == Code::None { self.protocol.clone() } else { None };
         let Some(member) = self.members.get_mut(id) else { return false };

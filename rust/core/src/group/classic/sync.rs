@@ -1,4 +1,4 @@
-//! `SyncGroup`, and what is left of a group when its coordinator moves.
+//! `SyncGroup`, and what remains of a group when its coordinator moves.
 
 use super::super::error_code::Code;
 use super::state::Timer;
@@ -7,7 +7,7 @@ use crate::interned::{Id, Name};
 use crate::java::changing_hash_map::ChangingHashMap;
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
-    /// `classicGroupSync`: the leader's assignments are everybody's, the others wait for them.
+    /// `classicGroupSync`: the leader brings everybody's assignment, and the others wait for it.
     pub(super) fn sync(
         &mut self,
         sender: &Sender,
@@ -86,8 +86,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.write();
     }
 
-    /// The group is loaded by another broker: it is what was written of it, and every session begins anew. Requests that
-    /// waited are answered by the old one, which is no coordinator any more.
+    /// Another broker loads the group: it is as it was written, and every session restarts. The old broker, which is no
+    /// longer the coordinator, answers the waiting requests.
     pub(super) fn reload(&mut self, at: i64) {
         for &id in self.members.walk().iter() {
             let mut joined = self.joined(id, Vec::new(), false);
@@ -110,7 +110,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             if let Some(instance) = &member.instance {
                 self.statics.insert(instance.clone(), id);
             }
-            // Of what a member brings, the log has no more than it says to the assignor that was chosen.
+            // Of a member's data, the log has only those for the chosen assignor.
             member.protocols = member
                 .protocols
                 .iter()

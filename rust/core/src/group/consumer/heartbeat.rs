@@ -1,4 +1,4 @@
-//! `ConsumerGroupHeartbeat`, which is all of the protocol: joining, changing, reconciling, and being there.
+//! `ConsumerGroupHeartbeat`, which is the whole protocol: joining, changing, reconciling, and staying alive.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Effect, Group, Heartbeat, Member, Place, Timer};
 use crate::Result;
 use crate::interned::Name;
 
-/// What a static member says that will be back.
+/// The epoch that a static member sends when it will be back.
 pub(super) const LEAVES_FOR_A_WHILE: i32 = -2;
 const LEAVES: i32 = -1;
 
@@ -49,7 +49,7 @@ impl Group {
         let comes = !self.members.contains_key(&request.member);
         let mut left_behind = Vec::new();
         if let Some(old) = &replaced {
-            // Whoever has an id already and takes another's place still holds what it had, until it is through.
+            // A member that already has an ID and takes another one's place keeps what it had until it is done.
             left_behind.extend(self.members.get(&request.member).into_iter().flat_map(Member::places));
             self.replace(old, &request.member, &member);
         }
@@ -74,7 +74,7 @@ impl Group {
         let counts_anew = changed || other_assignor || self.stale;
         let behind = self.assignment_epoch < self.epoch;
         let homogeneous = (behind && !counts_anew).then(|| self.is_homogeneous());
-        // The last target is looked up by the instance id, where there is one.
+        // The last target is looked up by the instance ID, if there is one.
         let known = member.instance.as_ref().is_none_or(|instance| self.statics.contains_key(instance));
         self.keep(&request.member, member.clone());
         if counts_anew {
@@ -108,8 +108,8 @@ impl Group {
         Ok(())
     }
 
-    /// The member's epoch where it only says that it is there, and neither it nor the group has anywhere to go: most
-    /// heartbeats of a group's life, which would come to this by the longer way, too.
+    /// The member's epoch, if it only reports that it is alive and neither it nor the group has to change. This
+    /// shortcut covers most heartbeats; the full way gives the same answer.
     fn nothing_new(&self, request: &Heartbeat) -> Option<i32> {
         let silent = request.topics.is_none()
             && request.assignor.is_none()
@@ -129,7 +129,7 @@ impl Group {
         arrived.then_some(member.epoch)
     }
 
-    /// The member that asks, as it was, and the one whose `group.instance.id` it takes over.
+    /// The requesting member as it was, and the one whose `group.instance.id` it takes over.
     fn member_of(&self, request: &Heartbeat) -> std::result::Result<(Member, Option<Name>), Code> {
         let known = self.members.get(&request.member);
         let returns = request.instance.as_ref().is_some_and(|instance| self.statics.contains_key(instance));
@@ -163,7 +163,7 @@ impl Group {
         }
     }
 
-    /// A static member is back under a new id, with all that belongs to it.
+    /// A static member is back under a new ID, with everything that it had.
     fn replace(&mut self, old: &Name, new: &Name, member: &Member) {
         let target = self.target.remove(old).unwrap_or_default();
         if old != new {
@@ -173,7 +173,7 @@ impl Group {
         self.keep(new, member.clone());
     }
 
-    /// Puts a member into the group as it is now, and counts what it holds as taken.
+    /// Puts a member into the group as it is now, and marks what it holds as taken.
     pub(super) fn keep(&mut self, name: &Name, member: Member) {
         let Some(kept) = self.members.get_mut(name) else {
             self.take_over(name, &Member::default(), &member);
@@ -196,14 +196,14 @@ impl Group {
         self.name(name, &member);
     }
 
-    /// Notes a static member's id.
+    /// Notes a static member's ID.
     fn name(&mut self, name: &Name, member: &Member) {
         if let Some(instance) = &member.instance {
             self.statics.insert(instance.clone(), Arc::clone(name));
         }
     }
 
-    /// `maybeUpdatePartitionEpoch`: what a member held is free, and what it holds is taken.
+    /// `maybeUpdatePartitionEpoch`: what a member held becomes free, and what it holds becomes taken.
     fn take_over(&mut self, name: &Name, before: &Member, member: &Member) {
         for place in before.places() {
             self.taken.remove(&place);
@@ -213,7 +213,7 @@ impl Group {
         }
     }
 
-    /// Takes a member out of the group.
+    /// Removes a member from the group.
     pub(super) fn forget(&mut self, name: &Name) {
         let Some(member) = self.members.remove(name) else { return };
         self.count(&member.topics, member.assignor.as_deref(), false);
@@ -226,7 +226,8 @@ impl Group {
         self.target.remove(name);
     }
 
-    /// `updateSubscriptionMetadata`: the epoch grows with a subscription, with the assignor that most members ask for, or with topics that the group reads.
+    /// `updateSubscriptionMetadata`: the epoch grows when a subscription changes, the assignor that most members want,
+    /// or the topics that the group reads.
     fn update_epoch(&mut self, changed: bool, other_assignor: bool, name: &Name) {
         let read = self.read();
         if changed || other_assignor || read != self.known {
@@ -243,7 +244,7 @@ impl Group {
         self.stale = false;
     }
 
-    /// `OffsetCommit` is taken with the member's epoch, or with an older one since which it has had the partition.
+    /// `OffsetCommit` is accepted with the member's epoch, or with an older one since which it has had the partition.
     pub(super) fn validate_commit(&self, name: &str, epoch: i32, places: &[Place]) -> Code {
         if epoch < 0 && self.members.is_empty() {
             return Code::None;
@@ -251,7 +252,7 @@ impl Group {
         if !self.made {
             return match (epoch, self.simple) {
                 (..0, _) => Code::None,
-                // A group of no protocol, which has no members.
+                // A group without a protocol, which has no members.
                 (_, true) => Code::UnknownMemberId,
                 (_, false) => Code::GroupIdNotFound,
             };
@@ -266,9 +267,9 @@ impl Group {
         }
     }
 
-    /// The group is loaded by another broker: all of it was written, and what is read is what was written from the first
-    /// record on, so that the maps have their orders again. But every session begins anew, and so does the time that a
-    /// member has to give up partitions.
+    /// Another broker loads the group. Everything was written, and is read from the first record on, so the maps have
+    /// the same orders again. But every session restarts, and so does the time in which a member has to give up
+    /// partitions.
     pub(super) fn reload(&mut self, at: i64) {
         self.stale = true;
         self.timers = Timers::default();

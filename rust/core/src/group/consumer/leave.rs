@@ -1,4 +1,4 @@
-//! Members that go: by themselves, or because nothing was heard of them.
+//! Members that leave: by themselves, or because nothing was heard of them.
 
 use std::sync::Arc;
 
@@ -38,14 +38,14 @@ impl Group {
         self.effects.push(Effect { at, tag, code, epoch: request.epoch, assignment: None });
     }
 
-    /// `consumerGroupFenceMember`: the member is out, and the others are to share what it had.
+    /// `consumerGroupFenceMember`: the member is removed, and the others share what it had.
     fn fence(&mut self, name: &Name, why: &str) {
         self.forget(name);
         self.order.remove(name);
         self.known = self.read();
         self.epoch += 1;
         if self.members.is_empty() {
-            // There is nothing to assign, and the next member need not wait for anything.
+            // There is nothing to assign, so the next member need not wait.
             (self.assignment_epoch, self.assigned_at) = (self.epoch, None);
         }
         self.reason = format!("{name} {why}");
@@ -53,14 +53,14 @@ impl Group {
         self.timers.cancel(&Timer::Rebalance(Arc::clone(name)));
     }
 
-    /// What a timer does.
+    /// The effect of a timer.
     pub(super) fn fire(&mut self, timer: Timer) {
         match timer {
             Timer::Session(name) if self.members.contains_key(&name) => {
                 self.fence(&name, "has not been heard of");
             }
             Timer::Rebalance(name) => {
-                // A member that has gone on to another epoch has given them up.
+                // A member that is in a later epoch has given them up.
                 let asked_in = self.asked_in.remove(&name);
                 if asked_in.is_some() && asked_in == self.members.get(&name).map(|member| member.epoch) {
                     self.fence(&name, "did not give up its partitions in time");

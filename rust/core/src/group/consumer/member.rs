@@ -8,12 +8,12 @@ use super::Place;
 /// `MemberState`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// The member has what it is to have.
+    /// The member has its target.
     #[default]
     Stable,
     /// It has to give up partitions first.
     UnrevokedPartitions,
-    /// It waits for partitions that others have not given up.
+    /// It waits for partitions that others have not given up yet.
     UnreleasedPartitions,
 }
 
@@ -29,12 +29,12 @@ impl State {
     }
 }
 
-/// Partitions that a member has, each with the epoch since which it has it: in order, and shared by all copies of a member.
+/// A member's partitions, each with the epoch since which it has it: in order, and shared by all copies of the member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held(Arc<[(Place, i32)]>);
 
 impl Held {
-    /// Since when a partition is held.
+    /// The epoch since which a partition is held.
     #[must_use]
     pub fn since(&self, place: Place) -> Option<i32> {
         let found = self.0.binary_search_by_key(&place, |(held, _)| *held).ok()?;
@@ -47,7 +47,7 @@ impl Held {
         self.since(place).is_some()
     }
 
-    /// Whether none is.
+    /// Whether no partition is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -72,12 +72,12 @@ impl FromIterator<(Place, i32)> for Held {
     }
 }
 
-/// A member, as `ConsumerGroupMember` has it.
+/// A member (`ConsumerGroupMember`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its epoch.
     pub epoch: i32,
-    /// The one before, which it may still send where an answer was lost.
+    /// The previous epoch, which it may still send if an answer was lost.
     pub previous_epoch: i32,
     /// Its state.
     pub state: State,
@@ -86,9 +86,9 @@ pub struct Member {
     pub(super) rebalance_timeout_ms: i64,
     pub(super) topics: Arc<BTreeSet<u32>>,
     pub(super) assignor: Option<String>,
-    /// What it may read, each with the epoch since which it may.
+    /// What it may read, each with the epoch since which it may read it.
     pub assigned: Held,
-    /// What it has to give up, the same.
+    /// What it has to give up, likewise.
     pub revoking: Held,
 }
 
@@ -109,17 +109,17 @@ impl Default for Member {
 }
 
 impl Member {
-    /// Whether it has come to where the target assignment wants it.
+    /// Whether it has reached the target assignment.
     pub(super) fn is_reconciled_to(&self, assignment_epoch: i32) -> bool {
         self.state == State::Stable && self.epoch == assignment_epoch
     }
 
-    /// What nobody else may have yet: what it may read, and what it has to give up.
+    /// What nobody else may have yet: what it may read, and what it still has to give up.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
         self.assigned.places().chain(self.revoking.places())
     }
 
-    /// Goes on to an epoch.
+    /// Moves to an epoch.
     pub(super) fn go(&mut self, epoch: i32) {
         self.previous_epoch = self.epoch;
         self.epoch = epoch;

@@ -1,8 +1,8 @@
-//! A group of KIP-848's protocol as its coordinator knows it: heartbeats in, epochs and assignments out.
+//! A group of KIP-848's protocol as its coordinator sees it: heartbeats in, epochs and assignments out.
 //!
 //! Exact to `GroupMetadataManager` and `CurrentAssignmentBuilder` of kafka-group-coordinator 4.4.0, where a write to
 //! `__consumer_offsets` takes no time and does not fail, and an assignor takes none. Regular expressions, racks and
-//! members of the classic protocol are not taken.
+//! members of the classic protocol are not supported.
 
 mod heartbeat;
 mod leave;
@@ -35,13 +35,13 @@ pub type Place = (u32, i32);
 pub struct Config {
     /// `group.consumer.session.timeout.ms`.
     pub session_timeout_ms: i64,
-    /// `group.consumer.heartbeat.interval.ms`, which members are told.
+    /// `group.consumer.heartbeat.interval.ms`, which members receive.
     pub heartbeat_interval_ms: i64,
-    /// `group.consumer.assignment.interval.ms`: for so long a target assignment stands at least.
+    /// `group.consumer.assignment.interval.ms`: the least time for which a target assignment is kept.
     pub assignment_interval_ms: i64,
     /// `group.consumer.max.size`.
     pub max_size: usize,
-    /// `group.consumer.assignors`: the first one is taken where no member names another.
+    /// `group.consumer.assignors`: the first one is used if no member names another.
     pub assignors: Vec<String>,
 }
 
@@ -57,14 +57,14 @@ impl Default for Config {
     }
 }
 
-/// What happens to a group, and when.
+/// An event of a group, and its time.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The time, in milliseconds; never before that of the event before.
+    /// The time, in milliseconds; never before the previous event.
     pub at: i64,
-    /// By which the answer is told apart from others.
+    /// Identifies the answer.
     pub tag: u32,
-    /// What is asked.
+    /// The request.
     pub request: Request,
 }
 
@@ -73,39 +73,40 @@ pub struct Event {
 pub enum Request {
     /// `ConsumerGroupHeartbeat`.
     Heartbeat(Heartbeat),
-    /// `OffsetCommit`: the member, the epoch that it knows, and the partitions that it commits, which are refused as a whole.
+    /// `OffsetCommit`: the member, the epoch that it knows, and the partitions that it commits, which are accepted or
+    /// refused together.
     Commit(Name, i32, Vec<Place>),
-    /// The cluster's topics from now on, each with how many partitions it has; none where it is not there. Places in
-    /// the list stay what they were.
+    /// The cluster's topics from now on, each with its number of partitions, or none if it is missing. Places in the
+    /// list never change.
     Topics(Vec<(Name, Option<u32>)>),
     /// Time passes.
     Wait,
-    /// Another broker takes the group over.
+    /// Another broker takes over the group.
     Move,
 }
 
 /// `ConsumerGroupHeartbeat`: what has not changed is left out.
 #[derive(Clone, Debug)]
 pub struct Heartbeat {
-    /// The member's id, which it has drawn itself.
+    /// The member's ID, which it drew itself.
     pub member: Name,
     /// The epoch that it knows: 0 joins, -1 leaves, -2 leaves for a while (static members).
     pub epoch: i32,
     /// `group.instance.id`.
     pub instance: Option<String>,
-    /// `client.rack`, which none of the broker's assignors looks at.
+    /// `client.rack`, which the broker's assignors ignore.
     pub rack: Option<String>,
-    /// `max.poll.interval.ms`, within which it has to give up what it is asked for.
+    /// `max.poll.interval.ms`, within which it has to give up requested partitions.
     pub rebalance_timeout_ms: Option<i64>,
     /// Its subscription, as places in the list of topics.
     pub topics: Option<Vec<u32>>,
     /// `group.remote.assignor`.
     pub assignor: Option<String>,
-    /// What it reads.
+    /// The partitions that it reads.
     pub owned: Option<Vec<Place>>,
 }
 
-/// An answer, and when it is given.
+/// An answer, and its time.
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// The time.
@@ -116,11 +117,11 @@ pub struct Effect {
     pub code: Code,
     /// The member's epoch.
     pub epoch: i32,
-    /// What it may read, sorted; nothing where that has not changed.
+    /// What it may read, sorted; none if that has not changed.
     pub assignment: Option<Vec<Place>>,
 }
 
-/// What a timer is about.
+/// The purpose of a timer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Timer {
     Session(Name),
@@ -133,7 +134,7 @@ pub struct Group {
     config: Config,
     topics: Vec<(Name, Option<u32>)>,
     members: Map<Name, Member>,
-    /// The members in the order of the coordinator's map, which a request changes when it is through.
+    /// The members in the order of the coordinator's map, which a request changes at its end.
     order: TimelineHashMap,
     statics: Map<String, Name>,
     /// By topic, how many members subscribe to it.
@@ -144,15 +145,15 @@ pub struct Group {
     assignment_epoch: i32,
     assigned_at: Option<i64>,
     target: Map<Name, Target>,
-    /// Of members that have to give up partitions, the epoch in which they were asked to.
+    /// For members that have to give up partitions, the epoch in which they were asked to.
     asked_in: Map<Name, i32>,
     /// By partition, the member that has not yet given it up.
     taken: Map<Place, Name>,
-    /// The topics that the group reads, as its last epoch knew them.
+    /// The topics that the group reads, as of its last epoch.
     known: BTreeMap<u32, u32>,
     stale: bool,
     made: bool,
-    /// Whether somebody has committed who assigns itself: there is a group then, of no protocol.
+    /// Whether a consumer that assigns itself has committed: then there is a group without a protocol.
     simple: bool,
     timers: Timers<Timer>,
     effects: Vec<Effect>,
@@ -187,8 +188,7 @@ impl Group {
         }
     }
 
-    /// What becomes of the group with an event, and what is answered: first all timers fire that are due by the event's
-    /// time.
+    /// The group after an event, and the answers. First all timers fire that are due by the event's time.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Group {
         Ok((self, effects))
     }
 
-    /// The same in place, for who plays a whole life: what is answered is left to be taken.
+    /// The same in place, for playing a whole life; the answers wait to be taken.
     pub(super) fn apply(&mut self, event: Event) -> Result<()> {
         while let Some((_, timer)) = self.timers.due(event.at) {
             self.fire(timer);
@@ -219,7 +219,7 @@ impl Group {
         Ok(())
     }
 
-    /// What was answered since the last time.
+    /// The answers since the last call.
     pub(super) fn effects(&mut self) -> std::vec::Drain<'_, Effect> {
         self.effects.drain(..)
     }
@@ -229,12 +229,12 @@ impl Group {
         self.timers.next(by)
     }
 
-    /// The group's epoch; 0 where there is no group yet.
+    /// The group's epoch; 0 if there is no group yet.
     pub fn epoch(&self) -> i32 {
         if self.made { self.epoch } else { 0 }
     }
 
-    /// The epoch of the target assignment; 0 where there is no group yet.
+    /// The epoch of the target assignment; 0 if there is no group yet.
     pub fn assignment_epoch(&self) -> i32 {
         if self.made { self.assignment_epoch } else { 0 }
     }
@@ -258,7 +258,7 @@ impl Group {
         }
     }
 
-    /// The members, in the order of their ids.
+    /// The members, in the order of their IDs.
     pub fn members(&self) -> Vec<(&Name, &Member)> {
         let mut members: Vec<_> = self.members.iter().collect();
         members.sort_unstable_by_key(|(name, _)| *name);
@@ -275,27 +275,27 @@ impl Group {
         self.members.len()
     }
 
-    /// What a member is to read in the end, sorted.
+    /// A member's target, sorted.
     pub fn target(&self, member: &str) -> &[Place] {
         self.target.get(member).map_or(&[], |target| &target.sorted)
     }
 
-    /// The same, to keep.
+    /// The same, shared.
     pub(super) fn shared_target(&self, member: &str) -> Arc<[Place]> {
         self.target.get(member).map(|target| Arc::clone(&target.sorted)).unwrap_or_default()
     }
 
-    /// What members are told of how often they are to be heard of.
+    /// How often members shall send heartbeats.
     pub fn heartbeat_interval_ms(&self) -> i64 {
         self.config.heartbeat_interval_ms
     }
 
-    /// Whether the next heartbeat will look at the topics anew.
+    /// Whether the next heartbeat will look at the topics again.
     pub fn is_stale(&self) -> bool {
         self.stale
     }
 
-    /// Why the group's epoch has grown.
+    /// Why the group's epoch grew.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -304,7 +304,7 @@ impl Group {
         self.effects.push(Effect { at, tag, code, epoch: 0, assignment: None });
     }
 
-    /// The topics have changed: the next heartbeat looks at those that the group reads.
+    /// Notes that the topics have changed: the next heartbeat looks at those that the group reads.
     fn take_topics(&mut self, topics: Vec<(Name, Option<u32>)>) {
         let count = |topics: &[(Name, Option<u32>)], topic: u32| topics.get(topic as usize)?.1;
         let changed = |&topic: &u32| count(&topics, topic) != count(&self.topics, topic);
@@ -312,22 +312,22 @@ impl Group {
         self.topics = topics;
     }
 
-    /// How many partitions a topic has, if it is there.
+    /// How many partitions a topic has, if it exists.
     fn partitions(&self, topic: u32) -> Option<u32> {
         self.topics.get(topic as usize)?.1
     }
 
-    /// Whether a member subscribes to a topic that is there.
+    /// Whether a member subscribes to an existing topic.
     fn is_read_by(&self, member: &Member, topic: u32) -> bool {
         member.topics.contains(&topic) && self.partitions(topic).is_some()
     }
 
-    /// The topics that the group reads and that are there.
+    /// The existing topics that the group reads.
     fn read(&self) -> BTreeMap<u32, u32> {
         self.subscribers.keys().filter_map(|&topic| Some((topic, self.partitions(topic)?))).collect()
     }
 
-    /// Counts what a member subscribes to and asks for: one that comes, or one that goes.
+    /// Counts the subscription and the assignor of a member that joins or leaves.
     fn count(&mut self, topics: &BTreeSet<u32>, assignor: Option<&str>, comes: bool) {
         for &topic in topics {
             let count = self.subscribers.entry(topic).or_default();

@@ -1,4 +1,4 @@
-//! Reconciliation: a member is brought to its target step by step, and nobody reads what another has not given up.
+//! Reconciliation: a member reaches its target step by step, and nobody reads what another member has not given up.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Group {
         }
     }
 
-    /// `computeNextAssignment`: revoke first, then assign what is free.
+    /// `computeNextAssignment`: revoke first, then assign free partitions.
     fn next(&self, request: &Heartbeat, member: &mut Member, has_target: bool) {
         let mut target = if has_target { self.target(&request.member).to_vec() } else { Vec::new() };
         target.retain(|&(topic, _)| self.is_read_by(member, topic));
@@ -68,11 +68,12 @@ impl Group {
         (member.assigned, member.revoking) = (kept.into_iter().collect(), Held::default());
     }
 
-    /// `updateCurrentAssignment`: what a member no longer subscribes to is taken from it at once.
+    /// `updateCurrentAssignment`: topics to which a member no longer subscribes are taken from it at once.
     fn drop_unsubscribed(&self, owned: Option<&[Place]>, member: &mut Member) {
         let (kept, dropped): (Vec<_>, Vec<_>) =
             member.assigned.iter().partition(|((topic, _), _)| self.is_read_by(member, *topic));
-        // Java tells by the maps' identity whether anything is new, and one without a topic always has a new one.
+        // Java compares maps by identity to see whether anything is new, and a member without a topic always has a new
+        // one.
         let nothing_left = member.topics.is_empty() && member.revoking.is_empty();
         if dropped.is_empty() && !nothing_left {
             return;
@@ -88,7 +89,7 @@ impl Group {
     }
 }
 
-/// Whether a member reads any of these still, for all that it says: where it says nothing, it may.
+/// Whether a member may still read any of these, by its report; without a report, it may.
 fn owns_any(owned: Option<&[Place]>, places: &Held) -> bool {
     owned.is_none_or(|owned| owned.iter().any(|place| places.has(*place)))
 }

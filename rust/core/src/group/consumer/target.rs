@@ -1,4 +1,4 @@
-//! The target assignment: what the broker's assignor makes of the group.
+//! The target assignment: the answer of the broker's assignor for the group.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use crate::java::strings::compare;
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
-/// What a member is to read in the end.
+/// A member's target.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Target {
     /// Its partitions, sorted.
     pub(super) sorted: Arc<[Place]>,
-    /// In the order in which the coordinator has them, where that is not the one of any map of these: what it has been
-    /// through decides then.
+    /// In the coordinator's order, if its history makes that differ from a fresh map's.
     walked: Option<Arc<[Place]>>,
 }
 
@@ -30,11 +29,11 @@ impl Target {
 }
 
 impl Group {
-    /// `maybeUpdateTargetAssignment`: where the last one has stood for long enough. Whether there is a new one.
+    /// `maybeUpdateTargetAssignment`, if the last one is old enough. Returns whether there is a new one.
     ///
-    /// `homogeneous` is what the coordinator takes the subscriptions for, where it does not count them anew: whoever joins
-    /// without a topic is not among those that it has counted. Its assignors look at the first member's alone then.
-    /// The group's members are given to it with the one that asks, in place of the one that it has replaced.
+    /// `homogeneous` is what the coordinator assumes about the subscriptions if it does not count them again; a member
+    /// that joins without a topic is not counted. Its assignors then look only at the first member's subscription. The
+    /// assignor gets the group's members with the requesting one, in place of the one that it replaced.
     pub(super) fn update_target(
         &mut self,
         preferred: &str,
@@ -62,7 +61,7 @@ impl Group {
             let topics = assignment.topics[list.clone()].iter().copied();
             let mut target: Vec<_> = topics.zip(assignment.partitions[list].iter().copied()).collect();
             target.sort_unstable();
-            // Most members keep what they have, and whoever looks at it keeps one list of it.
+            // Most members keep what they have, so one list is shared.
             let before = self.target.get(name);
             if before.is_some_and(|before| *before.sorted == target) {
                 continue;
@@ -85,12 +84,12 @@ impl Group {
         Ok(true)
     }
 
-    /// The assignor that most members ask for, or the first that the broker has. `change` is what one member asked for
-    /// and asks for now, which Java takes into account in a copy of its counts.
+    /// The assignor that most members want, or the broker's first one. `change` is one member's previous and present
+    /// wish, which Java applies to a copy of its counts.
     ///
-    /// Of equals Java takes the first one of a map. That of the group has uniform before range (`BaseHashTable`); in the
-    /// copy both are in one bin, where a name that is counted down to nothing and up again comes first
-    /// (`HashMap.compute`). So a member of the other opinion finds another assignor with each of its heartbeats.
+    /// On a tie, Java takes the first one of a map. The group's map has uniform before range (`BaseHashTable`). In the
+    /// copy both are in one bin, where a name that is counted down to 0 and up again comes first (`HashMap.compute`).
+    /// So a member that wants the other one finds another assignor with each of its heartbeats.
     pub(super) fn preferred_assignor(&self, change: Option<(Option<&str>, Option<&str>)>) -> &str {
         let mut votes: Vec<(&str, usize)> = ASSIGNORS.into_iter().zip(self.votes).collect();
         votes.retain(|&(_, count)| count > 0);
@@ -111,13 +110,13 @@ impl Group {
         votes.iter().find(|(_, count)| Some(*count) == most).map_or_else(first, |(name, _)| name)
     }
 
-    /// `SubscriptionType.HOMOGENEOUS`: whether every topic that a member names is named by all of them.
+    /// `SubscriptionType.HOMOGENEOUS`: whether all members name the same topics.
     pub(super) fn is_homogeneous(&self) -> bool {
         self.subscribers.values().all(|&members| members == self.members.len())
     }
 
-    /// The member whose subscription stands for all where they are alike: for `range` the first by `group.instance.id` and
-    /// then by id, for `uniform` the first of a map.
+    /// The member whose subscription stands for all if they are equal: for `range` the first by `group.instance.id` and
+    /// then by ID, for `uniform` the first of a map.
     fn first_of<'a>(&self, kind: Kind, members: &'a [Name]) -> Option<&'a Name> {
         let names = || -> Vec<&str> { members.iter().map(|name| &**name).collect() };
         let instance = |name: &Name| self.members.get(name).and_then(|member| member.instance.as_deref());
@@ -134,7 +133,7 @@ impl Group {
         }
     }
 
-    /// A member's subscription in the order of its set: as the request has it, or else as the log has it, by name.
+    /// A member's subscription in the order of its set: as in the request, or as in the log, by name.
     fn said_topics(&self, name: &Name, request: &Heartbeat) -> Vec<u32> {
         let said = request.topics.iter().flatten().filter(|_| *name == request.member);
         let known = self.members.get(name).into_iter().flat_map(|member| member.topics.iter());
@@ -153,8 +152,8 @@ impl Group {
         &self.topics[topic as usize].0
     }
 
-    /// The members in the order in which an assignor is given them: that of the coordinator's map as it was before the
-    /// request, without the one that is replaced, and behind it the one that asks, where it was not there
+    /// The members in the order in which an assignor gets them: that of the coordinator's map before the request,
+    /// without the replaced one, and followed by the requesting one if it is new
     /// (`UpdatedMembersAndTargetAssignmentView`).
     fn walked(&self, asks: &Name, replaced: Option<&Name>) -> Vec<Name> {
         let mut members: Vec<Name> = self.order.walk().into_iter().cloned().collect();
@@ -165,7 +164,7 @@ impl Group {
         members
     }
 
-    /// The group as an assignor takes it: what members own is what they were to have before.
+    /// The group as an assignor gets it: members own their previous targets.
     fn given<'a>(
         &'a self,
         kind: Kind,
@@ -203,10 +202,10 @@ impl Group {
     }
 }
 
-/// The broker's assignors, under the names that `group.consumer.assignors` and `group.remote.assignor` have for them.
+/// The broker's assignors, under their names in `group.consumer.assignors` and `group.remote.assignor`.
 pub const ASSIGNORS: [&str; 2] = ["uniform", "range"];
 
-/// Refuses what no broker has.
+/// Refuses an assignor that no broker has.
 ///
 /// # Errors
 ///

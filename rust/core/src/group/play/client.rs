@@ -1,11 +1,14 @@
 //! A consumer in a play: what it knows, what it reads, and what it has asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::super::{classic, consumer};
+use super::application::Application;
+use super::classic_member::ClassicMember;
+use super::membership::Membership;
 use super::script::Consumer;
 use crate::interned::Name;
 
@@ -16,9 +19,14 @@ pub(super) struct Said {
     /// What it owns, and as of which generation.
     pub owned: Arc<[Place]>,
     pub generation: i32,
-    /// What `sticky` remembers of its last assignment, and of which generation: its user data.
+    /// What it remembers of its last assignment, and of which generation, where its assignor asks for that.
     pub remembers: Option<(Arc<[Place]>, i32)>,
+    /// Its client.
+    pub client: Name,
 }
+
+/// What a classic member asks the coordinator.
+pub(super) type ClassicRequest = classic::Request<Said, Arc<[Place]>>;
 
 /// What the coordinator has answered to a client.
 #[derive(Clone, Debug)]
@@ -28,13 +36,29 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Whether it is on its way for a time that counts: a member's first id is not, and a heartbeat that changes nothing.
-    pub(super) fn takes_time(&self) -> bool {
+    /// Whether it matters that it is on its way for a while: a heartbeat that changes nothing makes no difference.
+    pub(super) fn takes_time(&self, asked: Asked) -> bool {
         match self {
-            Self::Classic(classic::Answer::Joined(joined)) => joined.code != Code::MemberIdRequired,
-            Self::Classic(classic::Answer::Synced { .. }) => true,
-            Self::Classic(classic::Answer::Left(..) | classic::Answer::Done(_)) => false,
-            Self::Consumer(effect) => effect.assignment.is_some(),
+            _ if asked == Asked::Commit => false,
+            Self::Classic(classic::Answer::Left(..)) => false,
+            Self::Classic(classic::Answer::Done(code)) => asked != Asked::Heartbeat || *code != Code::None,
+            Self::Classic(_) => true,
+            Self::Consumer(effect) => {
+                asked == Asked::AutoCommit || effect.assignment.is_some() || effect.code != Code::None
+            }
+        }
+    }
+
+    /// What went wrong, if anything.
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::Classic(classic::Answer::Joined(joined)) => joined.code,
+            Self::Classic(
+                classic::Answer::Done(code)
+                | classic::Answer::Synced { code, .. }
+                | classic::Answer::Left(code, _),
+            ) => *code,
+            Self::Consumer(effect) => effect.code,
         }
     }
 }
@@ -46,7 +70,10 @@ pub(super) enum Asked {
     Sync,
     Heartbeat,
     Leave,
+    /// An offset that the script has it commit.
     Commit,
+    /// What it has read, which it commits by itself.
+    AutoCommit,
 }
 
 impl Asked {
@@ -56,61 +83,72 @@ impl Asked {
             Self::Sync => "SyncGroup",
             Self::Heartbeat => "Heartbeat",
             Self::Leave => "LeaveGroup",
-            Self::Commit => "OffsetCommit",
+            Self::Commit | Self::AutoCommit => "OffsetCommit",
         }
     }
 }
 
+/// From where a consumer reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Positions {
+    /// Whether it knows that: of KIP-848's protocol not before a pass after it was assigned partitions.
+    pub found: bool,
+    /// When it has found that out, while it asks.
+    pub at: Option<i64>,
+    /// Whether there is anything to commit of what it has.
+    pub are_consumed: bool,
+    /// Whether it has asked the brokers that have its partitions for anything before.
+    pub are_near: bool,
+}
+
 /// A consumer.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what a client is doing comes in any combination")]
 pub(super) struct Client {
     /// How it was started the last time.
     pub config: Option<Arc<Consumer>>,
     pub alive: bool,
-    /// When it was started.
-    pub since: i64,
     /// How often it was started: answers to an earlier start are nobody's.
     pub start: u32,
+    pub app: Application,
+    /// When it has found the group's coordinator.
+    pub finds_at: i64,
     /// Its member id, once it has one.
     pub id: Name,
+    /// Its generation, or its epoch.
     pub generation: i32,
     pub topics: Arc<[u32]>,
-    /// What it reads, sorted.
-    pub reading: Vec<Place>,
+    /// The subscription that the coordinator was told of last.
+    pub told_topics: Option<Arc<[u32]>>,
+    /// What is assigned to it (`SubscriptionState.assignedPartitions`), sorted.
+    pub owned: Vec<Place>,
+    /// What of that it returns no records of any more, sorted: pending revocation, or of topics that it has unsubscribed from.
+    pub held_back: Vec<Place>,
+    /// Whether its `poll()` returns records, and so at once.
+    pub is_busy: bool,
+    /// From where it reads, which one of KIP-848's protocol has to find out.
+    pub positions: Positions,
     /// What `sticky` remembers of its last assignment, and of which generation.
     pub memory: (Arc<[Place]>, i32),
-    /// Whether a `JoinGroup` or `SyncGroup` is under way.
-    pub joining: bool,
-    /// Whether it shall join as soon as it polls again.
-    pub rejoin: bool,
-    /// What it tells the coordinator then of why.
-    pub rejoins_as: &'static str,
-    pub stalled_since: Option<i64>,
-    pub stalled_until: i64,
-    /// Answers that wait for the next poll.
-    pub inbox: Vec<(Asked, Answer)>,
+    /// Answers that nobody has handled yet: of the classic protocol, those that wait for one of its threads.
+    pub inbox: VecDeque<(Asked, u32, Answer)>,
+    /// When the application's next pass is that has something to do, and by which it is told apart from others.
+    pub pass: Option<(i64, u64)>,
     /// By which the last heartbeat that was set is told apart from those before.
     pub beat: u64,
     /// By which the next look at the topics is told apart from those that were set before.
     pub look: u64,
-    /// Since when its clock of auto commits runs.
-    pub commits_since: i64,
-    /// Up to when it had read what it has committed by itself.
+    /// Since when its clock of automatic commits runs.
+    pub commits_since: Option<i64>,
+    /// Up to when it had read what it has committed.
     pub committed: i64,
     /// By topic, how many partitions it has seen; only what it has looked at.
     pub seen: Vec<Option<u32>>,
-    pub leads: bool,
-    /// The subscription that the coordinator was told of last.
-    pub told_topics: Option<Arc<[u32]>>,
-    /// When the last heartbeat was sent, whether its answer is awaited, and whether another one waits for that (KIP-848).
-    pub sent_at: i64,
-    pub in_flight: bool,
-    pub sends_again: bool,
-    /// What it has told the coordinator that it owns (KIP-848).
-    pub told_owned: Option<Vec<Place>>,
-    /// The assignment that it is on its way to (KIP-848).
-    pub wanted: Option<Vec<Place>>,
+    /// Since when it closes, and whether it says then that it leaves.
+    pub closes_as: Option<(i64, Option<bool>)>,
+    /// An error that the application sees at its next pass.
+    pub error: Option<Code>,
+    pub classic: ClassicMember,
+    pub membership: Membership,
 }
 
 impl Client {
@@ -118,56 +156,97 @@ impl Client {
         Self {
             config: None,
             alive: false,
-            since: 0,
             start: 0,
+            app: Application::default(),
+            finds_at: 0,
             id: "".into(),
             generation: -1,
             topics: Arc::new([]),
-            reading: Vec::new(),
+            told_topics: None,
+            owned: Vec::new(),
+            held_back: Vec::new(),
+            is_busy: false,
+            positions: Positions::default(),
             memory: (Arc::new([]), -1),
-            joining: false,
-            rejoin: false,
-            rejoins_as: "",
-            stalled_since: None,
-            stalled_until: 0,
-            inbox: Vec::new(),
-            beat: 0,
+            inbox: VecDeque::new(),
+            pass: None,
+            beat: u64::MAX,
             look: 0,
-            commits_since: 0,
+            commits_since: None,
             committed: 0,
             seen: Vec::new(),
-            leads: false,
-            told_topics: None,
-            sent_at: 0,
-            in_flight: false,
-            sends_again: false,
-            told_owned: None,
-            wanted: None,
+            closes_as: None,
+            error: None,
+            classic: ClassicMember::default(),
+            membership: Membership::default(),
         }
+    }
+
+    /// When either of a classic client's threads has the network, at a time or after it.
+    pub(super) fn has_network(&self, from: i64) -> i64 {
+        if !self.is_busy && from < self.app.end_of(self.app.last_poll(from)) {
+            return from;
+        }
+        let look = self.classic.looks_since.map(|since| self.app.next_look(since, from, self.is_busy));
+        look.unwrap_or(i64::MAX).min(self.app.next_poll(from))
+    }
+
+    /// Whether `enable.auto.commit` is true.
+    pub(super) fn auto_commits(&self) -> bool {
+        self.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some())
+    }
+
+    /// When it last committed by itself because `auto.commit.interval.ms` was over, by a time: it does so when it polls.
+    pub(super) fn last_auto_commit(&self, at: i64) -> Option<i64> {
+        let interval = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms)?.max(1);
+        let first = self.app.in_rhythm(self.commits_since? + interval);
+        let every = self.app.in_rhythm(first + interval) - first;
+        (first <= at).then(|| first + (at - first) / every.max(1) * every.max(1))
     }
 
     /// Up to when the offsets of what it has read are committed, if it is gone at a time without another word.
     pub(super) fn committed_by(&self, at: i64) -> i64 {
-        let by_itself = match self.config.as_ref().and_then(|config| config.auto_commit_interval_ms) {
-            Some(interval) => {
-                self.commits_since + (at - self.commits_since) / interval.max(1) * interval.max(1)
-            }
-            None => self.commits_since,
-        };
-        by_itself.max(self.committed)
+        self.last_auto_commit(at).map_or(self.committed, |last| last.max(self.committed))
     }
 
-    /// When its application polls next, at a time or after it. Members do not poll in step: each has a place of its own
-    /// in the time between two polls.
-    pub(super) fn next_poll(&self, reader: u32, at: i64) -> i64 {
-        let poll_ms = self.config.as_ref().map_or(0, |config| config.poll_ms);
-        if poll_ms <= 0 {
-            return at;
-        }
-        // Steps of the golden section spread any number of members evenly.
-        let offset = (i64::from(reader.wrapping_mul(0x9e37_79b9)) * poll_ms) >> 32;
-        let late = (at - self.since - offset).rem_euclid(poll_ms);
-        if late == 0 { at } else { at + poll_ms - late }
+    /// For how long its listener's callbacks take; none where it has no listener.
+    pub(super) fn listener_ms(&self) -> Option<i64> {
+        self.config.as_ref().and_then(|config| config.listener_ms)
+    }
+
+    pub(super) fn max_poll_interval_ms(&self) -> i64 {
+        self.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms)
+    }
+
+    /// The last pass of its application by a time.
+    pub(super) fn last_pass(&self, at: i64) -> i64 {
+        self.app.last_pass(at, self.is_busy)
+    }
+
+    /// The last pass by a time of which the network thread of KIP-848's protocol was told.
+    pub(super) fn last_told(&self, at: i64) -> i64 {
+        if self.is_busy { self.app.last_told(at) } else { self.last_pass(at) }
+    }
+
+    /// When the network thread takes it for one that polls too seldom, by what it has heard by a time.
+    pub(super) fn polls_by(&self, at: i64) -> i64 {
+        self.last_told(at).saturating_add(self.max_poll_interval_ms())
+    }
+
+    /// Whether it has yet to find out from where to read.
+    pub(super) fn lacks_positions(&self) -> bool {
+        !self.positions.found && self.owned.len() > self.held_back.len()
+    }
+
+    /// Whether the network thread has asked for records that do not come.
+    pub(super) fn fetches_in_vain(&self) -> bool {
+        self.positions.found && !self.is_busy && self.owned.len() > self.held_back.len()
+    }
+
+    /// Whether its application polls too seldom for the group, even if nothing keeps it.
+    pub(super) fn polls_too_seldom(&self) -> bool {
+        // That of every second call is all that KIP-848's network thread hears of.
+        2 * self.app.poll_ms() >= self.max_poll_interval_ms()
     }
 
     /// Whether it is subscribed to what the coordinator was told of, in whatever order.
@@ -190,4 +269,9 @@ impl Client {
     pub(super) fn instance(&self) -> Option<String> {
         self.config.as_ref().and_then(|config| config.instance.clone())
     }
+}
+
+/// What is in one sorted list and not in another.
+pub(super) fn beyond(list: &[Place], other: &[Place]) -> Vec<Place> {
+    list.iter().copied().filter(|place| other.binary_search(place).is_err()).collect()
 }

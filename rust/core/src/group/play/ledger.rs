@@ -101,6 +101,12 @@ impl Ledger {
         }
     }
 
+    /// Who reads a partition.
+    pub(super) fn reader(&self, (topic, partition): Place) -> Option<Reader> {
+        let reading = self.readings.get(topic as usize)?.get(usize::try_from(partition).ok()?)?;
+        reading.reader.map(|(reader, _)| reader)
+    }
+
     /// A member begins to read.
     pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
         if !self.began && found(&mut self.readings, place).is_some_and(|reading| !reading.deleted) {

@@ -1,6 +1,6 @@
 //! When a client asks for the topics' metadata, and what it has seen of them since.
 
-use super::client::Client;
+use super::classic_member::Metadata;
 use super::ledger::Reader;
 use super::world::{Todo, World};
 
@@ -8,14 +8,41 @@ use super::world::{Todo, World};
 const LOOKS_AGAIN_MS: i64 = 1_000;
 /// So soon it looks where a topic is gone that it reads: `retry.backoff.ms`.
 const MISSES_MS: i64 = 100;
+/// So long an answer is on its way.
+const METADATA_MS: i64 = 1;
 
 impl World {
     /// A client looks at the topics, and comes back to it later.
     pub(super) fn look(&mut self, reader: Reader) {
-        let before = std::mem::take(&mut self.clients[reader as usize].seen);
-        self.refresh(reader);
+        if self.is_classic() && !self.is_answered(reader) {
+            return;
+        }
+        let before = self.clients[reader as usize].seen.clone();
+        if let Metadata::Answered(seen) = std::mem::take(&mut self.clients[reader as usize].classic.metadata)
+        {
+            self.clients[reader as usize].seen = seen;
+        } else {
+            self.refresh(reader);
+        }
         self.look_later(reader);
         self.changed_topics(reader, &before);
+    }
+
+    /// Whether a classic client has its answer, which is not handled before one of its threads has the network.
+    fn is_answered(&mut self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let (stage, at) = match client.classic.metadata {
+            Metadata::Answered(_) => return true,
+            Metadata::Rests if client.has_network(self.now) > self.now => {
+                (Metadata::Expired, client.has_network(self.now))
+            }
+            Metadata::Rests | Metadata::Expired => {
+                (Metadata::Answered(self.topics_of(reader)), client.has_network(self.now + METADATA_MS))
+            }
+        };
+        self.clients[reader as usize].classic.metadata = stage;
+        self.look_after(reader, at - self.now);
+        false
     }
 
     /// A client looks again when its metadata is old, and sooner where it misses a topic (`Metadata.requestUpdate`).
@@ -23,29 +50,47 @@ impl World {
         let client = &self.clients[reader as usize];
         let age_ms = client.config.as_ref().map_or(0, |config| config.metadata_max_age_ms);
         let lacks = |topics: &[u32]| topics.iter().any(|&topic| client.seen[topic as usize].is_none());
-        let led = |other: &Client| client.leads && other.alive && lacks(&other.topics);
-        let misses = lacks(&client.topics) || self.clients.iter().any(led);
-        self.look_after(reader, if misses { age_ms.min(LOOKS_AGAIN_MS) } else { age_ms });
+        let misses = lacks(&client.topics) || lacks(&client.classic.group_topics);
+        // What others than a leader see of it is not missed.
+        let again_ms = if client.classic.is_leader { MISSES_MS } else { LOOKS_AGAIN_MS };
+        self.look_after(reader, if misses { age_ms.min(again_ms) } else { age_ms });
     }
 
     fn look_after(&mut self, reader: Reader, after_ms: i64) {
-        let look = self.numbered;
-        self.clients[reader as usize].look = look;
-        self.later(self.now + after_ms.max(1), Todo::Metadata(reader, look));
+        let (look, is_classic) = (self.numbered, self.is_classic());
+        let client = &mut self.clients[reader as usize];
+        client.look = look;
+        // It has its first answer just before it asks for the group's coordinator, and each other one in a millisecond.
+        let answered = if is_classic { self.now } else { (self.now + 1).max(client.finds_at - 1) };
+        self.later(answered + after_ms.max(1), Todo::Metadata(reader, look));
     }
 
     /// Whoever reads a topic that is gone is told so by its next fetch.
     pub(super) fn miss(&mut self, topic: u32) {
         for reader in 0..self.clients.len() {
             let client = &self.clients[reader];
-            if client.alive && client.reading.iter().any(|place| place.0 == topic) {
-                self.look_after(u32::try_from(reader).unwrap_or(u32::MAX), MISSES_MS);
+            if client.alive && client.owned.iter().any(|place| place.0 == topic) {
+                let reader = u32::try_from(reader).unwrap_or(u32::MAX);
+                self.look_after(reader, MISSES_MS);
+                self.sees_records(reader);
             }
         }
     }
 
+    /// What a client is told of the topics that it asks for. A classic one asks for no others than those to which it or, where
+    /// it leads, its group is subscribed.
+    fn topics_of(&self, reader: Reader) -> Vec<Option<u32>> {
+        let is_classic = self.is_classic();
+        let client = &self.clients[reader as usize];
+        let asks = |topic: u32| {
+            !is_classic || client.subscribes(topic) || client.classic.group_topics.contains(&topic)
+        };
+        (0..).zip(&self.topics).map(|(topic, (_, count))| count.filter(|_| asks(topic))).collect()
+    }
+
     /// What a client knows of the topics is as new as can be.
     pub(super) fn refresh(&mut self, reader: Reader) {
-        self.clients[reader as usize].seen = self.topics.iter().map(|(_, count)| *count).collect();
+        self.clients[reader as usize].seen = self.topics_of(reader);
+        self.clients[reader as usize].classic.metadata = Metadata::Rests;
     }
 }

@@ -2,21 +2,78 @@
 
 use std::sync::Arc;
 
+use super::super::classic;
 use super::super::consumer::Place;
 use super::client::Said;
+use super::leaders_client::Assigned;
+use super::ledger::Reader;
 use super::world::World;
 use crate::Result;
 use crate::assignors::{Assignor, Given, Lists};
 use crate::interned::Name;
 
 impl World {
-    /// `ConsumerCoordinator.onLeaderElected`: who is to read what, by member id.
-    pub(super) fn assign(
+    /// `ConsumerCoordinator.onLeaderElected`: who is to read what, by member id; an empty list where the leader is to skip
+    /// that, and none where its client has failed.
+    pub(super) fn on_leader_elected(
+        &mut self,
+        reader: Reader,
+        joined: &classic::Joined<Said>,
+    ) -> Result<Option<Assigned>> {
+        let client = &mut self.clients[reader as usize];
+        (client.classic.is_leader, client.classic.has_seen_changes) = (true, false);
+        // `updateGroupSubscription`: a leader looks again if others read what it does not. It does, too, where others have
+        // seen more of a topic than it has: its assignor would throw.
+        let seen = |topic: u32| client.seen.get(topic as usize).copied().flatten();
+        let beyond =
+            |&(topic, partition): &Place| seen(topic).is_some_and(|count| partition.cast_unsigned() >= count);
+        let mut group_topics = Vec::new();
+        // Members that subscribe to the same share one list, which is looked at once.
+        let mut known: Option<&Arc<[u32]>> = None;
+        let mut wants = false;
+        for (_, _, said) in &joined.members {
+            if !known.replace(&said.topics).is_some_and(|it| Arc::ptr_eq(it, &said.topics)) {
+                let others = said.topics.iter().copied().filter(|&topic| !client.subscribes(topic));
+                group_topics.extend(others);
+            }
+            let remembered = said.remembers.as_ref().map_or(&said.owned, |(owned, _)| owned);
+            wants |= remembered.iter().any(beyond);
+        }
+        group_topics.sort_unstable();
+        group_topics.dedup();
+        wants |= !group_topics.is_empty();
+        self.clients[reader as usize].classic.group_topics = group_topics;
+        if wants {
+            self.refresh(reader);
+            self.look_later(reader);
+        }
+        if joined.skip_assignment {
+            return Ok(Some(Vec::new()));
+        }
+        let assignments = if self.leaders_client.is_some() {
+            let Some(assignments) = self.ask_leaders_client(reader, joined)? else { return Ok(None) };
+            assignments
+        } else {
+            let assignor: Assignor = joined.protocol.as_deref().unwrap_or("range").parse()?;
+            self.assign(assignor, &joined.members, &self.clients[reader as usize].seen)?
+        };
+        let named = |(id, list): &(_, Arc<[Place]>)| Some((*self.by_id.get(id)?, Arc::clone(list)));
+        let assignment = assignments.iter().filter_map(named).collect();
+        if let Some(generation) =
+            self.generations.iter_mut().rev().find(|generation| generation.number == joined.generation)
+        {
+            generation.assignment = assignment;
+        }
+        Ok(Some(assignments))
+    }
+
+    /// What the assignor says, by member id.
+    fn assign(
         &self,
         assignor: Assignor,
         members: &[(Name, Option<String>, Said)],
         seen: &[Option<u32>],
-    ) -> Result<Vec<(Name, Arc<[Place]>)>> {
+    ) -> Result<Assigned> {
         let count = |place: usize| seen.get(place).copied().flatten();
         let mut given = Given {
             topics: self.topics.iter().map(|(name, _)| &**name).collect(),

@@ -8,6 +8,7 @@ use super::super::{classic, consumer};
 use super::ledger::{Ledger, Reader};
 use crate::assignors::Assignor;
 use crate::interned::Name;
+use crate::java::random::Random;
 
 /// Which protocol a group speaks, and how its coordinator is configured.
 #[derive(Clone, Debug)]
@@ -32,12 +33,27 @@ pub struct Script {
     pub latency_ms: i64,
     /// What happens, in the order of the times.
     pub actions: Vec<(i64, Action)>,
+    /// The topics in which no records come: whoever reads these alone stays inside of `poll()`.
+    pub idle_topics: Vec<u32>,
+    /// Who wins where two threads of a KIP-848 member race.
+    pub race: Race,
     /// Up to when the play goes; as long as anything moves where it does not say.
     pub until: Option<i64>,
     /// Whether every span of reading is kept.
     pub keeps_spans: bool,
     /// Whether every request and answer is kept.
     pub keeps_messages: bool,
+}
+
+/// Whether the network thread of a KIP-848 member is quick enough for the pass of `poll()` that tells it of itself.
+#[derive(Clone, Debug)]
+pub enum Race {
+    /// Never, which is the common case.
+    Slow,
+    /// Always.
+    Fast,
+    /// One time of ten, as drawn.
+    Drawn(Random),
 }
 
 /// How a consumer is configured; all times are milliseconds.
@@ -57,8 +73,14 @@ pub struct Consumer {
     pub auto_commit_interval_ms: Option<i64>,
     /// How long its application takes from one `poll()` to the next.
     pub poll_ms: i64,
+    /// The time-out that it gives `poll()`, for which an idle member stays inside.
+    pub poll_timeout_ms: i64,
+    /// How long a callback of its `ConsumerRebalanceListener` takes; none where it has no listener.
+    pub listener_ms: Option<i64>,
     /// `metadata.max.age.ms`.
     pub metadata_max_age_ms: i64,
+    /// Its client, with `@VERSION` where that is an older one.
+    pub client: Name,
     /// `partition.assignment.strategy`, by the names that members say.
     pub assignors: Arc<[(Name, Assignor)]>,
     /// `group.remote.assignor` of KIP-848's protocol.

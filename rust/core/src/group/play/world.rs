@@ -7,31 +7,38 @@ use super::super::consumer::Place;
 use super::super::event_queue::Queue;
 use super::super::{Map, Set};
 use super::super::{classic, consumer};
-use super::client::{Answer, Asked, Client, Said};
+use super::client::{Answer, Asked, ClassicRequest, Client, Said};
+use super::led::LeadersClient;
 use super::ledger::{Ledger, Reader};
-use super::script::{Action, Generation, Message, Protocol, Script, Timeline};
+use super::script::{Action, Generation, Message, Protocol, Race, Script, Timeline};
 use crate::interned::Name;
 use crate::{Error, Result};
 
 /// For so long a play goes on after the script's last word, at most: the longest session, and a rebalance.
 const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
-/// So many things a client may happen at one instant before it is clear that there is no end of it.
-const AT_ONCE: usize = 1_000;
+/// The most events one client may cause at one instant before the play is declared endless.
+pub(super) const AT_ONCE: usize = 1_000;
 
-/// What a client does when its time comes.
+/// What is done when its time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Todo {
     /// The script's next word.
     Script,
+    /// A client beats, or its network thread wakes to do so.
     Heartbeat(Reader, u64),
+    /// A client's own thread looks for something else.
+    Look(Reader, u32),
     /// A client looks at the cluster's topics.
     Metadata(Reader, u64),
+    /// A stall may be over.
     Resume(Reader, u32),
-    /// A client polls, and has something to do then.
-    Poll(Reader, u32),
+    /// An application has something to do in a pass of its `poll()`.
+    Pass(Reader, u64),
     /// An answer has come.
     Arrive,
-    /// A client has not polled for `max.poll.interval.ms`.
+    /// A client that closes has committed, and called its listener back.
+    Closed(Reader, u32),
+    /// A client has perhaps not polled for `max.poll.interval.ms`.
     PollLimit(Reader, u32),
 }
 
@@ -41,8 +48,10 @@ pub(super) enum Coordinator {
     Consumer(Box<consumer::Group>),
 }
 
-/// Who asks, as of which start of its, and what.
-type Question = (Reader, u32, Asked);
+/// Who asks, as of which start of its and of which identity, and what.
+pub(super) type Question = (Reader, u32, u32, Asked);
+/// A client's connection to the coordinator, by the client and its start.
+pub(super) type Connection = (Reader, u32);
 
 pub(super) struct World {
     pub now: i64,
@@ -58,22 +67,33 @@ pub(super) struct World {
     /// How many bytes the longest of these ids has.
     pub longest_id: usize,
     /// The subscriptions that there ever were.
-    subscriptions: Set<Arc<[u32]>>,
-    messages: Option<Vec<Message>>,
+    pub subscriptions: Set<Arc<[u32]>>,
+    /// Who read a partition when another member began to that may not, and reads it still when that one stops.
+    pub displaced: Map<Place, Reader>,
+    /// The topics in which no records come.
+    pub idle_topics: Set<u32>,
+    pub race: Race,
+    /// Who says what a leader's client assigns, where members are of several clients.
+    pub leaders_client: Option<Box<dyn LeadersClient>>,
+    pub messages: Option<Vec<Message>>,
     queue: Queue<(i64, u64), Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
     /// What is asked in this step, and by whom: most is answered at once.
-    asking: Option<(u32, Question)>,
+    pub asking: Option<(u32, Question)>,
     /// What was asked before, by the tag of the request.
-    asked: Map<u32, Question>,
-    answers: VecDeque<(Question, Answer)>,
+    pub asked: Map<u32, Question>,
+    /// Of each connection with a request that waits for its answer, what has been sent behind it.
+    pub connections: Map<Connection, VecDeque<(Question, ClassicRequest)>>,
+    /// Those whose request is answered now.
+    pub answered_connections: VecDeque<Connection>,
+    pub answers: VecDeque<(Question, Answer)>,
     /// Answers that are on their way: all take as long.
-    on_the_way: VecDeque<(Question, Answer)>,
-    latency_ms: i64,
+    pub on_the_way: VecDeque<(Question, Answer)>,
+    pub latency_ms: i64,
     /// How many things were put off so far, by which they are told apart.
     pub numbered: u64,
-    tags: u32,
+    pub tags: u32,
 }
 
 impl World {
@@ -101,12 +121,18 @@ impl World {
             by_id: Map::default(),
             longest_id: 0,
             subscriptions: Set::default(),
+            displaced: Map::default(),
+            idle_topics: script.idle_topics.into_iter().collect(),
+            race: script.race,
+            leaders_client: None,
             messages: script.keeps_messages.then(Vec::new),
             queue: Queue::default(),
             actions: script.actions.into(),
             until: script.until,
             asking: None,
             asked: Map::default(),
+            connections: Map::default(),
+            answered_connections: VecDeque::new(),
             answers: VecDeque::new(),
             on_the_way: VecDeque::new(),
             latency_ms: script.latency_ms,
@@ -152,7 +178,7 @@ impl World {
             } else if let Some((_, todo)) = self.queue.pop() {
                 self.act(todo)?;
             }
-            self.hand_out()?;
+            self.deliver()?;
         };
         let ended = self.until.unwrap_or(self.now).max(self.now);
         self.ledger.close(ended);
@@ -194,6 +220,10 @@ impl World {
     }
 
     fn act(&mut self, todo: Todo) -> Result<()> {
+        let current = |reader: Reader, start: u32| {
+            let client = &self.clients[reader as usize];
+            client.alive && client.start == start
+        };
         match todo {
             Todo::Script => match self.actions.pop_front() {
                 Some((_, action)) => self.follow(action),
@@ -201,254 +231,102 @@ impl World {
             },
             Todo::Heartbeat(reader, beat) => {
                 let client = &self.clients[reader as usize];
-                if client.alive && client.beat == beat { self.beat(reader) } else { Ok(()) }
+                match (client.alive && client.beat == beat, self.is_classic()) {
+                    (false, _) => Ok(()),
+                    (true, true) => {
+                        self.beat_classic(reader);
+                        Ok(())
+                    }
+                    (true, false) => self.wake_together(reader),
+                }
             }
+            Todo::Look(reader, start) if current(reader, start) => {
+                if self.is_classic() {
+                    self.look_classic(reader)
+                } else {
+                    self.run_once(reader)
+                }
+            }
+            Todo::PollLimit(reader, start) if current(reader, start) => self.poll_limit_classic(reader),
+            Todo::Closed(reader, start) if current(reader, start) => self.closed(reader),
+            Todo::Look(..) | Todo::PollLimit(..) | Todo::Closed(..) => Ok(()),
             Todo::Metadata(reader, look) => {
                 let client = &self.clients[reader as usize];
-                if client.alive && client.look == look {
-                    self.look(reader);
+                if !client.alive || client.look != look {
+                    return Ok(());
+                }
+                self.look(reader);
+                if !self.is_classic() {
+                    self.clients[reader as usize].positions.are_near = true;
+                    // Whatever wakes the network thread has it look for all else; the answer comes in a millisecond.
+                    self.wake_by(reader, self.now + 1);
                 }
                 Ok(())
             }
             Todo::Resume(reader, start) => {
-                let client = &mut self.clients[reader as usize];
-                if !client.alive || client.start != start || client.stalled_until > self.now {
-                    return Ok(());
-                }
-                client.stalled_since = None;
-                client.commits_since = self.now;
-                self.resume(reader)
+                self.resume(reader, start);
+                Ok(())
             }
-            Todo::Poll(reader, start) => {
-                let client = &self.clients[reader as usize];
-                let polls = client.alive && client.start == start && client.stalled_since.is_none();
-                if polls { self.resume(reader) } else { Ok(()) }
-            }
+            Todo::Pass(reader, pass) => self.pass(reader, pass),
             Todo::Arrive => {
                 self.answers.extend(self.on_the_way.pop_front());
                 Ok(())
             }
-            Todo::PollLimit(reader, start) => {
-                let client = &self.clients[reader as usize];
-                let polls = client.stalled_since.is_none();
-                if !client.alive || client.start != start || polls { Ok(()) } else { self.give_up(reader) }
-            }
         }
     }
 
-    /// A word of the script.
-    fn follow(&mut self, action: Action) -> Result<()> {
-        match action {
-            Action::Join(reader, config, topics) => {
-                let subscription = self.subscription(topics);
-                let client = &mut self.clients[reader as usize];
-                let start = client.start + 1;
-                *client = Client { start, since: self.now, alive: true, ..Client::new() };
-                client.commits_since = self.now;
-                client.topics = subscription;
-                client.seen = vec![None; self.topics.len()];
-                client.config = Some(config);
-                self.refresh(reader);
-                self.look_later(reader);
-                self.begin(reader)
-            }
-            Action::Leave(reader, says_so) => self.close(reader, says_so),
-            Action::Crash(reader) => {
-                let read = self.read_by(reader);
-                let committed = self.clients[reader as usize].committed_by(read);
-                self.drop_all(reader, read, committed);
-                self.clients[reader as usize].alive = false;
-                Ok(())
-            }
-            // Whoever has ended with an error does nothing any more.
-            Action::Stall(reader, _) | Action::Subscribe(reader, _)
-                if !self.clients[reader as usize].alive =>
-            {
-                Ok(())
-            }
-            Action::Stall(reader, for_ms) => {
-                let (now, client) = (self.now, &mut self.clients[reader as usize]);
-                // Who does not poll already does not for longer now.
-                let since = *client.stalled_since.get_or_insert(now);
-                let before = client.stalled_until.max(since);
-                let until = before.max(now + for_ms);
-                client.stalled_until = until;
-                let start = client.start;
-                let limit = client.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms);
-                if before - since <= limit && until - since > limit {
-                    self.later(since + limit, Todo::PollLimit(reader, start));
-                }
-                self.later(until, Todo::Resume(reader, start));
-                Ok(())
-            }
-            Action::Subscribe(reader, topics) => {
-                self.clients[reader as usize].topics = self.subscription(topics);
-                self.refresh(reader);
-                self.look_later(reader);
-                self.subscribe(reader);
-                Ok(())
-            }
-            Action::Topic(topic, count) => {
-                let before = self.topics[topic as usize].1.unwrap_or(0);
-                self.topics[topic as usize].1 = count;
-                for partition in before..count.unwrap_or(0) {
-                    self.ledger.make((topic, partition.cast_signed()), self.now);
-                }
-                if count.is_none() {
-                    self.miss(topic);
-                }
-                for partition in count.unwrap_or(0)..before {
-                    self.ledger.delete((topic, partition.cast_signed()), self.now);
-                }
-                self.tell_topics()
-            }
-            Action::Move => match self.coordinator {
-                Some(Coordinator::Classic(_)) => {
-                    self.step_classic(classic::Request::Move, None);
-                    Ok(())
-                }
-                _ => self.step_consumer(consumer::Request::Move, None),
-            },
-            Action::Commit(reader, generation) => self.commit(reader, generation),
-            Action::Beside => Ok(()),
+    /// Who wakes for a heartbeat at this instant besides a client, if that comes next.
+    pub(super) fn also_wakes(&mut self) -> Option<(Reader, u64)> {
+        let ((at, _), &Todo::Heartbeat(reader, beat)) = self.queue.peek()? else { return None };
+        (at == self.now).then(|| self.queue.pop()).flatten().map(|_| (reader, beat))
+    }
+
+    /// An application has something to do in a pass at a time, if it has nothing to do before.
+    pub(super) fn pass_at(&mut self, reader: Reader, at: i64) {
+        let client = &mut self.clients[reader as usize];
+        if client.pass.is_none_or(|(before, _)| before > at) {
+            let pass = self.numbered;
+            client.pass = Some((at, pass));
+            self.later(at, Todo::Pass(reader, pass));
         }
     }
 
-    /// A list of topics: members that subscribe to the same share one, which are thousands of topics for thousands of members.
-    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
-        if let Some(known) = self.subscriptions.get(&topics[..]) {
-            return Arc::clone(known);
-        }
-        let new: Arc<[u32]> = topics.into();
-        self.subscriptions.insert(Arc::clone(&new));
-        new
-    }
-
-    /// A broker knows at once when the topics have changed.
-    fn tell_topics(&mut self) -> Result<()> {
-        match self.coordinator {
-            Some(Coordinator::Consumer(_)) => {
-                self.step_consumer(consumer::Request::Topics(self.topics.clone()), None)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The number of a new request of a client's, under which its answer comes.
-    pub(super) fn ask(&mut self, asks: Option<(Reader, Asked)>) -> u32 {
-        self.tags = self.tags.wrapping_add(1);
-        let question = |(reader, asked)| (reader, self.clients[reader as usize].start, asked);
-        self.asking = asks.map(|asks| (self.tags, question(asks)));
-        self.tags
-    }
-
-    /// What the coordinator answers in the step in which something is asked; to others, too.
-    pub(super) fn answered(&mut self, answers: impl Iterator<Item = (u32, Answer)>) {
-        for (tag, answer) in answers {
-            let asking = self.asking.take_if(|(asking, _)| *asking == tag).map(|(_, question)| question);
-            let Some(question) = asking.or_else(|| self.asked.remove(&tag)) else { continue };
-            if self.latency_ms > 0 && answer.takes_time() {
-                self.on_the_way.push_back((question, answer));
-                self.later(self.now + self.latency_ms, Todo::Arrive);
+    /// The same at its next pass from a time on, if there is anything to do.
+    pub(super) fn pass_next(&mut self, reader: Reader, from: i64) {
+        let client = &self.clients[reader as usize];
+        let is_classic = self.is_classic();
+        let has_work = client.alive
+            && if is_classic { self.has_work_classic(reader) } else { self.has_work_consumer(reader) };
+        if has_work {
+            let at = if is_classic {
+                client.app.next_pass(from, client.is_busy)
             } else {
-                self.answers.push_back((question, answer));
-            }
-        }
-        self.asked.extend(self.asking.take());
-    }
-
-    /// A client does at its next poll what it has found out it must.
-    pub(super) fn poll_later(&mut self, reader: Reader) {
-        let client = &self.clients[reader as usize];
-        let (at, start) = (client.next_poll(reader, self.now), client.start);
-        self.later(at, Todo::Poll(reader, start));
-    }
-
-    /// Gives every answer to who asked, and those that they ask then.
-    fn hand_out(&mut self) -> Result<()> {
-        let mut given = 0;
-        while let Some(((reader, start, asked), answer)) = self.answers.pop_front() {
-            given += 1;
-            if given > AT_ONCE * (self.clients.len() + 1) {
-                return Err(Error::Group(format!("the group does not settle at {} ms", self.now)));
-            }
-            self.note(reader, asked, &answer);
-            let client = &mut self.clients[reader as usize];
-            let awaited = matches!(asked, Asked::Commit) || client.alive && client.start == start;
-            if !awaited {
-                continue;
-            }
-            if client.stalled_since.is_some() && asked != Asked::Commit && !matches!(asked, Asked::Heartbeat)
-            {
-                client.inbox.push((asked, answer));
-                continue;
-            }
-            self.take(reader, asked, answer)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn take(&mut self, reader: Reader, asked: Asked, answer: Answer) -> Result<()> {
-        match answer {
-            Answer::Classic(answer) => self.take_classic(reader, asked, answer),
-            Answer::Consumer(effect) => self.take_consumer(reader, asked, effect),
+                self.next_pass_consumer(reader, from)
+            };
+            self.pass_at(reader, at);
         }
     }
 
-    fn note(&mut self, reader: Reader, asked: Asked, answer: &Answer) {
-        let Some(messages) = &mut self.messages else { return };
-        let client = &self.clients[reader as usize];
-        let mut message = Message {
-            at: self.now,
-            client: reader,
-            request: asked.name(),
-            code: super::super::Code::None,
-            generation: client.generation,
-            member: Arc::clone(&client.id),
-            leader: None,
-            members: 0,
-        };
-        match answer {
-            Answer::Classic(classic::Answer::Joined(joined)) => {
-                message.code = joined.code;
-                message.generation = joined.generation;
-                message.member = Arc::clone(&joined.member);
-                message.leader.clone_from(&joined.leader);
-                message.members = joined.members.len();
-            }
-            Answer::Classic(
-                classic::Answer::Synced { code, .. }
-                | classic::Answer::Left(code, _)
-                | classic::Answer::Done(code),
-            ) => message.code = *code,
-            Answer::Consumer(effect) => {
-                message.request = "ConsumerGroupHeartbeat";
-                message.code = effect.code;
-                message.generation = effect.epoch;
-            }
+    fn pass(&mut self, reader: Reader, pass: u64) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        if client.pass.is_none_or(|(_, number)| number != pass) {
+            return Ok(());
         }
-        messages.push(message);
-    }
-
-    /// Takes all partitions from a client, which read them up to a time and has committed them up to another.
-    pub(super) fn drop_all(&mut self, reader: Reader, read: i64, committed: i64) {
-        for place in std::mem::take(&mut self.clients[reader as usize].reading) {
-            self.ledger.release(place, reader, read, committed, self.now);
+        client.pass = None;
+        if !client.alive || client.closes_as.is_some() {
+            return Ok(());
         }
-    }
-
-    /// Up to when a client reads: while it stalls, up to when it began to.
-    pub(super) fn read_by(&self, reader: Reader) -> i64 {
-        self.clients[reader as usize].stalled_since.unwrap_or(self.now)
-    }
-
-    /// Ends a client with an error that its application sees.
-    pub(super) fn fail(&mut self, reader: Reader, code: super::super::Code) {
-        let (read, client) = (self.read_by(reader), &self.clients[reader as usize]);
-        let committed = client.committed_by(read);
-        self.drop_all(reader, read, committed);
-        self.clients[reader as usize].alive = false;
-        self.failures.push((self.now, reader, code));
+        // A callback of a member of KIP-848's protocol keeps it inside of `poll()`, whatever comes after that.
+        let is_called_back =
+            client.classic.called_back > 0 && matches!(self.coordinator, Some(Coordinator::Consumer(_)));
+        if client.app.stall().is_some() && !client.app.is_inside(self.now) && !is_called_back {
+            return Ok(());
+        }
+        if let Some(until) = client.app.in_callback(self.now) {
+            self.pass_at(reader, until);
+            return Ok(());
+        }
+        if self.is_classic() { self.pass_classic(reader) } else { self.pass_consumer(reader) }
     }
 
     /// The clients behind member ids, in a sentence about them. Names may have blanks: the longest that is an id is one.
@@ -477,11 +355,8 @@ impl World {
     /// Whether nothing will change any more by itself.
     fn is_quiet(&self) -> bool {
         let busy = |client: &Client| {
-            client.alive
-                && (client.joining
-                    || client.rejoin
-                    || client.stalled_since.is_some()
-                    || !client.inbox.is_empty())
+            let keeps = client.app.stall().is_some() || client.closes_as.is_some();
+            client.alive && (keeps || client.pass.is_some() || !client.inbox.is_empty())
         };
         self.on_the_way.is_empty()
             && !self.clients.iter().any(busy)

@@ -1,13 +1,13 @@
-//! Where answers go: memory that nobody has written yet, in pieces that may be filled at the same time.
+//! Memory for the answers, not yet written, in pieces that can be filled at the same time.
 
 use std::mem::MaybeUninit;
 use std::slice::IterMut;
 
-/// Places for so many answers, each written once, from the first on.
+/// Places for a number of answers, each written once, from the first on.
 pub(crate) struct Slots<'a>(IterMut<'a, MaybeUninit<i32>>);
 
 impl Slots<'_> {
-    /// One answer more; nothing where no place is left.
+    /// Writes one more answer; does nothing if no place is left.
     #[inline]
     pub(crate) fn push(&mut self, answer: i32) {
         if let Some(slot) = self.0.next() {
@@ -34,8 +34,8 @@ impl Slots<'_> {
     }
 }
 
-/// Has `fill` write as many answers as `empty` has room for, into pieces of `piece` of them, the last one smaller;
-/// `None` where it left a place free.
+/// Lets `fill` write as many answers as `empty` has room for, into pieces of `piece` answers (the last one smaller);
+/// `None` if it left a place free.
 pub(crate) fn filled(
     mut empty: Vec<i32>,
     rows: usize,
@@ -57,7 +57,8 @@ pub(crate) fn filled(
     if !is_full {
         return None;
     }
-    // SAFETY: each of so many places has been written, as a piece counts them, and they are within the capacity.
+    // SAFETY: the pieces count their written places, so all of these have been written, and they are within the
+    // capacity.
     unsafe { empty.set_len(rows) };
     Some(empty)
 }

@@ -17,7 +17,7 @@ use crate::hashing::partitions::TO_POSITIVE;
 const LANES: usize = 8;
 type Vector = __m256i;
 
-/// That this processor has AVX2.
+/// Shows that this processor has AVX2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Here(());
 
@@ -27,9 +27,9 @@ impl Here {
     }
 }
 
-/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
-/// 16 bytes must be readable from each place. A macro: so long a function is called, a call stores registers, and a function
-/// with features of its own cannot be always inlined.
+/// The four words at each lane's address: the first of all lanes, the second, the third and the fourth. Unsafe: 16
+/// bytes must be readable from each address. A macro, because so long a function would be called, a call stores
+/// registers, and a function with target features cannot be always inlined.
 macro_rules! words {
     ($place:expr) => {{
         let place = $place;
@@ -63,7 +63,7 @@ fn load(numbers: &[i32]) -> Vector {
     unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
 }
 
-/// How far each offset is from the first, `None` where one does not fit into 32 bits without a sign.
+/// Each offset's distance from the first; `None` if one does not fit into 32 unsigned bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
@@ -138,7 +138,7 @@ fn powers_of_two(exponents: Vector) -> Vector {
     _mm256_sllv_epi32(splat(1), exponents)
 }
 
-/// The greatest of numbers below 2^31.
+/// The largest of numbers below 2^31.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn maximum(vector: Vector) -> i32 {
@@ -180,7 +180,7 @@ fn only(bits: u32, vector: Vector) -> Vector {
     and(vector, _mm256_cmpeq_epi32(and(splat(bits), lane), lane))
 }
 
-/// What is left of numbers below 2^31, by [`Divisor::remainder`].
+/// The remainders of numbers below 2^31, as [`Divisor::remainder`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn remainder(numbers: Vector, n: Divisor) -> Vector {
@@ -193,14 +193,14 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     sub(numbers, mul(quotients, splat(n.n)))
 }
 
-/// Has a line of bytes fetched. Nothing is read: an address that is nowhere is passed over.
+/// Prefetches a cache line. Nothing is read: an invalid address is ignored.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn fetch(place: *const u8) {
     _mm_prefetch::<_MM_HINT_T0>(place.cast());
 }
 
-/// The word that stands at each of some distances: four words are as quick to be had.
+/// The word at each of some distances; loading four words is as fast.
 ///
 /// # Safety
 /// None.
@@ -210,10 +210,10 @@ unsafe fn gathered(_: *const u8, _: &[i32; LANES]) -> Option<Vector> {
     None
 }
 
-/// There is no shorter way to the words of keys that have any.
+/// There is no shortcut for short keys here.
 const SHORT: usize = 0;
 
-/// The words of keys that have none.
+/// Never called, because there is no shortcut.
 ///
 /// # Safety
 /// None.

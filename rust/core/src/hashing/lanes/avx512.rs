@@ -17,7 +17,7 @@ use crate::hashing::partitions::TO_POSITIVE;
 const LANES: usize = 16;
 type Vector = __m512i;
 
-/// That this processor has AVX-512 (F, BW and VBMI).
+/// Shows that this processor has AVX-512 (F, BW and VBMI).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Here(());
 
@@ -30,9 +30,9 @@ impl Here {
     }
 }
 
-/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
-/// 16 bytes must be readable from each place. A macro: so long a function is called, a call stores registers, and a function
-/// with features of its own cannot be always inlined.
+/// The four words at each lane's address: the first of all lanes, the second, the third and the fourth. Unsafe: 16
+/// bytes must be readable from each address. A macro, because so long a function would be called, a call stores
+/// registers, and a function with target features cannot be always inlined.
 macro_rules! words {
     ($place:expr) => {{
         let place = $place;
@@ -63,7 +63,7 @@ fn load(numbers: &[i32]) -> Vector {
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
-/// How far each offset is from the first, `None` where one does not fit into 32 bits without a sign.
+/// Each offset's distance from the first; `None` if one does not fit into 32 unsigned bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
@@ -137,7 +137,7 @@ fn powers_of_two(exponents: Vector) -> Vector {
     _mm512_sllv_epi32(splat(1), exponents)
 }
 
-/// The greatest of numbers below 2^31.
+/// The largest of numbers below 2^31.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn maximum(vector: Vector) -> i32 {
@@ -176,7 +176,7 @@ fn only(bits: u32, vector: Vector) -> Vector {
     _mm512_maskz_mov_epi32(bits as u16, vector)
 }
 
-/// What is left of numbers below 2^31, by [`Divisor::remainder`].
+/// The remainders of numbers below 2^31, as [`Divisor::remainder`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn remainder(numbers: Vector, n: Divisor) -> Vector {
@@ -189,16 +189,16 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     sub(numbers, mul(quotients, splat(n.n)))
 }
 
-/// Has a line of bytes fetched. Nothing is read: an address that is nowhere is passed over.
+/// Prefetches a cache line. Nothing is read: an invalid address is ignored.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn fetch(place: *const u8) {
     _mm_prefetch::<_MM_HINT_T0>(place.cast());
 }
 
-/// The word that stands at each of these distances from a place, `None` where that takes long: gathering is slow before
-/// Sapphire Rapids, which is the first to have numbers of 16 bits, for it was slowed down there against Downfall
-/// (CVE-2022-40982). Tests gather wherever it can be done.
+/// The word at each of these distances from an address; `None` if that is slow. Gathering is slow before Sapphire
+/// Rapids, the first processor with 16-bit floating-point numbers, because of the defence against Downfall
+/// (CVE-2022-40982). Tests gather wherever possible.
 ///
 /// # Safety
 /// 4 bytes can be read at each of the distances.
@@ -223,7 +223,7 @@ fn transposed(a: Vector, b: Vector, c: Vector, d: Vector) -> [Vector; 4] {
     ]
 }
 
-/// Where the bytes of four keys go that begin so many bytes apart: each to 16 of their own.
+/// A shuffle that moves four keys, which begin this many bytes apart, to 16 bytes each.
 const SPREAD: [[u8; 64]; LOAD + 1] = {
     let mut spread = [[0; 64]; LOAD + 1];
     let mut stride = 0;
@@ -241,10 +241,10 @@ const SPREAD: [[u8; 64]; LOAD + 1] = {
     spread
 };
 
-/// Keys that lie so closely are loaded four at once.
+/// Keys this close to each other are loaded four at once.
 const SHORT: usize = LOAD;
 
-/// The words of keys of which each begins so many bytes behind the one before; lanes are in the order of [`in_order`].
+/// The words of keys that begin this many bytes apart; the lanes are in the order of [`in_order`].
 ///
 /// # Safety
 /// [`FOUR`] bytes can be read from each key's start.
@@ -261,7 +261,7 @@ unsafe fn words_of_short(start: *const u8, stride: usize) -> [Vector; 4] {
     transposed(four(0), four(4), four(8), four(12))
 }
 
-/// What was found by [`words_of_short`], in the order of the rows.
+/// The results of [`words_of_short`], in the order of the rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn in_order(vector: Vector) -> Vector {

@@ -1,15 +1,15 @@
-//! As many keys as a register has lanes, of which it is known how far they may be read.
+//! As many keys as a register has lanes, with the number of bytes that may be read from each.
 
 use std::marker::PhantomData;
 use std::ptr;
 
 use super::offset::{Offset, Places};
 
-/// So many bytes are loaded at once from each key.
+/// This many bytes are loaded at once from each key.
 pub(super) const LOAD: usize = 16;
-/// So many bytes are a block of the hash.
+/// A block of the hash has this many bytes.
 pub(super) const WORD: usize = 4;
-/// So many bytes may be loaded at once from keys that lie closely: four of them.
+/// From keys that are close together, four are loaded at once, which may read this many bytes.
 pub(super) const FOUR: usize = 64;
 
 /// `L` keys, none longer than 2^31-1 bytes.
@@ -18,37 +18,38 @@ pub(super) const FOUR: usize = 64;
 /// If [`Group::lengths`] is in order, [`Group::room`] bytes can be read from each [`Group::start`] on, and
 /// [`Group::distances`], if there are any, lead there. The kernels rely on it.
 pub(crate) unsafe trait Group<const L: usize> {
-    /// Where a key begins.
+    /// The address where a key begins.
     fn start(&self, lane: usize) -> *const u8;
 
-    /// How long the keys are.
+    /// The keys' lengths.
     fn lengths(&self) -> Lengths<'_, L>;
 
-    /// How many bytes can be read from where any of them begins.
+    /// How many bytes can be read from the beginning of each key.
     fn room(&self) -> usize;
 
-    /// How far each key begins behind the one before, if they lie in one buffer and are all as long as the first.
+    /// The distance between the beginnings of two keys, if all are in one buffer and have the same length.
     fn stride(&self) -> Option<usize>;
 
-    /// A place and how far from it each key begins, if 32 bits say how far.
+    /// An address and each key's distance from it, if 32 bits can hold the distances.
     fn distances(&self) -> Option<(*const u8, &[i32; L])>;
 
-    /// How many bytes the keys have together, and what lies between them.
+    /// The bytes from the first key to the end of the last one.
     fn span(&self) -> usize;
 }
 
-/// How long the keys of a group are.
+/// The lengths of a group's keys.
 pub(crate) enum Lengths<'a, const L: usize> {
-    /// All as long as this.
+    /// All have this length.
     One(i32),
-    /// As long as each of these, none of which is negative.
+    /// These lengths, none of which is negative.
     Each(&'a [i32; L]),
-    /// From each of `L + 1` offsets to the next, less the `skip`. In order if the last offset is not larger than the
-    /// data and neither an offset nor what is between two of them, with the `skip` or without, is negative.
+    /// From each of `L + 1` offsets to the next, minus the `skip`. They are in order if the last offset is not beyond
+    /// the data, and no offset and no difference between two of them, with or without the `skip`, is negative.
     Between { offsets: Places<'a>, skip: i32, data: usize },
 }
 
-/// Keys one after the other in one buffer, by `L + 1` offsets of which each is a key's end and the next one's begin.
+/// Keys one after the other in one buffer, by `L + 1` offsets; each is the end of one key and the beginning of the
+/// next.
 pub(crate) struct InARow<'a, O> {
     data: &'a [u8],
     offsets: &'a [O],
@@ -56,15 +57,15 @@ pub(crate) struct InARow<'a, O> {
 }
 
 impl<'a, O> InARow<'a, O> {
-    /// Keys of which each goes from its offset, and `skip` bytes more, to the next one's.
+    /// Keys that go from their offset plus `skip` bytes to the next offset.
     #[inline]
     pub(super) fn new<const L: usize>(data: &'a [u8], offsets: &'a [O], skip: usize) -> Option<Self> {
         Some(Self { data, offsets: offsets.get(..=L)?, skip: i32::try_from(skip).ok()? })
     }
 }
 
-// SAFETY: if the lengths are in order, so are the offsets: no key begins behind the last one's end, and no room ends
-// behind the data's.
+// SAFETY: if the lengths are in order, so are the offsets: no key begins after the end of the last one, and no room
+// ends after the data.
 unsafe impl<const L: usize, O: Offset> Group<L> for InARow<'_, O> {
     #[inline]
     fn start(&self, lane: usize) -> *const u8 {
@@ -102,7 +103,7 @@ unsafe impl<const L: usize, O: Offset> Group<L> for InARow<'_, O> {
     }
 }
 
-/// Keys of one length in one buffer, as far from each other.
+/// Keys of one length in one buffer, at equal distances.
 pub(crate) struct Even<'a> {
     data: &'a [u8],
     width: i32,
@@ -110,7 +111,7 @@ pub(crate) struct Even<'a> {
 }
 
 impl<'a> Even<'a> {
-    /// Keys that begin `width` bytes apart, the first of them `skip` bytes behind where the data begins.
+    /// Keys that begin `width` bytes apart, the first one `skip` bytes after the beginning of the data.
     #[inline]
     pub(super) fn new<const L: usize>(data: &'a [u8], width: usize, skip: usize) -> Option<Self> {
         let end = width.checked_mul(L)?;
@@ -119,7 +120,7 @@ impl<'a> Even<'a> {
     }
 }
 
-// SAFETY: no key begins behind the last one's end, and the room ends with the data.
+// SAFETY: no key begins after the end of the last one, and the room ends with the data.
 unsafe impl<const L: usize> Group<L> for Even<'_> {
     #[inline]
     fn start(&self, lane: usize) -> *const u8 {
@@ -152,7 +153,7 @@ unsafe impl<const L: usize> Group<L> for Even<'_> {
     }
 }
 
-/// Keys that lie anywhere.
+/// Keys anywhere in memory.
 pub(crate) struct Apart<'a, const L: usize> {
     starts: [*const u8; L],
     lengths: [i32; L],
@@ -162,7 +163,7 @@ pub(crate) struct Apart<'a, const L: usize> {
 }
 
 impl<'a, const L: usize> Apart<'a, L> {
-    /// By what can be read from each key's start on, and the key's length.
+    /// From the bytes readable from each key's start, and the key's length.
     #[inline]
     pub(super) fn new(window: impl Fn(usize) -> Option<(&'a [u8], usize)>) -> Option<Self> {
         let (mut starts, mut lengths, mut room, mut span) = ([ptr::null(); L], [0; L], usize::MAX, 0);
@@ -175,7 +176,7 @@ impl<'a, const L: usize> Apart<'a, L> {
     }
 }
 
-// SAFETY: no window is shorter than the room.
+// SAFETY: no readable window is shorter than the room.
 unsafe impl<const L: usize> Group<L> for Apart<'_, L> {
     #[inline]
     fn start(&self, lane: usize) -> *const u8 {
@@ -208,7 +209,7 @@ unsafe impl<const L: usize> Group<L> for Apart<'_, L> {
     }
 }
 
-/// A number of bytes that has been seen not to be negative.
+/// A number of bytes that was checked not to be negative.
 #[inline]
 pub(super) fn bytes(number: i32) -> usize {
     number.cast_unsigned() as usize

@@ -1,23 +1,23 @@
-//! How keys lie in memory, as lanes take them up: by offsets, in fixed widths or by views.
+//! The memory layouts of keys that lanes read: by offsets, in fixed widths, or by views.
 
 use std::ops::Deref;
 
 use super::group::{Apart, Even, Group, InARow};
 use super::offset::Offset;
 
-/// Keys by row, all that a kernel knows of a column.
+/// Keys by row: all that a kernel knows about a column.
 pub(crate) trait Keys<'a>: Sync {
-    /// What `L` of them are to a kernel.
+    /// The form of `L` keys for a kernel.
     type Group<const L: usize>: Group<L>;
 
-    /// The bytes of one row's key, `None` where they would lie outside of their buffer or the row beyond the last.
+    /// The bytes of one row's key; `None` if they would be outside their buffer, or the row is beyond the last one.
     fn key(&self, row: usize) -> Option<&'a [u8]>;
 
-    /// The keys of `L` rows from `row` on, `None` where they are known not to be in order.
+    /// The keys of `L` rows from `row` on; `None` if they are known not to be in order.
     fn group<const L: usize>(&self, row: usize) -> Option<Self::Group<L>>;
 }
 
-/// Which rows have a key: a bit each, the lowest of a byte first, from the bit `offset` on.
+/// Which rows have a key: one bit each, a byte's lowest bit first, from the bit `offset` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validity<'a> {
     pub(crate) bits: &'a [u8],
@@ -31,7 +31,7 @@ impl Validity<'_> {
         self.bits.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// Which of `L` rows from `row` on have a key, the lowest bit for the first.
+    /// Which of `L` rows from `row` on have a key; the lowest bit is the first row.
     #[inline]
     pub(super) fn bits<const L: usize>(self, row: usize) -> u32 {
         let bit = self.offset + row;
@@ -42,7 +42,7 @@ impl Validity<'_> {
     }
 }
 
-/// Each key from its offset to the next one's, but for its first `skip` bytes.
+/// Each key from its offset to the next one, without its first `skip` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offsets<'a, O> {
     pub(crate) data: &'a [u8],
@@ -65,7 +65,7 @@ impl<'a, O: Offset> Keys<'a> for Offsets<'a, O> {
     }
 }
 
-/// Each key `width` bytes behind the one before, but for its first `skip` bytes.
+/// Each key `width` bytes after the one before, without its first `skip` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed<'a> {
     pub(crate) data: &'a [u8],
@@ -87,7 +87,8 @@ impl<'a> Keys<'a> for Fixed<'a> {
     }
 }
 
-/// Arrow's views of 16 bytes: the low 4 are a key's length, up to 12 bytes of it follow, and more stand in a buffer.
+/// Arrow's views of 16 bytes: the low 4 are a key's length; up to 12 bytes of key follow, and a longer key is in a
+/// buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Views<'a, B> {
     /// The views' own bytes.
@@ -100,7 +101,7 @@ const VIEW: usize = 16;
 const INLINE: usize = 12;
 
 impl<'a, B: Deref<Target = [u8]> + Sync> Views<'a, B> {
-    /// What can be read from a key's first byte on, and the key's length.
+    /// The bytes readable from a key's first byte on, and the key's length.
     #[inline]
     fn window(&self, row: usize) -> Option<(&'a [u8], usize)> {
         let start = row * VIEW;

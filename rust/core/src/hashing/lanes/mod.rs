@@ -1,10 +1,10 @@
-//! Kafka's murmur2 over many keys at once, by the widest lanes that the processor has; the core's only unsafe code.
+//! Kafka's murmur2 over many keys at once, with the widest lanes that the processor has; the core's only unsafe code.
 //!
-//! A register holds the hashes of as many keys as it has lanes, and each step is taken by all of them: 4 with NEON,
-//! 8 with AVX2, 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded 16 at a time
-//! from where the keys lie (a last block of 4 bytes is gathered where that is quick), past a key's end too but never
-//! past its buffer's: keys that lie so close to it, the rows that fill no register and any other processor's go the
-//! scalar way, one key after the other.
+//! A register holds the hashes of as many keys as it has lanes, and each step applies to all of them: 4 with NEON, 8
+//! with AVX2, 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded
+//! 16 at a time from where the keys are (a last block of 4 bytes is gathered if that is fast), perhaps past a key's end
+//! but never past its buffer's end. Keys too close to that end, rows that do not fill a register, and other processors
+//! use the scalar way, one key after the other.
 
 #![expect(
     unsafe_code,
@@ -40,12 +40,12 @@ pub(crate) use offset::Offset;
 
 use super::{Partitions, murmur2, to_positive};
 
-/// What becomes of a hash.
+/// What happens to a hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finish {
-    /// It is the answer.
+    /// The hash is the answer.
     Hash,
-    /// `toPositive(hash) % n` is.
+    /// The answer is `toPositive(hash) % n`.
     Partition(Divisor),
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum Lanes {
 }
 
 impl Lanes {
-    /// The widest that this processor has.
+    /// The widest lanes that this processor has.
     pub(crate) fn widest() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -98,7 +98,7 @@ impl Lanes {
         Self::Scalar
     }
 
-    /// Gives `answers` one for each key of `rows`, 0 where `validity` says that there is none.
+    /// Writes an answer for each key of `rows`, and 0 where `validity` says that there is no key.
     ///
     /// # Errors
     /// The first row whose key lies outside of its buffer.
@@ -133,7 +133,7 @@ fn scalar<'a, K: Keys<'a>>(
     each(keys, rows, validity, |key| finish.of(key), answers)
 }
 
-/// Gives `answers` what `rule` says of each key of `rows`, 0 where `validity` says that there is none.
+/// Writes the answer of `rule` for each key of `rows`, and 0 where `validity` says that there is no key.
 ///
 /// # Errors
 /// The first row whose key lies outside of its buffer.

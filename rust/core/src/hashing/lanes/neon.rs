@@ -17,7 +17,7 @@ use crate::hashing::partitions::TO_POSITIVE;
 const LANES: usize = 4;
 type Vector = uint32x4_t;
 
-/// That this processor has NEON.
+/// Shows that this processor has NEON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Here(());
 
@@ -27,8 +27,8 @@ impl Here {
     }
 }
 
-/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
-/// 16 bytes must be readable from each place. A macro, as with AVX2.
+/// The four words at each lane's address: the first of all lanes, the second, the third and the fourth. Unsafe: 16
+/// bytes must be readable from each address. A macro, as with AVX2.
 macro_rules! words {
     ($place:expr) => {{
         let place = $place;
@@ -62,7 +62,7 @@ fn load(numbers: &[i32]) -> Vector {
     unsafe { vld1q_u32(numbers.as_ptr().cast()) }
 }
 
-/// How far each offset is from the first, `None` where one does not fit into 32 bits without a sign.
+/// Each offset's distance from the first; `None` if one does not fit into 32 unsigned bits.
 #[target_feature(enable = "neon")]
 #[inline]
 fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
@@ -129,7 +129,7 @@ fn shift_right<const BITS: u32>(vector: Vector) -> Vector {
     shift_right_by(vector, BITS)
 }
 
-/// ARM shifts to the left, and so to the right by less than nothing.
+/// ARM shifts only to the left, so a right shift is by a negative number.
 #[target_feature(enable = "neon")]
 #[inline]
 fn shift_right_by(vector: Vector, bits: u32) -> Vector {
@@ -143,7 +143,7 @@ fn powers_of_two(exponents: Vector) -> Vector {
     vshlq_u32(splat(1), vreinterpretq_s32_u32(exponents))
 }
 
-/// The greatest of numbers below 2^31.
+/// The largest of numbers below 2^31.
 #[target_feature(enable = "neon")]
 #[inline]
 fn maximum(vector: Vector) -> i32 {
@@ -183,7 +183,7 @@ fn only(bits: u32, vector: Vector) -> Vector {
     and(vector, vtstq_u32(splat(bits), lane))
 }
 
-/// What is left of numbers below 2^31, by [`Divisor::remainder`].
+/// The remainders of numbers below 2^31, as [`Divisor::remainder`].
 #[target_feature(enable = "neon")]
 #[inline]
 fn remainder(numbers: Vector, n: Divisor) -> Vector {
@@ -194,12 +194,12 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     sub(numbers, mul(shift_right_by(upper_halves, n.shift), splat(n.n)))
 }
 
-/// Nothing is fetched ahead: nobody has measured that it pays here.
+/// Nothing is prefetched: nobody has measured that it pays here.
 #[target_feature(enable = "neon")]
 #[inline]
 fn fetch(_: *const u8) {}
 
-/// The word that stands at each of some distances: NEON gathers nothing.
+/// The word at each of some distances: NEON has no gather.
 ///
 /// # Safety
 /// None.
@@ -209,10 +209,10 @@ unsafe fn gathered(_: *const u8, _: &[i32; LANES]) -> Option<Vector> {
     None
 }
 
-/// There is no shorter way to the words of keys that have any.
+/// There is no shortcut for short keys here.
 const SHORT: usize = 0;
 
-/// The words of keys that have none.
+/// Never called, because there is no shortcut.
 ///
 /// # Safety
 /// None.

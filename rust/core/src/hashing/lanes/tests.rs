@@ -1,4 +1,5 @@
-//! Every kind of lanes beside the scalar definition: over all lengths, alignments, slices, layouts and ends of buffers.
+//! Every kind of lanes, compared with the scalar definition: over all lengths, alignments, slices, layouts and ends of
+//! buffers.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use crate::hashing::{Partitions, murmur2, to_positive};
 type Outcome = Result<(), TestCaseError>;
 
 impl Lanes {
-    /// All that this processor has.
+    /// All kinds that this processor has.
     fn all() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         let wide = [super::avx2::Here::look().map(Self::Avx2), super::avx512::Here::look().map(Self::Avx512)];
@@ -31,7 +32,7 @@ fn finishes() -> impl Iterator<Item = (Finish, Option<u32>)> {
     std::iter::once((Finish::Hash, None)).chain(counts.map(|(n, count)| (Finish::partition(n), Some(count))))
 }
 
-/// What is to come out: the scalar hash, and a modulo that divides.
+/// The expected answers: the scalar hash, and a modulo by division.
 fn expected(key: Option<&[u8]>, n: Option<u32>) -> i32 {
     match (key.map(murmur2), n) {
         (None, _) => 0,
@@ -40,7 +41,7 @@ fn expected(key: Option<&[u8]>, n: Option<u32>) -> i32 {
     }
 }
 
-/// What lanes answer; the rows are in one piece.
+/// The answers of lanes; the rows are in one piece.
 fn answers<'a, K: Keys<'a>>(
     lanes: Lanes,
     keys: &K,
@@ -89,7 +90,7 @@ where
     (data.into(), offsets.into_iter().flat_map(O::try_from).collect())
 }
 
-/// Keys as views, those of more than 12 bytes by turns in two buffers that end where their last key does.
+/// Keys as views; those of more than 12 bytes alternate between two buffers that end with their last key.
 fn viewed(keys: &[Vec<u8>]) -> (Box<[u8]>, [Box<[u8]>; 2]) {
     let (mut views, mut buffers) = (Vec::new(), [vec![1, 2, 3], Vec::new()]);
     for (row, key) in keys.iter().enumerate() {
@@ -145,7 +146,8 @@ fn every_length_at_every_distance_from_the_buffers_end() -> Outcome {
     Ok(())
 }
 
-/// Groups whose keys are of one length go ways of their own in every layout, and so do those of which only a part counts.
+/// Groups of keys of one length have code paths of their own in every layout, and so do groups of which only a part
+/// counts.
 #[test]
 fn every_length_in_every_layout_behind_bytes_that_do_not_count() -> Outcome {
     for length in 0..=70 {
@@ -252,8 +254,8 @@ proptest! {
         same(&Fixed { data: &data, width, skip }, &wanted, None)?;
     }
 
-    /// Offsets that fall, are negative or lie behind the data: the first row that has such a key is named, as the
-    /// scalar way names it, and what stands under a null does not matter.
+    /// Offsets that fall, are negative or point beyond the data: the first row with such a key is named, as the scalar
+    /// way names it. What is stored under a null does not matter.
     #[test]
     fn broken_offsets_name_the_same_row(
         keys in prop::collection::vec(key(), 20..120),

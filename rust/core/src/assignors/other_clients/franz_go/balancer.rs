@@ -5,7 +5,7 @@ use crate::assignors::other_clients::go_group::GoGroup;
 /// No member.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// What is balanced. Partitions are numbered anew, topic after topic.
+/// The state of a balancing. Partitions are numbered anew, topic after topic.
 pub(super) struct Balancer {
     /// By topic, its place among the group's.
     pub(super) names: Vec<u32>,
@@ -73,8 +73,7 @@ impl Balancer {
         self.owner[partition as usize].member = member;
     }
 
-    /// `memberPartitions.remove`: the last one comes into the place; of a partition that is not there, the first one
-    /// goes.
+    /// `memberPartitions.remove`: the last partition takes the place; if the partition is missing, the first one goes.
     pub(super) fn remove(&mut self, member: u32, partition: u32) -> Option<()> {
         let list = &mut self.plan[member as usize];
         let place = list.iter().position(|&other| other == partition).unwrap_or(0);

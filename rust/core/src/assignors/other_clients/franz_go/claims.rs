@@ -10,8 +10,8 @@ use crate::go::map::Map;
 const KNOWN: u32 = 1 << 31;
 
 impl Balancer {
-    /// `parseMemberMetadata`: of each partition the newest claim, and the members whose claims come second, by
-    /// partition in the order of Go's map.
+    /// `parseMemberMetadata`: the newest claim on each partition, and the members with the second newest, by partition
+    /// in the order of Go's map.
     pub(super) fn take_claims(
         &mut self,
         group: &GoGroup<'_>,
@@ -79,7 +79,7 @@ impl Balancer {
         Some(())
     }
 
-    /// `tryRestickyStales`: an older claim counts where the newer one's member has given up the topic, or has more.
+    /// `tryRestickyStales`: an older claim counts if the newer claim's member gave up the topic, or has more.
     pub(super) fn give_back_stales(&mut self, stales: &[(u32, u32)], version: Version) -> Option<()> {
         for &(partition, member) in stales {
             let topic = self.topic_of[partition as usize] as usize;

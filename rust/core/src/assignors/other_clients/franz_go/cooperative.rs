@@ -3,7 +3,7 @@
 use super::Version;
 use crate::assignors::other_clients::go_group::GoGroup;
 
-/// Takes from the lists what its owner has to let go first. Since 1.21.4 a claim counts as owning only where nobody
+/// Takes from the lists what its owner has to give up first. Since 1.21.4, a claim counts as owning only if nobody
 /// claims the same partition in a later generation.
 pub(super) fn withhold(group: &GoGroup<'_>, version: Version, lists: &mut [Vec<u32>]) {
     let mut newest = vec![i32::MIN; group.topic_of.len()];

@@ -39,7 +39,7 @@ impl Levels {
         self.0.entry(level).or_default().push(member);
     }
 
-    /// Takes a member away; the last one comes into its place.
+    /// Removes a member; the last one takes its place.
     pub(super) fn remove(&mut self, level: usize, member: u32) {
         let Some(members) = self.0.get_mut(&level) else { return };
         if let Some(place) = members.iter().position(|&other| other == member) {
@@ -50,7 +50,7 @@ impl Levels {
         }
     }
 
-    /// Pairs the first members of the lowest and of the highest level, who come one level nearer to each other.
+    /// Pairs the first members of the lowest and the highest level, which get one level closer to each other.
     pub(super) fn meet(&mut self) -> Vec<(u32, u32)> {
         let (low, high) = (self.lowest(), self.highest());
         let count =

@@ -91,7 +91,7 @@ fn balanced(
                       before 1.21.4 panics (index out of range) in some orders of its maps";
         Error::ClientFails { assignor, reason: reason.to_owned() }
     })?;
-    // What a partition's second claimant is given back depends on the order; what is withheld changes the sizes.
+    // The order decides what a partition's second claimant gets back, and withheld partitions change the sizes.
     let (newest, clear) = (version == Version::V1_22, sticky::doubly_claimed(group) == 0);
     let same: &[_] = match (cooperative, newest, clear) {
         (false, true, true) => &["sizes", "moves"],
@@ -108,13 +108,13 @@ fn balanced(
 enum Version {
     /// Before 1.21: no racks.
     V1_20,
-    /// 1.21, from 1.21.4 on: racks where members have them.
+    /// 1.21, from 1.21.4 on: racks if members have them.
     V1_21,
-    /// 1.22 and later: racks with `BalanceRacks` alone, and the fewest moves.
+    /// 1.22 and later: racks only with `BalanceRacks`, and the fewest moves.
     V1_22,
 }
 
-/// Members as a leader sorts them: those with an instance id first and by it, the others by their ids.
+/// Members in the leader's order: first those with an instance ID, by that, then the others by their IDs.
 fn static_first(group: &GoGroup<'_>) -> Vec<u32> {
     let mut members = group.joined.clone();
     members.sort_by_key(|&member| match group.instances[member as usize] {
@@ -124,7 +124,7 @@ fn static_first(group: &GoGroup<'_>) -> Vec<u32> {
     members
 }
 
-/// `RangeBalancer`: each topic by itself, and with racks first the partitions whose leaders are in a member's rack.
+/// `RangeBalancer`: each topic by itself; with racks, first the partitions whose leaders are in a member's rack.
 fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); group.members()];
     let mut subscribers = vec![Vec::new(); group.topics()];
@@ -158,7 +158,7 @@ fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<u32>> {
     sorted(lists)
 }
 
-/// `RoundRobinBalancer`: all partitions in turn over the members, who are passed over where they do not subscribe.
+/// `RoundRobinBalancer`: all partitions in turn over the members, skipping those that do not subscribe.
 fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     let members = static_first(group);
     let mut places: Vec<Vec<usize>> = vec![Vec::new(); group.topics()];

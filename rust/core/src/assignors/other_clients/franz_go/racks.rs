@@ -4,7 +4,7 @@ use super::balancer::{Balancer, Racks};
 use crate::assignors::other_clients::go_group::GoGroup;
 
 impl Racks {
-    /// `initRacks`, where members and leaders have racks; topics come in the order of a map of their own.
+    /// `initRacks`, if members and leaders have racks; topics come in the order of a map of their own.
     pub(super) fn new(
         balancer: &Balancer,
         group: &GoGroup<'_>,

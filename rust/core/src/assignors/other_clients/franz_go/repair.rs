@@ -1,14 +1,14 @@
 //! The best plan among those with the same loads (`repair.go`, since 1.22): in racks first, then with the fewest moves.
 //!
-//! Topics with the same readers are a class, and a class's partitions in one rack are a row. How many of each row each
-//! member has is a table, and rotations through the table lower its price until none does.
+//! Topics with the same readers are a class, and a class's partitions in one rack are a row. A table has each member's
+//! number of partitions in each row, and rotations through the table lower its price until none can.
 
 use super::balancer::{Balancer, NOBODY};
 use super::rotations::{Entry, Finder, Rotation};
 
 struct Table {
     cells: Vec<Entry>,
-    /// By slot, its cell; none in a row without partitions.
+    /// By slot, its cell; none if its row has no partitions.
     cell_at: Vec<Option<usize>>,
     /// By member, its classes, sorted.
     classes: Vec<Vec<usize>>,
@@ -57,7 +57,7 @@ pub(super) fn run(balancer: &mut Balancer) {
     }
 }
 
-/// Of each topic the class of topics with the same readers, and how many there are.
+/// For each topic, its class of topics with the same readers; and how many classes there are.
 fn topic_classes(balancer: &Balancer) -> (Vec<usize>, usize) {
     if !balancer.complex {
         return (vec![0; balancer.subscribers.len()], 1);
@@ -175,7 +175,7 @@ impl Table {
         }
     }
 
-    /// `realizeAssignment`: every member first takes back what it had, as far as its counts go; the rest is dealt out.
+    /// `realizeAssignment`: every member first takes back what it had, up to its counts; the rest is dealt out.
     fn realize(&self, balancer: &mut Balancer) {
         let mut missing: Vec<usize> = self.cells.iter().map(|cell| cell.count).collect();
         let mut piles = vec![std::collections::VecDeque::new(); self.rows];

@@ -5,7 +5,7 @@
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) add: i64,
-    /// Nothing where there is none to give up.
+    /// None if there is none to give up.
     pub(super) drop: Option<i64>,
     pub(super) row: usize,
     pub(super) member: u32,
@@ -41,14 +41,14 @@ pub(super) struct Rotation {
     pub(super) shifts_load: bool,
 }
 
-/// What a search knows of its nodes.
+/// The state of a search's nodes.
 pub(super) struct Finder {
     rows: usize,
     members: usize,
-    /// By load the node of its level, if somebody has it.
+    /// By load, the node of its level, if a member has that load.
     levels: Vec<Option<usize>>,
     distances: Vec<i64>,
-    /// The node from which each was reached, and the cell by which.
+    /// The node from which each was reached, and the cell between them.
     via: Vec<Option<(usize, Option<usize>)>>,
 }
 
@@ -57,7 +57,7 @@ impl Finder {
         Self { rows, members, levels: Vec::new(), distances: Vec::new(), via: Vec::new() }
     }
 
-    /// Rotations that lower the price and share no node; none where the price is the lowest.
+    /// Rotations that lower the price and share no node; none if the price is the lowest.
     pub(super) fn find(&mut self, cells: &[Entry], loads: &[usize]) -> Vec<Rotation> {
         let nodes = self.begin(loads);
         for _ in 0..nodes {
@@ -89,7 +89,7 @@ impl Finder {
         Vec::new()
     }
 
-    /// Forgets the last search; how many nodes there are.
+    /// Forgets the last search, and returns the number of nodes.
     fn begin(&mut self, loads: &[usize]) -> usize {
         self.levels = vec![None; loads.iter().max().unwrap_or(&0) + 2];
         let mut nodes = self.rows + self.members;
@@ -114,7 +114,7 @@ impl Finder {
         nearer
     }
 
-    /// One node of every circle in which nodes were reached.
+    /// One node of every circle of reached nodes.
     fn on_cycles(&self) -> Vec<usize> {
         let mut seen = vec![None; self.via.len()];
         let mut roots = Vec::new();

@@ -1,4 +1,5 @@
-//! Who may take a partition from whom (`graph.go` of 1.22): the shortest way from a member to one with two more.
+//! Who may take a partition from whom (`graph.go` of 1.22): the shortest path from a member to one with two partitions
+//! more.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -44,7 +45,7 @@ impl StealGraph {
         &mut owners[place].1
     }
 
-    /// A partition changes hands; the last one of its owner's comes into its place.
+    /// A partition changes hands; its owner's last one takes its place.
     pub(super) fn change_owner(&mut self, topic_of: &[u32], partition: u32, from: u32, to: u32) {
         let topic = topic_of[partition as usize];
         let parts = self.parts(topic, from);
@@ -54,10 +55,10 @@ impl StealGraph {
         self.parts(topic, to).push(partition);
     }
 
-    /// `findSteal`: who takes which partition from whom, the most loaded first; empty where a member can have no more.
+    /// `findSteal`: who takes which partition from whom, the most loaded first; empty if a member cannot get more.
     pub(super) fn path(&self, balancer: &Balancer, member: u32) -> Vec<(u32, u32, u32)> {
         let load = |member: u32| balancer.plan[member as usize].len();
-        // By member, from whom the search came to it, and by which partition.
+        // By member, the previous member of the search, and the partition between them.
         let mut reached: Vec<Option<(u32, u32)>> = vec![None; balancer.plan.len()];
         let mut heap = BinaryHeap::from([(load(member), Reverse((0_usize, member)))]);
         while let Some((level, Reverse((distance, current)))) = heap.pop() {

@@ -1,5 +1,5 @@
 //! The same before 1.22 (`graph.go`): a partition that a member had at first is taken first, and the search stops at
-//! whoever comes first out of a heap whose order is not one.
+//! the first member out of a heap with an inconsistent order.
 
 use super::balancer::Balancer;
 use super::steal_graph::{StealGraph, ways};
@@ -17,7 +17,7 @@ struct Score {
     done: bool,
 }
 
-/// Members as container/heap has them.
+/// Members in a container/heap.
 struct Heap {
     scores: Vec<Option<Score>>,
     nodes: Vec<u32>,
@@ -78,7 +78,7 @@ impl Heap {
         self.nodes.get(place).and_then(|&node| self.scores[node as usize])
     }
 
-    /// `pathHeap.Less`: of two that would take back what was theirs, neither comes first.
+    /// `pathHeap.Less`: of two members that would take back their own, neither comes first.
     fn less(&self, one: usize, other: usize) -> bool {
         let (Some(one), Some(other)) = (self.score(one), self.score(other)) else { return false };
         let key = |score: Score| (std::cmp::Reverse(score.level), score.distance, score.node);

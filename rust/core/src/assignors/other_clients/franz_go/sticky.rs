@@ -9,7 +9,7 @@ use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::Draws;
 use crate::go::map::Map;
 
-/// What each member reads in one of the orders that Go's maps may have; nothing where an old franz-go panics.
+/// What each member reads in one of the possible orders of Go's maps; nothing if an old franz-go panics.
 pub(super) fn assign(
     group: &GoGroup<'_>,
     version: Version,
@@ -46,7 +46,7 @@ pub(super) fn assign(
     Some(super::sorted(lists))
 }
 
-/// Whether the order of Go's maps may decide anything: where members read several topics that have partitions.
+/// Whether the order of Go's maps may matter: if members read several topics with partitions.
 pub(super) fn has_choice(group: &GoGroup<'_>) -> bool {
     let stale = group.owned.offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]).count() > 1;
     let topics = (0..group.topics()).filter(|&topic| !group.partitions(topic).is_empty()).count();
@@ -100,7 +100,7 @@ impl Balancer {
         Some(())
     }
 
-    /// `topicPotentials`; before 1.22 a member that names a topic twice counts as two.
+    /// `topicPotentials`; before 1.22, a member that names a topic twice counts as two.
     fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[u32], version: Version) {
         let mut topics = vec![None; group.topics()];
         for (topic, &name) in self.names.iter().enumerate() {

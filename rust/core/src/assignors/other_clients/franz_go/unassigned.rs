@@ -1,4 +1,4 @@
-//! Who gets what nobody had: the least loaded member that reads the topic, by heaps as franz-go has them.
+//! Partitions that nobody had go to the least loaded member that reads the topic, by heaps as in franz-go.
 
 use super::Version;
 use super::balancer::{Balancer, NOBODY, Racks};
@@ -96,7 +96,7 @@ fn by_scanning(balancer: &mut Balancer) {
     }
 }
 
-/// Members by rack; rack 0 are those without one.
+/// Members by rack; rack 0 has those without one.
 fn by_rack(racks: &Racks, members: &[u32]) -> Vec<Vec<u32>> {
     let mut heaps = vec![Vec::new(); racks.count + 1];
     for &member in members {

@@ -7,10 +7,11 @@ use super::readers::Readers;
 use super::rules::Rules;
 use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::given::NONE;
+use crate::assignors::other_clients::gains::Gains;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::{Error, Result};
 
-/// From which round on it is looked whether rounds repeat.
+/// From this round on, it checks whether rounds repeat.
 const LONG: u64 = 8;
 
 /// The state of one balancing.
@@ -19,19 +20,19 @@ pub(super) struct Balance<'a> {
     readers: Readers,
     hashes: HashOrder,
     rules: Rules,
-    /// By member its partitions.
+    /// By member, its partitions.
     lists: Vec<Vec<u32>>,
-    /// By partition its owner.
+    /// By partition, its owner.
     owner: Vec<u32>,
     previous: Vec<Option<u32>>,
-    /// Members that take no part, and stand in `sorted` no more.
+    /// Members that do not take part, and are no longer in `sorted`.
     fixed: Vec<bool>,
-    /// Fixed members that Python's `defaultdict` has made again, without partitions, when it was asked for them.
+    /// Fixed members that Python's `defaultdict` created again, without partitions, when it was asked for them.
     ghosts: Vec<bool>,
     /// By number of partitions, then by id.
     sorted: SortedMembers,
     movements: Movements,
-    /// A member that could gain, and the partition, as they were found last.
+    /// The last found member that could gain, and the partition.
     gaining: Option<(u32, u32)>,
     revokes: bool,
 }
@@ -77,7 +78,7 @@ impl<'a> Balance<'a> {
         SortedMembers::new(&counts, |member| self.fixed[member as usize])
     }
 
-    /// Balances; the argument is all partitions in the order in which they are looked at.
+    /// Balances; the argument has all partitions in the order in which they are considered.
     pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<(Vec<Vec<u32>>, HashOrder)> {
         let mut unassigned: Vec<u32> =
             partitions.iter().copied().filter(|&each| self.owner[each as usize] == NONE).collect();
@@ -115,7 +116,7 @@ impl<'a> Balance<'a> {
         self.readers.of_topic[self.topic(partition) as usize].len() >= 2
     }
 
-    /// Moves partitions until a round moves none; whether any has moved. Rounds that repeat never end.
+    /// Moves partitions until a round moves none; returns whether any has moved. Repeating rounds never end.
     fn reassign(&mut self, partitions: &[u32]) -> Result<bool> {
         let mut moved = false;
         let mut seen = None;
@@ -199,31 +200,15 @@ impl<'a> Balance<'a> {
         if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
             return true;
         }
-        if self.gaining.is_some_and(|(member, partition)| self.gains(member, partition)) {
-            return false;
-        }
-        self.gaining = self.find_gaining();
+        let gains = Gains {
+            group: self.group,
+            lists: &self.lists,
+            owner: &self.owner,
+            topics: &self.readers.topics,
+            most: &self.readers.most,
+        };
+        self.gaining = gains.find(&self.sorted, self.gaining);
         self.gaining.is_none()
-    }
-
-    fn gains(&self, member: u32, partition: u32) -> bool {
-        let count = self.lists[member as usize].len();
-        count != self.readers.most[member as usize] && self.load(partition) > count
-    }
-
-    /// How many partitions a partition's owner has.
-    fn load(&self, partition: u32) -> usize {
-        self.lists.get(self.owner[partition as usize] as usize).map_or(0, Vec::len)
-    }
-
-    fn find_gaining(&self) -> Option<(u32, u32)> {
-        let heaviest = |topic| self.group.of_topic(topic).max_by_key(|&partition| self.load(partition));
-        let heaviest: Vec<_> = (0..).take(self.group.topics.len()).map(heaviest).collect();
-        self.sorted.iter().find_map(|(_, member)| {
-            let topics = self.readers.topics(member).iter();
-            let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
-            found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
-        })
     }
 
     /// `_get_balance_score`: the differences of all pairs of members.

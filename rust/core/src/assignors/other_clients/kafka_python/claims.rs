@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::assignors::Given;
 use crate::assignors::other_clients::numbered::Numbered;
 
-/// A member's claims as the leader reads them: a place among the topics given, and a partition.
+/// A member's claims as the leader reads them: a topic's place in the input, and a partition.
 pub(super) struct Claims {
     pub(super) generation: i32,
     pub(super) partitions: Vec<(u32, i32)>,
@@ -48,9 +48,9 @@ fn by_topic(given: &Given<'_>, member: usize) -> Vec<Vec<(u32, i32)>> {
     lists
 }
 
-/// Who had what (`_init_current_assignments`).
+/// Who owned what (`_init_current_assignments`).
 pub(super) struct Before {
-    /// Whether nobody claims anything, not even a partition that is not there.
+    /// Whether nobody claims anything, not even a missing partition.
     pub(super) is_fresh: bool,
     /// By member, its partitions in the order in which they were first claimed by anybody.
     pub(super) lists: Vec<Vec<u32>>,
@@ -69,7 +69,7 @@ impl Before {
                     order.push(partition);
                 }
                 match known.iter_mut().find(|(other, _)| other == generation) {
-                    // Generation 0 is false to Python, and the last of its claimants counts.
+                    // Generation 0 is false in Python, so the last one that claims it counts.
                     Some(known) if *generation == 0 => known.1 = member,
                     Some(_) => {}
                     None => known.push((*generation, member)),

@@ -4,18 +4,18 @@ use crate::assignors::other_clients::{answer, in_byte_order};
 use crate::assignors::{Assignment, Given};
 use crate::{Error, Result};
 
-/// Puts members, as places in what was given, into the order in which they take their turns.
+/// Sorts members, as places in the input, into the order of their turns.
 pub(super) type Order = fn(&Given<'_>, &[u32]) -> Vec<u32>;
 
-/// By their ids alone.
+/// By their IDs only.
 pub(super) fn by_id(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
     let mut sorted = members.to_vec();
     sorted.sort_by_key(|&member| given.members[member as usize]);
     sorted
 }
 
-/// Static members first, by instance id, then the others by id; of several runs of one kind in the order given only the
-/// last is there, for `itertools.groupby` groups what stands together and a `dict` keeps the last group of a key.
+/// Static members first, by instance ID, then the others by ID. If one kind forms several runs in the input, only the
+/// last run survives, because `itertools.groupby` groups neighbours and a `dict` keeps the last group of a key.
 pub(super) fn last_runs(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
     let is_static = |member: &u32| given.instance_ids[*member as usize].is_some();
     let mut runs = [Vec::new(), Vec::new()];
@@ -28,7 +28,7 @@ pub(super) fn last_runs(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
     runs.concat()
 }
 
-/// `RangePartitionAssignor.assign`. A member that names a topic twice stands in its row twice, and its last range counts.
+/// `RangePartitionAssignor.assign`. A member that names a topic twice is in its row twice, and its last range counts.
 pub(super) fn range(given: &Given<'_>, order: Order) -> Assignment {
     let mut readers = vec![Vec::new(); given.topics.len()];
     for member in 0..given.members.len() {
@@ -57,8 +57,8 @@ pub(super) fn range(given: &Given<'_>, order: Order) -> Assignment {
     answer(&lists, None)
 }
 
-/// `RoundRobinPartitionAssignor.assign`. Where `raises` names an assignor, that takes a static member's pair of ids for the
-/// id of whoever is next once somebody in turn has to be passed over.
+/// `RoundRobinPartitionAssignor.assign`. If `raises` names an assignor, that one takes a static member's pair of IDs
+/// for an ID as soon as a member has to be skipped.
 pub(super) fn round_robin(
     given: &Given<'_>,
     order: Order,

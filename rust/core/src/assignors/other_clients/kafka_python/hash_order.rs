@@ -2,7 +2,7 @@
 
 use crate::assignors::Chance;
 
-/// An order that a seed stands for.
+/// The order for a seed.
 pub(super) struct HashOrder {
     seed: u64,
     has_chosen: bool,
@@ -19,7 +19,7 @@ impl HashOrder {
         set.iter().copied().min_by_key(|&partition| self.hash(partition))
     }
 
-    /// What has been left to chance.
+    /// What was left to chance.
     pub(super) fn chance(&self) -> Option<Chance> {
         let why = "the order of Python's sets, which PYTHONHASHSEED decides";
         self.has_chosen.then_some(Chance { why, same: &[] })

@@ -12,7 +12,7 @@ mod sticky;
 use super::ClientAssignor;
 use rules::Rules;
 
-/// Those of kafka-python: 2.3.0 brought static members, 3.0.0 `cooperative-sticky`, and 3.0.12 an end to circles.
+/// Those of kafka-python: 2.3.0 added static members, 3.0.0 `cooperative-sticky`, and 3.0.12 stopped circles.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
     ClientAssignor::new("kafka-python:range", |given| Ok(eager::range(given, eager::last_runs))),
     ClientAssignor::new("kafka-python:range@2.2", |given| Ok(eager::range(given, eager::by_id))),

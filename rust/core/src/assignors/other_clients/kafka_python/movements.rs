@@ -10,12 +10,12 @@ use crate::assignors::other_clients::numbered::Numbered;
 pub(super) struct Movements {
     /// Topic, source and destination, and the partitions that went this way.
     ways: BTreeMap<(u32, u32, u32), Vec<u32>>,
-    /// By partition, from whom it has come to whom.
+    /// By partition, where it came from and where it went.
     moved: BTreeMap<u32, (u32, u32)>,
 }
 
 impl Movements {
-    /// The partition that moves in this one's stead: one of the topic that has come the opposite way, if there is any.
+    /// The partition that moves instead of this one: one of the same topic that came the opposite way, if there is one.
     pub(super) fn instead(
         &self,
         group: &Numbered<'_>,
@@ -29,7 +29,7 @@ impl Movements {
         self.ways.get(&way).and_then(|set| hashes.first(set)).unwrap_or(partition)
     }
 
-    /// A partition moves; back to where it has come from, it has not moved at all.
+    /// Moves a partition. If it goes back to where it came from, it counts as not moved.
     pub(super) fn record(&mut self, group: &Numbered<'_>, partition: u32, from: u32, to: u32) {
         let topic = group.topic_of[partition as usize];
         let before = self.moved.remove(&partition);

@@ -1,14 +1,14 @@
-//! Who may read what, of members' subscriptions as they were sent.
+//! Who may read what, from members' subscriptions as they were sent.
 
 use crate::assignors::other_clients::numbered::Numbered;
 
 /// Who may read what.
 pub(super) struct Readers {
-    /// By topic its readers in the order given; who names it twice stands there twice.
+    /// By topic, its readers in the order given; a member that names it twice is there twice.
     pub(super) of_topic: Vec<Vec<u32>>,
-    /// By member its topics, sorted, each once.
-    topics: Vec<Vec<u32>>,
-    /// By member how many partitions its subscription has, those of a topic twice that it names twice.
+    /// By member, its topics, sorted, each once.
+    pub(super) topics: Vec<Vec<u32>>,
+    /// By member, how many partitions its subscription has; a topic that it names twice counts twice.
     pub(super) most: Vec<usize>,
 }
 
@@ -32,10 +32,6 @@ impl Readers {
             topics: group.subscribed.iter().map(once).collect(),
             most: group.subscribed.iter().map(count).collect(),
         }
-    }
-
-    pub(super) fn topics(&self, member: u32) -> &[u32] {
-        &self.topics[member as usize]
     }
 
     pub(super) fn reads(&self, member: u32, topic: u32) -> bool {

@@ -4,6 +4,6 @@
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) assignor: &'static str,
-    /// Whether a substitute that moved earlier is moved back together with the partition, or else goes on alone.
+    /// Whether a substitute that moved earlier moves back together with the partition, or moves on alone.
     pub(super) undoes_both: bool,
 }

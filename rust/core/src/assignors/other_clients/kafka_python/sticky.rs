@@ -16,10 +16,10 @@ pub(super) fn sticky(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
     Ok(group.answer(&lists, hashes.chance()))
 }
 
-/// `CooperativeStickyAssignor.assign`: what the last claimant does not keep is withheld from whoever gets it.
+/// `CooperativeStickyAssignor.assign`: what the last claimant does not keep is withheld from its new owner.
 pub(super) fn cooperative(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
     let mut group = numbered(given, rules)?;
-    // Its metadata has the topics sorted.
+    // Its metadata have the topics sorted.
     for topics in &mut group.subscribed {
         topics.sort_unstable();
     }

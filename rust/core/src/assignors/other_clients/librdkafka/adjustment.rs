@@ -1,4 +1,4 @@
-//! What a cooperative group is told now, and what is withheld (`rd_kafka_cooperative_protocol_adjust_assignment`).
+//! What a cooperative group gets now, and what is withheld (`rd_kafka_cooperative_protocol_adjust_assignment`).
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use super::claims::Claims;
 use super::leader::Leader;
 
-/// What members keep, then what nobody owns, then what is owned and assigned to nobody, which goes back to its claimant
-/// even if that reads the topic no more. The last claimant in the order of members counts as the owner.
+/// What members keep, then what nobody owns, then what is owned but assigned to nobody, which goes back to its claimant
+/// even if that no longer reads the topic. The last claimant in the order of members counts as the owner.
 pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let pairs = |lists: &[Vec<u32>]| -> Vec<(u32, u32)> {
         let of = |&member: &u32| {
@@ -15,7 +15,10 @@ pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -
         };
         leader.members.iter().map(of).collect::<Vec<Vec<_>>>().concat()
     };
-    let (assigned, claimed) = (pairs(lists), pairs(&claims.of));
+    let (mut assigned, claimed) = (pairs(lists), pairs(&claims.of));
+    // Of a partition in two lists the last one counts.
+    let last: HashMap<u32, u32> = assigned.iter().copied().collect();
+    assigned.retain(|(partition, member)| last[partition] == *member);
     let owner: HashMap<u32, u32> = claimed.iter().copied().collect();
     let mut adjusted = vec![Vec::new(); lists.len()];
     for &(partition, member) in &assigned {

@@ -5,33 +5,35 @@ use super::fails::{NAME, dies};
 use super::leader::Leader;
 use super::movements::{Moved, Movements};
 use super::readers::Readers;
+use super::version::Version;
+use crate::assignors::NoRack;
 use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::given::NONE;
 use crate::{Error, Result};
 
-/// More rounds than any group takes that comes to an end.
+/// More rounds than any group needs that ever ends.
 const MOST_ROUNDS: u32 = 1 << 16;
 
 /// The state of one balancing.
 pub(super) struct Balance<'a> {
-    leader: &'a Leader<'a>,
+    pub(super) leader: &'a Leader<'a>,
     claims: &'a Claims,
-    readers: Readers,
-    /// By member its partitions.
-    lists: Vec<Vec<u32>>,
-    /// By partition its owner, which at first is its last claimant and need not have it in its list.
-    owner: Vec<u32>,
-    /// By partition whether it is in a list.
+    pub(super) readers: Readers,
+    /// By member, its partitions.
+    pub(super) lists: Vec<Vec<u32>>,
+    /// By partition, its owner, which at first is its last claimant and may not have it in its list.
+    pub(super) owner: Vec<u32>,
+    /// By partition, whether it is in a list.
     is_listed: Vec<bool>,
     /// Whether a partition may be in the lists of two members.
-    is_doubled: bool,
-    /// Members that take no part, and do not stand in `sorted`: those that the leader could not read among them.
-    fixed: Vec<bool>,
+    pub(super) is_doubled: bool,
+    /// Members that do not take part and are not in `sorted`, including those that the leader could not read.
+    pub(super) fixed: Vec<bool>,
     /// By number of partitions, then by id.
-    sorted: SortedMembers,
+    pub(super) sorted: SortedMembers,
     movements: Movements,
-    /// A member that could gain, and the partition, as they were found last.
-    gaining: Option<(u32, u32)>,
+    /// The last found member that could gain, and the partition.
+    pub(super) gaining: Option<(u32, u32)>,
     by_rack: bool,
     revokes: bool,
 }
@@ -82,11 +84,13 @@ impl<'a> Balance<'a> {
         SortedMembers::new(&counts, |member| self.fixed[member as usize])
     }
 
-    /// Balances; the argument is all partitions in the order in which they are looked at.
+    /// Balances; the argument has all partitions in the order in which they are considered.
     pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<Vec<Vec<u32>>> {
         let mut unassigned: Vec<u32> =
             partitions.iter().copied().filter(|&each| !self.is_listed[each as usize]).collect();
-        let is_initial = self.sorted.bounds().is_none_or(|(_, most)| most == 0);
+        // 1.6 looks up the count under the member's ID.
+        let is_initial =
+            self.leader.version > Version::UpTo16 && self.sorted.bounds().is_none_or(|(_, most)| most == 0);
         let mut left = unassigned.clone();
         if self.by_rack {
             left.retain(|&partition| !self.assign(partition, true));
@@ -102,12 +106,12 @@ impl<'a> Balance<'a> {
             self.fixed[member] |= has_all && !list.iter().any(|&partition| self.is_shared(partition));
         }
         self.sorted = self.sorted_members();
-        let before = (self.lists.clone(), self.score(&self.lists));
+        let before = self.lists.clone();
         if !self.revokes {
             self.reassign(&unassigned)?;
         }
-        if self.reassign(&partitions)? && !is_initial && self.score(&self.lists) >= before.1 {
-            self.lists = before.0;
+        if self.reassign(&partitions)? && !is_initial && self.is_no_better(&before) {
+            self.lists = before;
         }
         Ok(self.lists)
     }
@@ -116,8 +120,11 @@ impl<'a> Balance<'a> {
         self.leader.group.topic_of[partition as usize]
     }
 
-    /// Whether a member's rack has a replica; a member without a rack is near to none.
+    /// Whether a member's rack has a replica: never for an empty rack, always for a null one.
     fn is_near(&self, member: u32, partition: u32) -> bool {
+        if self.leader.rack(member).is_none() {
+            return self.leader.no_rack(member) == NoRack::Null;
+        }
         let (topic, number) = (self.topic(partition), self.leader.group.pair(partition).1);
         let racks = self.leader.racks(topic, usize::try_from(number).unwrap_or(usize::MAX));
         self.leader.rack(member).is_some_and(|rack| racks.contains(&rack))
@@ -140,12 +147,12 @@ impl<'a> Balance<'a> {
         found.is_some()
     }
 
-    /// `performReassignments`: moves partitions until a round moves none; whether any has moved.
+    /// `performReassignments`: moves partitions until a round moves none; returns whether any has moved.
     fn reassign(&mut self, partitions: &[u32]) -> Result<bool> {
         for round in 0..MOST_ROUNDS {
             let mut changed = false;
             for &partition in partitions {
-                if self.is_balanced() {
+                if self.is_balanced()? {
                     break;
                 }
                 changed |= self.move_on(partition)?;
@@ -177,7 +184,7 @@ impl<'a> Balance<'a> {
         Ok(true)
     }
 
-    /// Its map has fixed members no more.
+    /// Its map no longer has fixed members.
     fn refuse_fixed(&self, member: u32) -> Result<()> {
         if !self.fixed[member as usize] {
             return Ok(());
@@ -195,7 +202,7 @@ impl<'a> Balance<'a> {
         let moved = Moved { topic, partition, from: owner, to: member };
         let substitute = self.movements.instead(moved)?;
         let owner = self.owner[self.movements.read(substitute)? as usize];
-        // Once it is off its list, the same place in that may hold another one.
+        // Once it is off its list, its place may hold another one.
         let partition = self.movements.record(substitute, topic, owner, member)?;
         let list = &mut self.lists[owner as usize];
         if let Some(place) = list.iter().position(|&other| other == partition) {
@@ -210,76 +217,5 @@ impl<'a> Balance<'a> {
         self.lists[member as usize].push(partition);
         self.owner[partition as usize] = member;
         self.sorted.up(member);
-    }
-
-    /// `isBalanced`.
-    fn is_balanced(&mut self) -> bool {
-        if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
-            return true;
-        }
-        if self.is_doubled {
-            return !self.gains_doubled();
-        }
-        if self.gaining.is_some_and(|(member, partition)| self.gains(member, partition)) {
-            return false;
-        }
-        self.gaining = self.find_gaining();
-        self.gaining.is_none()
-    }
-
-    fn gains(&self, member: u32, partition: u32) -> bool {
-        let count = self.lists[member as usize].len();
-        count != self.readers.most[member as usize] && self.load(partition) > count
-    }
-
-    /// How many partitions a partition's owner has.
-    fn load(&self, partition: u32) -> usize {
-        self.lists.get(self.owner[partition as usize] as usize).map_or(0, Vec::len)
-    }
-
-    fn find_gaining(&self) -> Option<(u32, u32)> {
-        let group = &self.leader.group;
-        let heaviest = |topic| group.of_topic(topic).max_by_key(|&partition| self.load(partition));
-        let heaviest: Vec<_> = (0..).take(group.topics.len()).map(heaviest).collect();
-        self.sorted.iter().find_map(|(_, member)| {
-            let topics = self.readers.topics[member as usize].iter();
-            let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
-            found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
-        })
-    }
-
-    /// Whether a member could gain where a partition may be in two lists: the first of the members that has it counts.
-    fn gains_doubled(&self) -> bool {
-        let mut loads = vec![0; self.owner.len()];
-        let members = self.leader.members.iter().rev().filter(|&&member| !self.fixed[member as usize]);
-        for list in members.map(|&member| &self.lists[member as usize]) {
-            for &partition in list {
-                loads[partition as usize] = list.len();
-            }
-        }
-        self.sorted.iter().any(|(count, member)| {
-            let topics = self.readers.topics[member as usize].iter();
-            let mut partitions = topics.flat_map(|&topic| self.leader.group.of_topic(topic));
-            count != self.readers.most[member as usize]
-                && partitions.any(|partition| {
-                    loads[partition as usize] > count && !self.lists[member as usize].contains(&partition)
-                })
-        })
-    }
-
-    /// `getBalanceScore`: the differences of all pairs of members, in C's 32 bits.
-    fn score(&self, lists: &[Vec<u32>]) -> i32 {
-        let counted = self.leader.members.iter().filter(|&&member| !self.fixed[member as usize]);
-        let mut counts: Vec<i64> =
-            counted.filter_map(|&member| i64::try_from(lists[member as usize].len()).ok()).collect();
-        counts.sort_unstable();
-        let (mut score, mut sum) = (0_i64, 0_i64);
-        for (members, count) in (0_i64..).zip(counts) {
-            score = score.wrapping_add(count * members - sum);
-            sum += count;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "C's sum overflows the same way")]
-        let score = score as i32;
-        score
     }
 }

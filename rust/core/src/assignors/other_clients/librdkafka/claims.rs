@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 
 use super::leader::Leader;
+use super::version::Version;
 
-/// Partitions that members own, numbered behind those that are there where they are not.
+/// Partitions that members own; missing ones are numbered after the existing ones.
 pub(super) struct Claims {
-    /// By member what it claims, in its order.
+    /// By member, its claims, in its order.
     pub(super) of: Vec<Vec<u32>>,
-    /// The partitions that are not there: a topic, as a place in what was given, and a number.
+    /// The missing partitions: a topic's place in the input, and a number.
     pub(super) absent: Vec<(u32, i32)>,
-    /// By member what it had in the highest generation.
+    /// By member, what it had in the highest generation.
     pub(super) lists: Vec<Vec<u32>>,
-    /// By partition who had it in the generation before.
+    /// By partition, who had it in the generation before.
     pub(super) previous: HashMap<u32, u32>,
-    /// By partition its last claimant in the order of members, where no two claim it in one generation.
+    /// By partition, its last claimant in the order of members, unless two claim it in one generation.
     pub(super) owner: HashMap<u32, u32>,
 }
 
@@ -41,6 +42,10 @@ impl Claims {
                     })
                 });
                 claims.of[member as usize].push(partition);
+                if leader.version == Version::UpTo16 {
+                    // It looks at the new assignment, which is still empty.
+                    continue;
+                }
                 claims.owner.insert(partition, member);
                 let known = claimants.entry(partition).or_default();
                 if known.is_empty() {
@@ -52,6 +57,14 @@ impl Claims {
         // Its maps are walked newest entry first.
         for partition in order.into_iter().rev() {
             let known = claimants.entry(partition).or_default();
+            if !leader.version.has_racks() {
+                // Without any generation, the first claimant has it, and the second counts as its previous owner.
+                if let [(_, first), rest @ ..] = &known[..] {
+                    claims.lists[*first as usize].push(partition);
+                    claims.previous.extend(rest.first().map(|&(_, second)| (partition, second)));
+                }
+                continue;
+            }
             known.sort_by_key(|&(generation, _)| generation);
             if known.windows(2).any(|pair| pair[0].0 == pair[1].0) {
                 claims.owner.remove(&partition);

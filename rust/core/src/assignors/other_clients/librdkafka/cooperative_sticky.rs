@@ -5,20 +5,36 @@ use std::collections::BinaryHeap;
 use super::adjustment::adjust;
 use super::balance::Balance;
 use super::claims::Claims;
-use super::fails::dies;
+use super::fails::{dies, dies_since};
 use super::leader::Leader;
 use super::readers::Readers;
-use crate::Result;
+use super::version::Version;
 use crate::assignors::other_clients::answer;
-use crate::assignors::{Assignment, Given};
+use crate::assignors::{Assignment, Given, NoRack};
+use crate::{Error, Result};
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
-pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
-    let leader = Leader::new(given)?;
+pub(super) fn assign(given: &Given<'_>, version: Version) -> Result<Assignment> {
+    assigned(given, version).map_err(|error| match error {
+        Error::ClientFails { reason, .. } => Error::ClientFails { assignor: version.assignor(), reason },
+        other => other,
+    })
+}
+
+fn assigned(given: &Given<'_>, version: Version) -> Result<Assignment> {
+    let leader = Leader::new(given, version)?;
     if leader.members.is_empty() {
         return Err(dies(
             "no member has a subscription that it can read, upon which librdkafka reads past its list",
         ));
+    }
+    if let Some(member) = without_rack_field(&leader) {
+        let member = given.members[leader.group.places[member as usize] as usize];
+        let reason = format!(
+            "racks matter to this group and member {member:?} sends a subscription of a version before 3, which has no \
+             rack, upon which librdkafka follows a null pointer"
+        );
+        return Err(dies_since("2.2.0", &reason));
     }
     let mut claims = Claims::new(&leader);
     let readers = Readers::new(&leader);
@@ -33,13 +49,21 @@ pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
     Ok(answer(&leader.group.numbers.iter().map(of).collect::<Vec<_>>(), None))
 }
 
-/// `areSubscriptionsIdentical`: as far as topics have partitions.
+/// A member that reads some topic and sends no rack, if racks matter (`rd_kafka_rack_info_new`).
+fn without_rack_field(leader: &Leader<'_>) -> Option<u32> {
+    let mut members = leader.topics.iter().flat_map(|topic| &topic.members).copied();
+    let found =
+        members.find(|&member| leader.rack(member).is_none() && leader.no_rack(member) == NoRack::Unsaid);
+    found.filter(|_| leader.has_racks(&leader.topics))
+}
+
+/// `areSubscriptionsIdentical`, for topics that have partitions.
 fn are_identical(leader: &Leader<'_>) -> bool {
     let mut there = leader.topics.iter().filter(|topic| leader.count(topic.topic) > 0);
     there.all(|topic| topic.members.len() == leader.members.len())
 }
 
-/// `sortPartitions`: the order in which partitions are looked at.
+/// `sortPartitions`: the order in which partitions are considered.
 fn sorted_partitions(leader: &Leader<'_>, claims: &mut Claims, readers: &Readers) -> Vec<u32> {
     let group = &leader.group;
     if !are_identical(leader) {
@@ -70,7 +94,7 @@ fn sorted_partitions(leader: &Leader<'_>, claims: &mut Claims, readers: &Readers
         heap.push((list.len(), member));
     }
     let was_empty = sorted.is_empty();
-    // Its map is walked newest entry first, and was filled topic by topic of the Metadata response.
+    // Its map was filled in the order of the Metadata response's topics, and is walked newest entry first.
     for topic in leader.topics.iter().rev() {
         sorted.extend(group.of_topic(topic.topic).rev().filter(|&partition| !taken[partition as usize]));
     }

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use super::version::Version;
 use crate::Result;
-use crate::assignors::Given;
 use crate::assignors::other_clients::numbered::Numbered;
+use crate::assignors::{Given, NoRack};
 
 /// A member that names more topics is left out.
 const MOST_TOPICS: usize = 10_000;
@@ -12,6 +13,7 @@ const MOST_TOPICS: usize = 10_000;
 /// A group as the leader reads it.
 pub(super) struct Leader<'a> {
     pub(super) group: Numbered<'a>,
+    pub(super) version: Version,
     /// The members that are not left out, in the order of the `JoinGroup` response.
     pub(super) members: Vec<u32>,
     /// The topics with their members, in the order of the Metadata response.
@@ -27,7 +29,7 @@ pub(super) struct Topic {
 }
 
 impl<'a> Leader<'a> {
-    pub(super) fn new(given: &'a Given<'a>) -> Result<Self> {
+    pub(super) fn new(given: &'a Given<'a>, version: Version) -> Result<Self> {
         let group = Numbered::new(given)?;
         let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&given.subscribed.get(place).len());
         let members: Vec<_> =
@@ -45,7 +47,7 @@ impl<'a> Leader<'a> {
             .filter(|topic| !topic.members.is_empty())
             .collect();
         topics.sort_by_key(|topic| group.topics[topic.topic as usize]);
-        Ok(Self { racks: racks(&group), group, members, topics })
+        Ok(Self { racks: racks(&group, version), group, version, members, topics })
     }
 
     /// The racks of a partition's replicas.
@@ -53,9 +55,15 @@ impl<'a> Leader<'a> {
         self.racks[topic as usize].get(number).map_or(&[], Vec::as_slice)
     }
 
-    /// A member's `client.rack`; one that is not set is sent as an empty one.
+    /// A member's `client.rack`, unless it is empty, null or missing.
     pub(super) fn rack(&self, member: u32) -> Option<u32> {
         self.group.given.member_racks[self.group.places[member as usize] as usize]
+    }
+
+    /// How a member sends that it has no rack: librdkafka's own members send an empty one.
+    pub(super) fn no_rack(&self, member: u32) -> NoRack {
+        let place = self.group.places[member as usize] as usize;
+        self.group.given.no_racks.get(place).copied().unwrap_or(NoRack::Empty)
     }
 
     /// How many partitions a topic has.
@@ -63,7 +71,7 @@ impl<'a> Leader<'a> {
         self.group.of_topic(topic).len()
     }
 
-    /// `rd_kafka_group_member_cmp`: two static members by their instance ids, all others by their own.
+    /// `rd_kafka_group_member_cmp`: two static members by their instance IDs, all others by member ID.
     pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
         let instance =
             |member: u32| self.group.given.instance_ids[self.group.places[member as usize] as usize];
@@ -97,9 +105,9 @@ impl<'a> Leader<'a> {
     }
 }
 
-fn racks(group: &Numbered<'_>) -> Vec<Vec<Vec<u32>>> {
+fn racks(group: &Numbered<'_>, version: Version) -> Vec<Vec<Vec<u32>>> {
     let given = group.given;
-    if given.racks.is_empty() {
+    if given.racks.is_empty() || !version.has_racks() {
         return vec![Vec::new(); group.topics.len()];
     }
     let mut first = vec![0];

@@ -1,10 +1,11 @@
 //! The assignors of librdkafka, and so of Confluent's .NET, Python, Go and JavaScript clients, rust-rdkafka and php-rdkafka.
 //!
-//! Exact to librdkafka 2.15.1 with glibc, whose `qsort` is a merge sort: its comparison of members is not transitive where
-//! static and other members mix.
+//! Exact to librdkafka 2.15.1 with glibc, whose `qsort` is a merge sort: its comparison of members is not transitive if
+//! static and other members mix. Under `@VERSION` exact to 1.6.1, 2.1.1 and 2.6.0.
 
 mod adjustment;
 mod balance;
+mod balance_check;
 mod claims;
 mod cooperative_sticky;
 mod fails;
@@ -13,12 +14,26 @@ mod movements;
 mod range;
 mod readers;
 mod round_robin;
+mod version;
 
 use super::ClientAssignor;
+use version::Version;
 
 /// Its assignors.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[
-    ClientAssignor::new("librdkafka:range", range::assign),
+    ClientAssignor::new("librdkafka:range", |given| range::assign(given, Version::Today)),
+    ClientAssignor::new("librdkafka:range@2.1", |given| range::assign(given, Version::UpTo21)),
     ClientAssignor::new("librdkafka:roundrobin", round_robin::assign),
-    ClientAssignor::new("librdkafka:cooperative-sticky", cooperative_sticky::assign),
+    ClientAssignor::new("librdkafka:cooperative-sticky", |given| {
+        cooperative_sticky::assign(given, Version::Today)
+    }),
+    ClientAssignor::new("librdkafka:cooperative-sticky@2.6.0", |given| {
+        cooperative_sticky::assign(given, Version::UpTo260)
+    }),
+    ClientAssignor::new("librdkafka:cooperative-sticky@2.1", |given| {
+        cooperative_sticky::assign(given, Version::UpTo21)
+    }),
+    ClientAssignor::new("librdkafka:cooperative-sticky@1.6", |given| {
+        cooperative_sticky::assign(given, Version::UpTo16)
+    }),
 ];

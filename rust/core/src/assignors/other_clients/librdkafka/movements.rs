@@ -1,18 +1,18 @@
 //! Which partitions have moved from whom to whom (`PartitionMovements_t`), with librdkafka's use of memory.
 //!
-//! Its maps keep pointers into lists that change and are freed meanwhile. What is read through them is part of the answer as
-//! long as the memory is its own; where it has been freed, librdkafka may die, and here that is an error.
+//! Its maps keep pointers into lists that change and are freed meanwhile. What is read through them is part of the
+//! answer as long as the memory is allocated; once it is freed, librdkafka may die, which is an error here.
 
 use std::collections::HashMap;
 
 use super::fails::dies;
 use crate::Result;
 
-/// How many partitions a list has room for when it is made, and by how many it grows.
+/// How many partitions a new list has room for, and by how many it grows.
 const ROOM: usize = 16;
 const GROWTH: usize = 32;
 
-/// A partition that is to move.
+/// A partition that shall move.
 #[derive(Clone, Copy)]
 pub(super) struct Moved {
     pub(super) topic: u32,
@@ -26,7 +26,7 @@ pub(super) struct Moved {
 pub(super) enum Pointer {
     /// Into a list that does not change.
     Lasting(u32),
-    /// To the first partition of a list of movements, as long as that is not moved elsewhere in memory.
+    /// To the first partition of a list of movements, valid as long as the list does not move in memory.
     First { list: usize, moves: usize },
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Pointer {
 #[derive(Clone, Copy)]
 enum Name {
     Lasting,
-    /// That of a partition in a list of movements.
+    /// The name of a partition in a list of movements.
     Of(usize),
 }
 
@@ -43,7 +43,7 @@ struct List {
     /// Each with the number of its copy of the topic's name.
     partitions: Vec<(u32, usize)>,
     room: usize,
-    /// How often it has been moved in memory.
+    /// How often it has moved in memory.
     moves: usize,
     is_freed: bool,
 }
@@ -63,7 +63,7 @@ struct Entry {
 /// The movements of one balancing.
 #[derive(Default)]
 pub(super) struct Movements {
-    /// By the partition whose hash code an entry has: the newest is last.
+    /// By the partition whose hash code an entry has; the newest entry is last.
     moved: HashMap<u32, Vec<Entry>>,
     topics: HashMap<u32, OfTopic>,
     /// Source and destination, and whether the pair has been freed.
@@ -83,7 +83,7 @@ impl Movements {
         {
             return Err(ended_elsewhere());
         }
-        // Java looks for the way back to where the partition has come from.
+        // Java looks for the way back to where the partition came from.
         Ok(match self.way(topic, (moved.to, moved.from))? {
             Some(list) => Pointer::First { list, moves: self.lists[list].moves },
             None => lasting,
@@ -104,7 +104,7 @@ impl Movements {
         }
     }
 
-    /// `PartitionMovements_movePartition`; the partition that the pointer leads to in the end.
+    /// `PartitionMovements_movePartition`; returns the partition to which the pointer finally leads.
     pub(super) fn record(&mut self, pointer: Pointer, topic: u32, from: u32, to: u32) -> Result<u32> {
         let Some(entry) = self.entry(self.read(pointer)?)? else {
             self.add(pointer, topic, (from, to))?;

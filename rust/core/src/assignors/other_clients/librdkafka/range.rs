@@ -1,21 +1,24 @@
-//! `range`: each topic's partitions in ranges over its members, by rack first where racks matter (KIP-881).
+//! `range`: each topic's partitions in ranges over its members, by rack first if racks matter (KIP-881).
 
 use super::leader::{Leader, Topic};
+use super::version::Version;
 use crate::Result;
 use crate::assignors::{Assignment, Given};
 
 /// `rd_kafka_range_assignor_assign_cb`.
-pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
-    let mut leader = Leader::new(given)?;
+pub(super) fn assign(given: &Given<'_>, version: Version) -> Result<Assignment> {
+    let mut leader = Leader::new(given, version)?;
     let mut topics = std::mem::take(&mut leader.topics);
     for topic in &mut topics {
         topic.members = leader.sorted(&topic.members);
     }
-    // Topics of the same members and as many partitions stand together.
-    topics.sort_by(|one, other| {
-        let count = |topic: &Topic| leader.count(topic.topic);
-        one.members.cmp(&other.members).then_with(|| count(one).cmp(&count(other)))
-    });
+    if version.has_racks() {
+        // Topics with the same members and equally many partitions are together.
+        topics.sort_by(|one, other| {
+            let count = |topic: &Topic| leader.count(topic.topic);
+            one.members.cmp(&other.members).then_with(|| count(one).cmp(&count(other)))
+        });
+    }
     let mut states: Vec<_> = topics.iter().map(|topic| State::new(&leader, topic)).collect();
     let mut lists = vec![Vec::new(); leader.group.members()];
     let alike = |one: &State<'_>, other: &State<'_>| {
@@ -46,7 +49,7 @@ struct State<'a> {
     /// How many partitions each of the topic's members has.
     counts: Vec<usize>,
     share: usize,
-    /// How many members may have one partition more.
+    /// How many members may have one more partition.
     extra: usize,
 }
 
@@ -98,8 +101,8 @@ impl<'a> State<'a> {
     }
 }
 
-/// `rd_kafka_assign_co_partitioned`: a partition of all the topics goes to the first member that is near to all of them and
-/// has room in each; one without a rack is near to none.
+/// `rd_kafka_assign_co_partitioned`: a partition number of all the topics goes to the first member that is near all of
+/// them and has room in each; a member without a rack is near none.
 fn deal_co_partitioned(states: &mut [State<'_>], lists: &mut [Vec<u32>]) {
     let Some(first) = states.first() else { return };
     let (count, members) = (first.is_left.len(), first.topic.members.len());

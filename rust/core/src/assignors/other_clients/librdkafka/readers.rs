@@ -4,11 +4,11 @@ use super::leader::Leader;
 
 /// Who may read what.
 pub(super) struct Readers {
-    /// By topic its readers in the order of members.
+    /// By topic, its readers in the order of members.
     pub(super) of_topic: Vec<Vec<u32>>,
-    /// By member its topics, sorted, each once.
+    /// By member, its topics, sorted, each once.
     pub(super) topics: Vec<Vec<u32>>,
-    /// By member how many partitions its topics have.
+    /// By member, how many partitions its topics have.
     pub(super) most: Vec<usize>,
 }
 

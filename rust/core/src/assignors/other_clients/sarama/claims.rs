@@ -6,9 +6,9 @@ use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::Draws;
 use crate::go::map::Map;
 
-/// What the members own at first. Partitions that the brokers do not have are numbered behind all others.
+/// What the members own at first. Partitions that the brokers do not have are numbered after all others.
 pub(super) struct Claims {
-    /// Members who own something, as the keys of `currentAssignment`.
+    /// Members that own something, the keys of `currentAssignment`.
     pub(super) owners: Map,
     /// By member, what it owns.
     pub(super) owned: Vec<Vec<u32>>,
@@ -17,8 +17,8 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// Of members in the order of their map. Of a generation's claims on a partition the first one counts, of the
-    /// generations the newest.
+    /// From members in the order of their map. Among a generation's claims on a partition, the first one counts; among
+    /// generations, the newest.
     pub(super) fn new(group: &GoGroup<'_>, members: &[u32], cooperative: bool, draws: &mut Draws) -> Self {
         let mut beyond = BTreeMap::new();
         let mut claims: BTreeMap<u32, BTreeMap<i32, u32>> = BTreeMap::new();
@@ -50,7 +50,7 @@ impl Claims {
     }
 }
 
-/// What a member sends, in the order in which the leader reads it: for `sticky` it travels in two maps by topic.
+/// A member's claims in the order in which the leader reads them; for `sticky`, they are sent in two maps by topic.
 fn sent(group: &GoGroup<'_>, member: u32, cooperative: bool, draws: &mut Draws) -> Vec<(u32, i32)> {
     let owned = group.owned.get(member as usize);
     let mut topics = Map::of(draws, 0, owned.iter().map(|&(topic, _)| topic));

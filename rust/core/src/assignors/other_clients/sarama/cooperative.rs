@@ -2,7 +2,7 @@
 
 use crate::assignors::other_clients::go_group::GoGroup;
 
-/// Takes from the lists what its owner has to let go first.
+/// Takes from the lists what its owner has to give up first.
 pub(super) fn withhold(group: &GoGroup<'_>, lists: &mut [Vec<u32>]) {
     let mut reader = vec![None; group.topic_of.len()];
     for (member, list) in (0_u32..).zip(lists.iter()) {

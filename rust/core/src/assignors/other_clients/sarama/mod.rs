@@ -61,7 +61,7 @@ fn sticky(given: &Given<'_>, assignor: &'static str, cooperative: bool) -> Resul
     Ok(group.named(&lists, (group.members() > 1 || group.topic_of.len() > 1).then_some(chance)))
 }
 
-/// A group whose topics the brokers all know: sarama asks for the partitions of each before it assigns any.
+/// A group all of whose topics the brokers know: sarama asks for the partitions of each before it assigns any.
 fn known<'a>(given: &'a Given<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
     let unknown = given.subscribed.values.iter().find(|&&topic| given.partitions[topic as usize] == 0);
     if let Some(&topic) = unknown {
@@ -75,7 +75,7 @@ fn known<'a>(given: &'a Given<'a>, assignor: &'static str) -> Result<GoGroup<'a>
     GoGroup::new(given)
 }
 
-/// `NewBalanceStrategyRange`: each topic by itself; the first members have the remainder.
+/// `NewBalanceStrategyRange`: each topic by itself; the first members get the remainder.
 fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, mut members) in group.subscribers().into_iter().enumerate() {
@@ -121,7 +121,8 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
             (format!("{}-{}", group.topic_name(topic), group.number(partition)), partition)
         })
         .collect();
-    // The sort is stable, and texts may be equal: of topic `a` there is no `1-0`, but of `a-1` there is a `0`.
+    // The sort is stable. Texts could be equal only if topic `a` had a partition `1-0` next to partition `0` of topic
+    // `a-1`.
     partitions.sort_by(|(one, _), (other, _)| one.cmp(other));
     let places = group.subscribers();
     let mut next = 0;

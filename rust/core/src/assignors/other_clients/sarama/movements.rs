@@ -10,7 +10,7 @@ use crate::go::map::Map;
 pub(super) struct Movements {
     /// By topic, source and destination, the partitions that went this way.
     ways: BTreeMap<(u32, u32, u32), Map>,
-    /// By partition, from whom it has come to whom.
+    /// By partition, where it came from and where it went.
     moved: Vec<Option<(u32, u32)>>,
 }
 
@@ -19,7 +19,7 @@ impl Movements {
         Self { ways: BTreeMap::new(), moved: vec![None; group.topic_of.len()] }
     }
 
-    /// The partition that moves in this one's stead: the last one in the map of those that went the opposite way.
+    /// The partition that moves instead of this one: the last one in the map of those that went the opposite way.
     pub(super) fn instead(
         &self,
         group: &GoGroup<'_>,
@@ -33,7 +33,7 @@ impl Movements {
         opposite.and_then(|set| set.walk(draws).pop()).unwrap_or(partition)
     }
 
-    /// A partition moves; back to where it has come from, it has not moved at all.
+    /// Moves a partition. If it goes back to where it came from, it counts as not moved.
     pub(super) fn record(
         &mut self,
         group: &GoGroup<'_>,

@@ -10,10 +10,10 @@ use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::Draws;
 use crate::go::map::Map;
 
-/// After so many rounds over all partitions a balancing goes round in a circle.
+/// After this many rounds over all partitions, a balancing is going in a circle.
 const MOST_ROUNDS: usize = 1_000;
 
-/// What each member reads in one of the orders that Go's maps may have; nothing where the client never ends.
+/// What each member reads in one of the possible orders of Go's maps; nothing if the client never ends.
 pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut Draws) -> Option<Vec<Vec<u32>>> {
     let members = Map::of(draws, group.members(), group.joined.iter().copied());
     let mut topics = Map::new(draws, 0);
@@ -32,9 +32,9 @@ pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut Draws) 
 
 struct Balance<'a> {
     group: &'a GoGroup<'a>,
-    /// By topic, who may have its partitions; one that names the topic twice stands there twice.
+    /// By topic, who may have its partitions; a member that names the topic twice is there twice.
     potential: Vec<Vec<u32>>,
-    /// By member, how many partitions it may have, those of a topic that it names twice twice.
+    /// By member, how many partitions it may have; a topic that it names twice counts twice.
     most: Vec<usize>,
     /// The members in `currentAssignment`, by how many partitions they have and their ids.
     by_load: BTreeSet<(usize, u32)>,
@@ -43,7 +43,7 @@ struct Balance<'a> {
     /// By partition, who has it, or who had it last.
     owner: Vec<Option<u32>>,
     previous: BTreeMap<u32, u32>,
-    /// What is to be given to somebody, in the order in which it is.
+    /// The partitions to give away, in order.
     unassigned: Vec<u32>,
     /// The partitions in the order in which they may move.
     order: Vec<u32>,
@@ -141,8 +141,8 @@ impl<'a> Balance<'a> {
         self.order.extend(left.walk(draws));
     }
 
-    /// `areSubscriptionsIdentical`, which compares all members with the first one that reads anything. One that names
-    /// a topic twice is like no other.
+    /// `areSubscriptionsIdentical`, which compares all members with the first one that reads anything. A member that
+    /// names a topic twice equals no other.
     fn identical(&self, consumers: &Map, draws: &mut Draws) -> bool {
         let mut potential = self.potential.iter().filter(|members| !members.is_empty());
         let Some(first) = potential.next() else { return true };
@@ -182,7 +182,7 @@ impl<'a> Balance<'a> {
         }
         let before = self.score();
         let moved = self.reassign(&order, draws)?;
-        // The result is undone in a map that nobody reads; it is there that those who did not take part come back.
+        // The result is reverted in a map that nobody reads; members that did not take part return only there.
         if initializing || !moved || self.score() < before {
             for (member, list) in fixed.into_iter().zip(kept) {
                 self.lists[member as usize] = list;
@@ -204,7 +204,7 @@ impl<'a> Balance<'a> {
 
     /// `getBalanceScore`: the sum of the differences of all pairs.
     fn score(&self) -> usize {
-        // The members come by their loads: each is the greater one of a pair with all before it.
+        // The members come sorted by load, so each is the larger one in its pairs with all before it.
         let mut sum = 0;
         self.by_load.iter().enumerate().fold(0, |score, (place, &(load, _))| {
             let score = score + place * load - sum;
@@ -221,7 +221,7 @@ impl<'a> Balance<'a> {
         if least + 1 >= most {
             return true;
         }
-        // By topic the two largest loads among the owners of its partitions, and whose the largest is.
+        // By topic, the two largest loads among the owners of its partitions, and the owner with the largest.
         let mut largest = vec![(0, None, 0); self.group.topics()];
         for &(load, member) in &self.by_load {
             for &partition in &self.lists[member as usize] {
@@ -241,7 +241,7 @@ impl<'a> Balance<'a> {
         })
     }
 
-    /// `performReassignments`: whether something has moved.
+    /// `performReassignments`: returns whether something has moved.
     fn reassign(&mut self, order: &[u32], draws: &mut Draws) -> Option<bool> {
         let mut movements = Movements::new(self.group);
         let mut performed = false;
@@ -298,7 +298,7 @@ impl<'a> Balance<'a> {
     }
 }
 
-/// Whether no value of a list stands twice one after the other.
+/// Whether no two neighbours in a list are equal.
 fn each_once(values: &[u32]) -> bool {
     values.windows(2).all(|pair| pair[0] != pair[1])
 }

@@ -46,7 +46,7 @@ final class Coordinator {
     private static final int PARTITION = 0;
 
     /** What the clock says when a script begins: an assignment that was made at 0 counts as none. */
-    private static final long BEGIN_MS = 1_700_000_000_000L;
+    static final long BEGIN_MS = 1_700_000_000_000L;
 
     /** A question's config has these, where it does not say otherwise; the rest is Kafka's default. */
     private static final Map<String, Object> CONFIG = Map.of(
@@ -127,6 +127,12 @@ final class Coordinator {
     /** Lets time pass up to an instant of the script: what is due by then has happened. */
     void advanceTo(long instantMs) {
         timers.advanceTo(BEGIN_MS + instantMs);
+    }
+
+    /** When the next of its timers is due, or `Long.MAX_VALUE`. */
+    long nextMs() {
+        long atMs = timers.nextMs();
+        return atMs == Long.MAX_VALUE ? atMs : atMs - BEGIN_MS;
     }
 
     /** What the script's clock says. */

@@ -28,6 +28,14 @@ final class CoordinatorTimers implements Timer {
         timers.add(new Set(new TimerTaskEntry(task, clock.milliseconds() + task.delayMs), count++));
     }
 
+    /** When the next one is due, or `Long.MAX_VALUE`. */
+    long nextMs() {
+        while (!timers.isEmpty() && timers.peek().entry.cancelled()) {
+            timers.remove();
+        }
+        return timers.isEmpty() ? Long.MAX_VALUE : timers.peek().entry.expirationMs;
+    }
+
     /** Goes on to an instant; each timer that is due by then sees its own deadline on the clock. */
     void advanceTo(long instantMs) {
         long before = -1;

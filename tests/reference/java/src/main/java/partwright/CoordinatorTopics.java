@@ -40,6 +40,11 @@ final class CoordinatorTopics {
         return names.get(id);
     }
 
+    /** How many partitions a topic has; 0 where it is not there. */
+    int count(String topic) {
+        return counts.getOrDefault(topic, 0);
+    }
+
     /** From now on there are these topics, of so many partitions each. */
     void become(JsonNode topics, GroupCoordinatorService service) {
         MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();

@@ -25,7 +25,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Standard input is one script: `config` of all consumers, `events` in the order of their `at_ms`, and `end_ms`. Lines of
+ * Standard input is one script: `config` of all consumers, `events` in the order of their `at_ms`, and `end_ms`; a `join`
+ * may have the `poll_ms` for which its application works from one poll to the next. Lines of
  * JSON come out, each with `at_ms`, `member` and `event`: `joins`, `leaves` and `crashes` as the script has them,
  * `assign` (a leader's assignor was asked), `told` (an assignment arrived), `assigned`, `revoked` and `lost` (the listener was
  * called), `has` (a poll has come back, with another generation, member id or assignment than the one before), `failed`.
@@ -104,6 +105,7 @@ public final class GroupTimeline {
         private final List<String> topics = new ArrayList<>();
         private volatile End end;
         private volatile long stallsMs;
+        private final long pollMs;
 
         Member(JsonNode common, JsonNode event) {
             name = event.get("join").asText();
@@ -124,6 +126,7 @@ public final class GroupTimeline {
                 }
             }
             event.get("topics").forEach(topic -> topics.add(topic.asText()));
+            pollMs = event.path("poll_ms").asLong();
         }
 
         /** Of one assignor, or of a list of them. */
@@ -166,6 +169,19 @@ public final class GroupTimeline {
                     say(line(name, "has").setAll(now));
                     last = now;
                 }
+                work();
+            }
+        }
+
+        /** What the application does between two polls; it is closed at once. */
+        private void work() {
+            long untilMs = nowMs() + pollMs;
+            try {
+                while (end == null && nowMs() < untilMs) {
+                    Thread.sleep(Math.min(10, untilMs - nowMs()));
+                }
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
             }
         }
 

@@ -1,4 +1,4 @@
-"""A broker's latency: a number of milliseconds, or what one is drawn from for each request.
+"""A broker's latency: a number of milliseconds, or a distribution to draw from for each request.
 
 >>> latency_of({"p50": 2, "p99": 40}, "broker 0: latency_ms")
 {'p50': 2, 'p99': 40}
@@ -26,15 +26,15 @@ def latency_of(given: object, what: str) -> Latency:
     """A latency that a broker can have.
 
     Args:
-        given: A whole number of milliseconds; or `{"from": 1, "to": 9}`, each of which is as likely; or `{"p50": 2,
-            "p99": 40}`, which is log-normal; or `{"among": [1, 1, 2, 50]}`, one of these.
-        what: What it is in a sentence.
+        given: A whole number of milliseconds; or `{"from": 1, "to": 9}`, all equally likely; or `{"p50": 2, "p99":
+            40}`, log-normal; or `{"among": [1, 1, 2, 50]}`, one of these.
+        what: Its name in a sentence.
 
     Returns:
-        The same, as the core takes it.
+        The same for the core.
 
     Raises:
-        PartwrightError: It is none of them, or out of bounds.
+        PartwrightError: It is none of these, or out of range.
 
     Examples:
         >>> latency_of({"p50": 2}, "latency_ms")
@@ -64,7 +64,7 @@ def latency_of(given: object, what: str) -> Latency:
 
 
 def median(latency: Latency) -> float:
-    """What half of the requests do not exceed.
+    """The latency that half of the requests do not exceed.
 
     Examples:
         >>> median(5), median({"p50": 2, "p99": 40})

@@ -1,0 +1,190 @@
+"""A group as it is: who reads what, what a rebalance, a newcomer or a leaver would move, why it is uneven.
+
+>>> members = [
+...     {"id": "c1", "topics": ["t"], "owned": {"t": [0, 1, 2]}, "generation": 1},
+...     {"id": "c2", "topics": ["t"], "owned": {"t": [3]}, "generation": 1},
+... ]
+>>> now = group_now({"t": 4}, members, "range")
+>>> now.would_move, now.uneven
+(1, ('a rebalance would change that',))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from partwright._check import counted
+from partwright.assignors.members import owned_pairs
+from partwright.assignors.names import resolve
+from partwright.assignors.settled import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Json
+
+__all__ = ["GroupNow", "group_now"]
+
+_Owners = dict[tuple[str, int], str]
+
+
+@dataclass(frozen=True)
+class GroupNow:
+    """A group as it is.
+
+    Attributes:
+        assignor: Its assignor.
+        reads: By member, how many partitions of each topic it reads.
+        unread: How many partitions of its topics nobody reads.
+        would_move: How many partitions would have another reader if the group rebalanced now, with the same members.
+        joiner_moves: How many would move if one more member came: the fewest and the most, by where its ID sorts.
+        leaver_moves: How many would if one member went, its own included: the fewest and the most, with the members.
+        uneven: Why members read unequally many partitions, a sentence each; empty if they differ by one at most.
+    """
+
+    assignor: str
+    reads: dict[str, dict[str, int]]
+    unread: int
+    would_move: int
+    joiner_moves: tuple[int, int]
+    leaver_moves: tuple[tuple[int, str], tuple[int, str]] | None
+    uneven: tuple[str, ...]
+
+    @property
+    def idle(self) -> list[str]:
+        """The members that read nothing."""
+        return [member for member, topics in self.reads.items() if not topics]
+
+    @property
+    def summary(self) -> str:
+        """The summary, a few sentences."""
+        counts = [sum(topics.values()) for topics in self.reads.values()]
+        found = [
+            f"{counted(len(counts), 'member')} read {_span(min(counts), max(counts))} each under {self.assignor}."
+        ]
+        if self.idle:
+            found.append(
+                f"{counted(len(self.idle), 'member')} {'reads' if len(self.idle) == 1 else 'read'} nothing."
+            )
+        if self.unread:
+            found.append(f"Nobody reads {counted(self.unread, 'partition')}.")
+        found.append(
+            f"A rebalance now would move {counted(self.would_move, 'partition')} to another reader."
+            if self.would_move
+            else "A rebalance now would move nothing."
+        )
+        low, high = self.joiner_moves
+        found.append(f"If one more member joined, {_span(low, high)} would move.")
+        if self.leaver_moves is not None:
+            (least, calm), (most, costly) = self.leaver_moves
+            told = f" (fewest without {calm}, most without {costly})" if least != most else ""
+            found.append(f"If one left, {_span(least, most)} would move{told}.")
+        found += [f"Uneven: {reason}." for reason in self.uneven]
+        return " ".join(found)
+
+    def to_dict(self) -> Json:
+        """As in `partwright assign --explain --json`."""
+        leavers = self.leaver_moves
+        return {
+            "summary": self.summary,
+            "assignor": self.assignor,
+            "members": [
+                {"id": member, "partitions": sum(topics.values()), "topics": topics}
+                for member, topics in self.reads.items()
+            ],
+            "idle": self.idle,
+            "unread": self.unread,
+            "would_move": self.would_move,
+            "joiner_moves": list(self.joiner_moves),
+            "leaver_moves": None if leavers is None else [list(each) for each in leavers],
+            "uneven": list(self.uneven),
+        }
+
+
+def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assignor: object) -> GroupNow:
+    """Describe a group as it is, and what changes of its members would move.
+
+    Args:
+        topics: By name, how many partitions.
+        members: Objects as `partwright.assign` takes them, with what they own.
+        assignor: The group's: see `partwright.assign`.
+
+    Raises:
+        PartwrightError: See `partwright.assign`.
+    """
+    found = resolve(assignor)
+    name = found if isinstance(found, str) else found.name
+    # Which refuses what no group has.
+    now = _given(topics, members, found)
+    owners = _owned(members)
+    lists = {each["id"]: list(each["topics"]) for each in members}
+    everything = list(dict.fromkeys(topic for read in lists.values() for topic in read))
+    newcomers = [{"id": f"{sign}newcomer", "topics": everything} for sign in "!~"]
+    joined = [_moved(owners, _given(topics, [*members, each], found)) for each in newcomers]
+    left = []
+    if len(members) > 1:
+        for place, gone in enumerate(members):
+            rest = [*members[:place], *members[place + 1 :]]
+            left.append((_moved(owners, _given(topics, rest, found)), str(gone["id"])))
+    reads: dict[str, dict[str, int]] = {member: {} for member in lists}
+    for (topic, _), member in sorted(owners.items()):
+        reads[member][topic] = reads[member].get(topic, 0) + 1
+    would_move = _moved(owners, now)
+    read = sum(topics.get(topic, 0) for topic in everything)
+    return GroupNow(
+        assignor=name,
+        reads=reads,
+        unread=max(0, read - len(owners)),
+        would_move=would_move,
+        joiner_moves=(min(joined), max(joined)),
+        leaver_moves=(min(left), max(left)) if left else None,
+        uneven=tuple(_reasons(topics, lists, reads, name, would_move)),
+    )
+
+
+def _owned(members: Iterable[Mapping[str, Any]]) -> _Owners:
+    owners: _Owners = {}
+    for each in members:
+        pairs = map(tuple, owned_pairs(each["id"], each.get("owned") or ()))
+        owners |= dict.fromkeys(pairs, each["id"])
+    return owners
+
+
+def _given(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assignor: object) -> _Owners:
+    lists = settled(topics, members, assignor).to_dict()
+    return {pair: member for member, pairs in lists.items() for pair in pairs}
+
+
+def _moved(before: _Owners, after: _Owners) -> int:
+    """How many partitions that had a reader have another one."""
+    return sum(after.get(pair) not in (None, member) for pair, member in before.items())
+
+
+def _reasons(
+    topics: Mapping[str, int],
+    lists: Mapping[str, Sequence[str]],
+    reads: Mapping[str, Mapping[str, int]],
+    assignor: str,
+    would_move: int,
+) -> Iterable[str]:
+    counts = [sum(each.values()) for each in reads.values()]
+    if max(counts) - min(counts) <= 1:
+        return
+    if would_move:
+        yield "a rebalance would change that"
+    if len({frozenset(each) for each in lists.values()}) > 1:
+        yield "members subscribe to different topics"
+    few = sum(
+        0 < topics.get(topic, 0) < len(lists)
+        for topic in {topic for each in lists.values() for topic in each}
+    )
+    if assignor.rpartition(":")[2].removeprefix("server-") == "range" and len(topics) > 1:
+        told = (
+            f", and {few} of {len(topics)} topics have fewer partitions than there are members" if few else ""
+        )
+        yield f"{assignor} shares each topic on its own, the first members getting what is left over{told}"
+
+
+def _span(low: int, high: int) -> str:
+    return counted(low, "partition") if low == high else f"{low:,} to {counted(high, 'partition')}"

@@ -1,0 +1,208 @@
+"""Roll a group from its clients to another one, member by member: what each step costs, and which order is safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright import _core
+from partwright.assignors.mixed.chosen import chosen_assignor
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, client_of
+from partwright.assignors.mixed.door import listed, mixed_members, wire_name
+from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.options import Options
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Json
+    from partwright.assignors.members import Member
+
+__all__ = ["Roll", "Step", "roll"]
+
+
+class Step(NamedTuple):
+    """One member is stopped, and one of the new client is started in its stead.
+
+    Attributes:
+        replaced: The member that is stopped.
+        leader: The member that leads when the new one has joined.
+        assignor: Whose assignor answers then.
+        error: Why nobody gets an assignment; None if there is one. Otherwise all that follows is empty or 0.
+        rebalances: How many there are until the group settles; None if it never does.
+        moved: How many partitions of the members that stay have another reader afterwards.
+        unread: How many partitions nobody reads afterwards.
+        left_out: The members whose subscription the leader cannot read: they get nothing.
+        forgotten: The members that own partitions without the leader's knowing.
+    """
+
+    replaced: str
+    leader: str
+    assignor: str
+    error: str | None
+    rebalances: int | None = 0
+    moved: int = 0
+    unread: int = 0
+    left_out: Sequence[str] = ()
+    forgotten: Sequence[str] = ()
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether all partitions are read afterwards, by a group that rests."""
+        return self.error is None and self.rebalances is not None and not self.unread and not self.left_out
+
+
+@dataclass(frozen=True)
+class Roll:
+    """A group's members replaced in one order.
+
+    Attributes:
+        order: `leader last` or `leader first`.
+        steps: One for each member.
+    """
+
+    order: str
+    steps: list[Step]
+
+    @property
+    def unsafe(self) -> int:
+        """How many steps are not safe."""
+        return sum(not step.is_safe for step in self.steps)
+
+    @property
+    def moved(self) -> int:
+        """How many partitions of members that stay change their reader, in all steps together."""
+        return sum(step.moved for step in self.steps)
+
+    def to_dict(self) -> Json:
+        """As in the JSON."""
+        steps = [
+            {**step._asdict(), "left_out": list(step.left_out), "forgotten": list(step.forgotten)}
+            for step in self.steps
+        ]
+        return {"order": self.order, "unsafe_steps": self.unsafe, "moved": self.moved, "steps": steps}
+
+
+def roll(
+    topics: Mapping[str, int],
+    members: Iterable[Member],
+    to: str,
+    assignor: str | None = None,
+    *,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    seed: int = 0,
+    balance_racks: bool = False,
+) -> list[Roll]:
+    """Calculate what it costs to replace a group's members, one by one, with members of another client.
+
+    Each step stops a member, which leaves the group, and starts one of the new client, which joins it. The first member
+    is the first leader. When the leader leaves, the next one is the first in the coordinator's map of the members. A
+    new member's ID is the old one with the client's name appended, so that the order of IDs stays. The group settles
+    before each step.
+
+    Args:
+        topics: By name, how many partitions a topic has.
+        members: The members as `partwright.assignors.mixed.leaders.leaders` takes them.
+        to: The new client, with `@VERSION` if an answer depends on it.
+        assignor: The wire name of the assignor that all have, or None: it is chosen among the lists that the clients
+            have by default.
+        racks: By topic, for each of its partitions the racks of the replicas.
+        seed: The seed of a client's random choices.
+        balance_racks: Whether franz-go's balancers have `BalanceRacks`.
+
+    Returns:
+        The two orders, the better one first: with fewer steps that are not safe, then with fewer partitions moved.
+
+    Raises:
+        PartwrightError: The group is not as it should be, a client or an assignor does not exist, a client lacks it, or
+            the clients have no assignor in common.
+
+    Examples:
+        >>> members = [{"id": f"c{i}", "topics": ["t"], "client": "java"} for i in range(3)]
+        >>> for each in roll({"t": 12}, members, "sarama", "roundrobin"):
+        ...     print(each.order, [step.moved for step in each.steps])
+        leader last [0, 0, 7]
+        leader first [0, 7, 0]
+    """
+    found = mixed_members(topics, listed(members), racks)
+    client, version = client_of(to, "the roll")
+    new = tuple(replace(member.as_client(client), version=version) for member in found)
+    if assignor is None:
+        old = {member.id: DEFAULT_ASSIGNORS[member.client] for member in found}
+        assignor = chosen_assignor({**old, f"the new {client}": DEFAULT_ASSIGNORS[client]})
+    chosen = wire_name(assignor, (*found, *new))
+    options = Options.checked(seed, balance_racks=balance_racks)
+    group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
+    first = [member.id for member in found]
+    orders = {"leader last": [*first[1:], first[0]], "leader first": first}
+    rolls = [Roll(name, _steps(group, order, client + version)) for name, order in orders.items()]
+    return sorted(rolls, key=lambda each: (each.unsafe, each.moved))
+
+
+def _steps(group: Mixed, order: Sequence[str], to: str) -> list[Step]:
+    leader = group.members[0]
+    try:
+        # What members own may not be all yet.
+        settled = group.settle(leader.client, leader.version, leader.id)
+        group = settled.group.after(settled.last, leader.client)
+    except PartwrightError:
+        # It cannot stand still more than it does; the first step says so again, if it is still so.
+        pass
+    steps = []
+    for replaced in order:
+        step, group, leader = _step(group, replaced, leader, to)
+        steps.append(step)
+    return steps
+
+
+def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[Step, Mixed, MixedMember]:
+    old = next(member for member in group.members if member.id == replaced)
+    stay = tuple(member for member in group.members if member is not old)
+    new = _joining(old, to, {member.id for member in stay})
+    if leader.id == replaced:
+        names = [member.id for member in stay]
+        leader = stay[_core.walk_names(names)[0]] if stay else new
+    owners = {pair: member.id for member in stay for pair in member.held.pairs}
+    name = f"{leader.client}:{group.assignor}{leader.version}"
+    forgotten: dict[str, None] = {}
+    rebalances: int | None = 0
+    now, left_out, unread = replace(group, members=stay), [], 0
+    try:
+        for members in (stay, (*stay, new)):
+            if not members:
+                continue
+            known = {member.id: member for member in now.members}
+            now = replace(now, members=tuple(known.get(member.id, member) for member in members))
+            settled = now.settle(leader.client, leader.version, leader.id)
+            now = settled.group.after(settled.last, leader.client)
+            more = settled.rounds
+            rebalances = None if rebalances is None or more is None else rebalances + more
+            forgotten |= dict.fromkeys(settled.first.forgotten)
+            left_out, unread = settled.first.left_out, _unread(now)
+    except PartwrightError as error:
+        stopped = replace(group, members=(*stay, new))
+        return Step(replaced, leader.id, name, str(error)), stopped, _same(leader, stopped)
+    readers = now.owners
+    moved = sum(readers.get(pair) != owner for pair, owner in owners.items())
+    step = Step(replaced, leader.id, name, None, rebalances, moved, unread, left_out, list(forgotten))
+    return step, now, _same(leader, now)
+
+
+def _joining(old: MixedMember, to: str, taken: set[str]) -> MixedMember:
+    """The member that takes another's place: it reads the same topics, and owns nothing yet."""
+    client, version = client_of(to, "the roll")
+    held = old.held._replace(owned=None, generation=-1, echo=None)
+    name = f"{old.id}-{client}"
+    while name in taken:
+        name += "-new"
+    return replace(old, id=name, client=client, version=version, held=held)
+
+
+def _same(leader: MixedMember, group: Mixed) -> MixedMember:
+    return next(member for member in group.members if member.id == leader.id)
+
+
+def _unread(group: Mixed) -> int:
+    subscribed = {topic for member in group.members for topic in member.held.topics}
+    return sum(group.topics.get(topic, 0) for topic in subscribed) - len(group.owners)

@@ -1,0 +1,268 @@
+"""How evenly a group of each size reads its topics, and what moves with each replica more.
+
+>>> counts = replica_counts({"t": 6}, 4)
+>>> [(each.replicas, each.most, each.least, each.moved) for each in counts.rows]
+[(1, 6, 6, 0), (2, 3, 3, 3), (3, 2, 2, 3), (4, 2, 1, 1)]
+>>> counts.even, counts.useful
+((1, 2, 3), (1, 2, 3))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._check import refused, shown, whole
+from partwright.assignors.names import resolve
+from partwright.assignors.settled import settled
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from partwright._check import Json
+    from partwright.assignors.assignment import Assignment
+
+__all__ = ["ReplicaCount", "ReplicaCounts", "replica_counts"]
+
+_MOST_REPLICAS = 10_000
+_MOST_THREADS = 1000
+_MOST_MEMBERS = 2_000_000
+_NAMED = 40
+
+
+class ReplicaCount(NamedTuple):
+    """One number of replicas.
+
+    Attributes:
+        replicas: How many.
+        most: How many partitions the replica with the most reads.
+        least: How many the one with the fewest reads.
+        idle: How many replicas read nothing.
+        idle_threads: How many consumers read nothing, of all replicas.
+        moved: How many partitions change hands from one replica less to this many.
+        paused: How many partitions nobody reads during that rebalance: all of them under an eager assignor.
+        even: Whether all consumers read equally many.
+        divides: Whether the number of replicas divides that of the partitions. Autoscalers use this rule (KEDA's
+            `ensureEvenDistributionOfPartitions`); it ignores topics, threads and the assignor.
+    """
+
+    replicas: int
+    most: int
+    least: int
+    idle: int
+    idle_threads: int
+    moved: int
+    paused: int
+    even: bool
+    divides: bool
+
+
+@dataclass(frozen=True)
+class ReplicaCounts:
+    """Numbers of replicas side by side.
+
+    Attributes:
+        rows: The numbers, in order.
+        partitions: How many partitions the topics have.
+        threads: How many consumers a replica has.
+        assignor: The assignor.
+    """
+
+    rows: tuple[ReplicaCount, ...]
+    partitions: int
+    threads: int
+    assignor: str
+
+    @property
+    def even(self) -> tuple[int, ...]:
+        """The numbers with which all consumers read equally many."""
+        return tuple(each.replicas for each in self.rows if each.even)
+
+    @property
+    def useful(self) -> tuple[int, ...]:
+        """The numbers with which the busiest replica has less than with any smaller one: others only cost more."""
+        found, least = [], None
+        for each in self.rows:
+            if least is None or each.most < least:
+                found.append(each.replicas)
+                least = each.most
+        return tuple(found)
+
+    @property
+    def wrongly_even(self) -> tuple[int, ...]:
+        """The numbers that an autoscaler's divisor rule takes for even, and that are not."""
+        return tuple(each.replicas for each in self.rows if each.divides and not each.even)
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """The useful numbers that the divisor rule never takes."""
+        useful = set(self.useful)
+        return tuple(each.replicas for each in self.rows if each.replicas in useful and not each.divides)
+
+    @property
+    def summary(self) -> str:
+        """The summary, a few sentences."""
+        found = [
+            f"All consumers read equally many with {_list(self.even)} replicas under {self.assignor}."
+            if self.even
+            else f"None of these numbers of replicas lets all consumers read equally many under {self.assignor}."
+        ]
+        found.append(f"The busiest replica has less to read at {_list(self.useful)}: others only cost more.")
+        if self.wrongly_even:
+            wrong = self.wrongly_even
+            found.append(f"An autoscaler's divisor rule takes {_list(wrong)} for even, and {_is(wrong)} not.")
+        if self.left_out:
+            rule = "It" if self.wrongly_even else "An autoscaler's divisor rule"
+            found.append(
+                f"{rule} never takes {_list(self.left_out)}, though the busiest replica has less with them."
+            )
+        return " ".join(found)
+
+    def to_dict(self) -> Json:
+        """As in `partwright advise --replicas --json`."""
+        return {
+            "replicas": [each._asdict() for each in self.rows],
+            "summary": self.summary,
+            "partitions": self.partitions,
+            "threads": self.threads,
+            "assignor": self.assignor,
+            "even": list(self.even),
+            "useful": list(self.useful),
+            "wrongly_even": list(self.wrongly_even),
+            "left_out": list(self.left_out),
+        }
+
+
+def replica_counts(
+    topics: Mapping[str, int],
+    most: int,
+    least: int = 1,
+    *,
+    threads: int = 1,
+    assignor: object = "range",
+) -> ReplicaCounts:
+    """How evenly groups of each size read their topics, as `partwright.assign` says.
+
+    All replicas subscribe to all topics. The group grows by one replica at a time, whose consumers come last in the
+    order of members, and own what `assign` gave them in the step before. Kafka draws members' IDs, so a real newcomer
+    may be anywhere among them: under `range` and `roundrobin` its place changes who reads what, but never how many.
+
+    Args:
+        topics: By name, how many partitions.
+        most: The largest number of replicas, up to 10,000.
+        least: The smallest one.
+        threads: How many consumers each replica has.
+        assignor: See `partwright.assign`.
+
+    Returns:
+        A row for each number of replicas, and which of them are worth taking.
+
+    Raises:
+        PartwrightError: A number is invalid, or `partwright.assign` refuses the group.
+
+    Examples:
+        >>> replica_counts({"a": 3, "b": 3}, 6, 6).rows[0]._asdict()
+        {'replicas': 6, 'most': 2, 'least': 0, 'idle': 3, 'idle_threads': 3, 'moved': 0, 'paused': 6, 'even': False, 'divides': True}
+        >>> replica_counts({"a": 3, "b": 3}, 6, 6, assignor="roundrobin").even
+        (6,)
+    """  # noqa: E501 - an example is one line
+    whole(most, "the largest number of replicas", 1, _MOST_REPLICAS)
+    whole(least, "the smallest number of replicas", 1, _MOST_REPLICAS)
+    if least > most:
+        raise refused(
+            least, "the smallest number of replicas", f"is above the largest: {least} to {shown(most)}"
+        )
+    whole(threads, "threads", 1, _MOST_THREADS)
+    members = threads * (most * (most + 1) - least * (least - 1)) // 2
+    if members > _MOST_MEMBERS:
+        raise PartwrightError(
+            f"groups of {least} to {most} replicas with {threads} threads have {members:,} members together, and "
+            f"{_MOST_MEMBERS:,} are taken: ask for fewer"
+        )
+    if not topics:
+        raise PartwrightError("there are no topics: name one at least, with its number of partitions")
+    names = list(topics)
+    found = resolve(assignor)
+    name = found if isinstance(found, str) else found.name
+    rows = []
+    before: Assignment | None = None
+    owners: pa.Array | None = None
+    total = 0
+    for replicas in range(max(1, least - 1), most + 1):
+        asked = dict.fromkeys(_members(replicas, threads, most), names)
+        before = settled(topics, asked, found, owned=before)
+        was, owners = owners, _owners(before)
+        total = before.subscribed_partitions()
+        if replicas >= least:
+            rows.append(_row(replicas, threads, before, was, owners, total, is_eager=_is_eager(name)))
+    return ReplicaCounts(tuple(rows), total, threads, name)
+
+
+def _members(replicas: int, threads: int, most: int) -> Iterator[str]:
+    """Consumers' names, in whose order they are sorted: a newcomer is the last one, however many there will be."""
+    wide, deep = len(str(most)), len(str(threads))
+    for replica in range(1, replicas + 1):
+        for thread in range(1, threads + 1):
+            yield f"{replica:0{wide}}-{thread:0{deep}}" if threads > 1 else f"{replica:0{wide}}"
+
+
+def _owners(given: Assignment) -> pa.Array:
+    """By partition, in order, the place of the member that reads it."""
+    pairs = given.lists.values
+    place = pc.add(
+        pc.multiply(pairs.field("topic").cast(pa.int64()), 2**31), pairs.field("partition").cast(pa.int64())
+    )
+    return pc.list_parent_indices(given.lists).take(pc.sort_indices(place))
+
+
+def _row(
+    replicas: int,
+    threads: int,
+    given: Assignment,
+    was: pa.Array | None,
+    owners: pa.Array,
+    total: int,
+    *,
+    is_eager: bool,
+) -> ReplicaCount:
+    counts = pc.list_value_length(given.lists).to_pylist()
+    of_replicas = [sum(counts[first : first + threads]) for first in range(0, len(counts), threads)]
+    # Nobody's partition is in neither: an assignor that leaves some unread has arrays of other lengths.
+    moved = 0 if was is None or len(was) != len(owners) else pc.sum(pc.not_equal(was, owners)).as_py() or 0
+    return ReplicaCount(
+        replicas=replicas,
+        most=max(of_replicas),
+        least=min(of_replicas),
+        idle=of_replicas.count(0),
+        idle_threads=counts.count(0),
+        moved=moved,
+        paused=0 if was is None else total if is_eager else moved,
+        even=max(counts) == min(counts),
+        divides=total % replicas == 0,
+    )
+
+
+def _is_eager(name: str) -> bool:
+    """Whether all members give up what they read in each rebalance."""
+    plain = name.rpartition(":")[2].partition("@")[0]
+    return plain != "cooperative-sticky" and not plain.startswith("server-")
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    told = [str(number) for number in numbers[:_NAMED]]
+    more = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
+    return (
+        ", ".join(told[:-1])
+        + (" and " if len(told) > 1 and not more else "")
+        + (", " if more else "")
+        + told[-1]
+        + more
+    )
+
+
+def _is(numbers: tuple[int, ...]) -> str:
+    return "it is" if len(numbers) == 1 else "they are"

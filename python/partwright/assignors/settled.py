@@ -1,0 +1,53 @@
+"""A cooperative assignor's assignment after the last rebalance, when nothing is withheld any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from partwright.assignors.assign import assign
+
+if TYPE_CHECKING:
+    from partwright.assignors.assignment import Assignment
+
+__all__ = ["settled"]
+
+# Java's takes two rounds; other clients' may take more.
+_MOST_ROUNDS = 20
+
+
+def settled(
+    topics: Mapping[str, int],
+    members: Mapping[str, Iterable[str]] | Iterable[Mapping[str, Any]],
+    assignor: object,
+    *,
+    owned: Assignment | None = None,
+) -> Assignment:
+    """What `partwright.assign` says, asked again while partitions are withheld that another member owned.
+
+    Args:
+        topics: See `partwright.assign`.
+        members: See `partwright.assign`.
+        assignor: See `partwright.assign`.
+        owned: See `partwright.assign`.
+
+    Raises:
+        PartwrightError: See `partwright.assign`.
+
+    Examples:
+        >>> members = [{"id": "c1", "topics": ["t"], "owned": [["t", 0], ["t", 1]], "generation": 1}]
+        >>> settled({"t": 2}, [*members, {"id": "c2", "topics": ["t"]}], "cooperative-sticky").to_dict()
+        {'c1': [('t', 0)], 'c2': [('t', 1)]}
+    """
+    given = assign(topics, members, assignor, owned=owned)
+    again = members
+    if not isinstance(members, Mapping):
+        # What they own is from then on what they were given.
+        again = [
+            {name: each[name] for name in each if name not in {"owned", "generation"}} for each in members
+        ]
+    for _ in range(_MOST_ROUNDS):
+        if len(given.lists.values) == given.subscribed_partitions():
+            break
+        given = assign(topics, again, assignor, owned=given)
+    return given

@@ -1,0 +1,47 @@
+"""`partwright assign --explain`: a group as it is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from partwright._check import Json
+
+__all__ = ["explain", "refuse_explained"]
+
+
+def refuse_explained(**others: object) -> None:
+    """Refuses what --explain does not go together with.
+
+    Raises:
+        PartwrightError: It was given.
+    """
+    strange = next((name for name, value in others.items() if value), None)
+    if strange is not None:
+        raise PartwrightError(f"--explain is about one group as it is: leave out --{strange}")
+
+
+def explain(group: Json, *, as_json: bool) -> None:
+    """Print what a group is like, and what would become of it.
+
+    Raises:
+        PartwrightError: No member owns anything, or the group is not as it should be.
+    """
+    from partwright.assignors.group_now import group_now
+
+    if not any(isinstance(each, dict) and each.get("owned") for each in group["members"]):
+        raise PartwrightError(
+            "no member reports what it owns, so there is nothing to explain: leave out --explain"
+        )
+    found = group_now(group["topics"], group["members"], group["assignor"])
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+        return
+    from partwright.cli.tables.assign import print_now
+
+    print_now(found)

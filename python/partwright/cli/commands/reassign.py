@@ -1,0 +1,298 @@
+"""`partwright reassign`: brokers join or leave, and replicas follow: a plan, and on demand its execution."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
+from partwright.cli.input.connection import connection_options
+from partwright.cli.input.options import is_topic, json_option, report_option, save_report
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from partwright._check import Json
+    from partwright.cli.input.connection import Connection
+    from partwright.cluster import Cluster
+    from partwright.cluster.reassignment import Batch
+
+__all__ = ["command"]
+
+
+@click.command("reassign")
+@click.argument("source")
+@click.option(
+    "--topic", "topics", multiple=True, metavar="NAME", help="A topic whose replicas may move (default: all)."
+)
+@click.option("--brokers", metavar="IDS", help="All brokers that are to have replicas, as 0,2-5 or 6=rack-a.")
+@click.option("--add", metavar="IDS", help="Brokers that are to have replicas as well, as 3,4 or 3=rack-a.")
+@click.option("--remove", metavar="IDS", help="Brokers that are to have none.")
+@click.option(
+    "--replication-factor",
+    "factors",
+    multiple=True,
+    metavar="N|NAME=N",
+    help="Replicas of each partition, or of a topic's; may be repeated (default: those of today).",
+)
+@click.option(
+    "--sizes",
+    metavar="FILE|kafka",
+    help="The partitions' bytes: what kafka-log-dirs.sh --describe prints, or JSON of lists by topic; - is stdin, and "
+    "kafka asks SOURCE.",
+)
+@click.option(
+    "--power", metavar="ID=N,...", help="How much a broker carries compared with others, which have 1."
+)
+@click.option("--disks", metavar="ID=SIZE,...", help="How much each broker has room for, as 0-2=1TB,3=2TB.")
+@click.option(
+    "--within",
+    metavar="P",
+    default="10%",
+    show_default=True,
+    help="How far from its share of bytes a broker may be.",
+)
+@click.option("--no-racks", is_flag=True, help="Leave racks aside.")
+@click.option(
+    "--min-insync",
+    type=click.IntRange(1, 2**31 - 1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="min.insync.replicas, by which losses are counted.",
+)
+@click.option(
+    "--throttle", metavar="SIZE", help="The bytes a second that each broker copies at most, as 50MB."
+)
+@click.option("--max-replicas", type=int, metavar="N", help="So many replicas a batch copies at most.")
+@click.option("--max-bytes", metavar="SIZE", help="So many bytes a batch copies at most.")
+@click.option(
+    "--max-seconds", type=float, metavar="S", help="So long a batch takes at most, at the throttle."
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Write the plan into this new folder: Kafka's JSON, its way back, its batches.",
+)
+@click.option("--plan", "saved", metavar="DIR", help="Take the plan that --out wrote instead of a new one.")
+@click.option("--execute", is_flag=True, help="Give the plan to Kafka, batch by batch, and wait for each.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=3600,
+    show_default=True,
+    metavar="S",
+    help="Seconds that --execute waits for each batch.",
+)
+@json_option
+@report_option
+@connection_options
+def command(
+    source: str,
+    topics: tuple[str, ...],
+    brokers: str | None,
+    add: str | None,
+    remove: str | None,
+    factors: tuple[str, ...],
+    sizes: str | None,
+    power: str | None,
+    disks: str | None,
+    within: str,
+    no_racks: bool,
+    min_insync: int,
+    throttle: str | None,
+    max_replicas: int | None,
+    max_bytes: str | None,
+    max_seconds: float | None,
+    out: str | None,
+    saved: str | None,
+    execute: bool,
+    timeout: float,
+    as_json: bool,
+    report: Path | None,
+    connection: Connection,
+) -> None:
+    """Brokers join or leave a cluster: which partitions move where, with the fewest moves that make it even.
+
+    SOURCE is a live Kafka (kafka://host:port) or the JSON of a cluster: brokers with their racks, and topics with each
+    partition's replicas. The plan makes replicas, leaders and, with --sizes, bytes as even as racks and --power let
+    them be. It says what no plan can do without, and what the loss of each broker and rack costs before and after it.
+
+    --out writes what kafka-reassign-partitions.sh takes. --execute lets Kafka's own tool do it, by Java, and then
+    elects the preferred leaders; --plan DIR --execute takes a plan that was saved, refuses it where the cluster has
+    changed since, and goes on where it was executed in part.
+
+    \b
+    Exit code: 0 planned or executed, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright reassign kafka://127.0.0.1:9092 --add 3 --out plan
+      partwright reassign kafka://127.0.0.1:9092 --plan plan --throttle 50MB --execute
+      partwright reassign cluster.json --remove 2 --sizes log-dirs.json --throttle 50MB --max-seconds 3600
+      partwright reassign cluster.json --replication-factor orders=3 --report plan.html
+    """
+    rate = None if throttle is None else read_size(throttle, "--throttle")
+    is_live = is_topic(source)
+    if execute and not is_live:
+        raise PartwrightError(
+            f"--execute needs a live Kafka: give kafka://host:port, not {source!r}", path=source
+        )
+    if connection.is_given and not is_live:
+        raise PartwrightError(
+            "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
+        )
+    if saved is not None:
+        given: dict[str, object] = {
+            "--brokers": brokers,
+            "--add": add,
+            "--remove": remove,
+            "--out": out,
+            "--report": report,
+        }
+        given |= {"--topic": topics or None, "--replication-factor": factors or None, "--sizes": sizes}
+        wrong = next((option for option, value in given.items() if value is not None), None)
+        if wrong is not None:
+            raise PartwrightError(f"--plan takes a plan that is there: leave out {wrong}")
+        told = _run_saved(source, saved, rate, connection, timeout, executes=execute)
+        if as_json:
+            click.echo(json.dumps(told))
+        else:
+            size = f"{told['partitions']:,} partitions in {told['batches']:,} batches"
+            click.echo(f"{size}: the cluster is as it was planned for")
+        return
+    from partwright.audit.skew import read_share
+    from partwright.cluster import reassign
+    from partwright.cluster.reassignment.saved import save
+
+    cluster = _cluster(source, connection)
+    plan = reassign(
+        cluster,
+        topics or None,
+        brokers=None if brokers is None else read_brokers(brokers, "--brokers"),
+        add=() if add is None else read_brokers(add, "--add"),
+        remove=() if remove is None else read_ids(remove, "--remove"),
+        replication_factor=read_factors(factors),
+        sizes=None if sizes is None else _sizes(sizes, source, connection),
+        power=None if power is None else read_numbers(power, "--power"),
+        disks=None if disks is None else read_numbers(disks, "--disks", sizes=True),
+        bytes_within=read_share(within, "--within") or 0.0,
+        rack_aware=not no_racks,
+    )
+    batches = plan.batches(
+        rate,
+        max_replicas=max_replicas,
+        max_bytes=None if max_bytes is None else read_size(max_bytes, "--max-bytes"),
+        max_seconds=max_seconds,
+    )
+    if out is not None:
+        path = save(plan, batches, out)
+        click.get_current_context().call_on_close(lambda: click.echo(f"plan: {path}", err=True))
+    save_report(report, plan, source, min_insync_replicas=min_insync, batches=batches)
+    if as_json:
+        from partwright.report.sentences import summed
+        from partwright.report.sentences.reassigning import of_reassignment
+
+        answer = plan.to_dict(min_insync) | {"batches": [each.to_dict() for each in batches]}
+        click.echo(json.dumps(summed(of_reassignment(plan, min_insync), answer)))
+    else:
+        from partwright.cli.tables.reassign import print_reassignment
+
+        print_reassignment(plan, batches, rate, min_insync)
+    if execute:
+        _execute(source, plan.before, batches, rate, connection, timeout)
+
+
+def _cluster(source: str, connection: Connection) -> Cluster:
+    from partwright.cluster import Cluster
+
+    if not is_topic(source):
+        return Cluster.from_dict(_json(source))
+    from partwright.kafka.reassign import live
+
+    return live(connection.config(_servers(source)))
+
+
+def _servers(source: str) -> str | None:
+    from partwright.kafka.address import parse_kafka
+
+    servers, topic = parse_kafka(source)
+    if topic is not None:
+        raise PartwrightError(
+            f"{source!r} names a topic: write kafka://host:port alone, and --topic {topic}", path=source
+        )
+    return servers
+
+
+def _sizes(given: str, source: str, connection: Connection) -> Mapping[str, object]:
+    if given != "kafka":
+        return _json(given, begins_with_words=True)
+    if not is_topic(source):
+        raise PartwrightError(
+            f"--sizes kafka asks a live Kafka, and SOURCE is {source!r}: name a file of sizes"
+        )
+    from partwright.kafka.reassign import live_sizes
+
+    return live_sizes(connection.config(_servers(source)))
+
+
+def _execute(
+    source: str,
+    before: Cluster,
+    batches: Sequence[Batch],
+    rate: int | None,
+    connection: Connection,
+    timeout: float,
+) -> None:
+    from partwright.cli.reading_progress import working
+    from partwright.kafka.reassign import execute
+
+    with working("reassigning", "partitions") as done:
+        elected = execute(
+            connection.config(_servers(source)), before, batches, throttle=rate, timeout=timeout, told=done
+        )
+    moved = sum(len(each.moves) for each in batches)
+    click.echo(
+        f"executed: {moved:,} partitions are where the plan has them, and {elected:,} got their preferred leader",
+        err=True,
+    )
+
+
+def _run_saved(
+    source: str, folder: str, rate: int | None, connection: Connection, timeout: float, *, executes: bool
+) -> Json:
+    """Checks a saved plan, and executes it if asked to; what it is, as JSON."""
+    from partwright.cluster.reassignment.saved import load, refuse_changed
+
+    saved = load(folder)
+    refuse_changed(saved.before, saved.moves, _cluster(source, connection))
+    if executes:
+        _execute(source, saved.before, saved.batches, rate, connection, timeout)
+    return {
+        "plan": folder,
+        "partitions": len(saved.moves),
+        "replicas_moved": sum(each.replicas for each in saved.batches),
+        "batches": len(saved.batches),
+        "executed": executes,
+    }
+
+
+def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]:
+    from partwright.cli.input.json import lines, named, read_json
+
+    text = list(lines(file))
+    if begins_with_words:
+        # Kafka's tool says what it does before it prints its JSON.
+        start = next((at for at, line in enumerate(text) if line.startswith("{")), 0)
+        text = text[start:]
+    try:
+        found = read_json("".join(text))
+    except PartwrightError as error:
+        raise error.within(named(file), path=file) from None
+    if not isinstance(found, dict):
+        raise PartwrightError(f"{named(file)} is no JSON object: see `partwright reassign --help`", path=file)
+    return found

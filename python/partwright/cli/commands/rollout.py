@@ -1,0 +1,256 @@
+"""`partwright rollout`: what a deployment's restart costs, and which settings would make it cheaper."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.input.connection import connection_options
+from partwright.cli.input.options import is_topic, json_option, key_values, report_option, save_report
+from partwright.errors import BrokerError, PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from partwright._check import Json
+    from partwright.cli.input.connection import Connection
+
+__all__ = ["command"]
+
+
+@click.command("rollout")
+@click.argument("source", required=False)
+@click.option(
+    "--topic", "topics", multiple=True, metavar="NAME=N", help="A topic with N partitions; may be repeated."
+)
+@click.option("--group", "group_id", metavar="G", help="A live group, when SOURCE is kafka://host:port.")
+@click.option(
+    "--manifest",
+    metavar="FILE",
+    help="The YAML (or .json) of a Deployment or StatefulSet: replicas, strategy, grace period, readiness.",
+)
+@click.option("--kind", metavar="K", help="Deployment (the default) or StatefulSet.")
+@click.option("--replicas", type=int, metavar="N", help="The number of pods, each with one consumer.")
+@click.option("--max-surge", metavar="N|P%", help="Extra pods allowed during a roll (default: 25%).")
+@click.option(
+    "--max-unavailable",
+    metavar="N|P%",
+    help="Replicas that may be missing during a roll (default: 25% of a Deployment, 1 of a StatefulSet).",
+)
+@click.option(
+    "--start", metavar="T", help="Time from a pod's creation until its consumer subscribes (default: 10s)."
+)
+@click.option("--ready", metavar="T", help="Time from then until the pod is available (default: 10s).")
+@click.option(
+    "--grace",
+    metavar="T",
+    help="Time from SIGTERM, when its consumer closes, until the pod is gone (default: 2s).",
+)
+@click.option("--poll", metavar="T", help="Time from one poll to the next, as measured (default: 500ms).")
+@click.option("--latency", metavar="T", help="Time until the coordinator's answer arrives (default: 10ms).")
+@click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="K=V",
+    help="Today's settings, by Kafka's keys: group.protocol, partition.assignment.strategy, ...; may be repeated.",
+)
+@click.option("--records-per-s", type=float, metavar="R", help="How many records arrive in each partition.")
+@click.option(
+    "--plays",
+    type=int,
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many rolls each candidate goes through.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="The seed of the rolls.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="Seconds after which no new roll begins; each candidate gets at least one.",
+)
+@json_option
+@report_option
+@connection_options
+def command(
+    source: str | None,
+    topics: tuple[str, ...],
+    group_id: str | None,
+    manifest: str | None,
+    kind: str | None,
+    replicas: int | None,
+    max_surge: str | None,
+    max_unavailable: str | None,
+    start: str | None,
+    ready: str | None,
+    grace: str | None,
+    poll: str | None,
+    latency: str | None,
+    configs: tuple[str, ...],
+    records_per_s: float | None,
+    plays: int,
+    seed: int,
+    time_limit: float,
+    as_json: bool,
+    report: Path | None,
+    connection: Connection,
+) -> None:
+    """What does a deployment's restart cost its consumer group, and which settings would make it cheaper?
+
+    Each assignor of the classic protocol and of KIP-848, with dynamic and with static members, is simulated through the
+    same rolls, in which pods are replaced as Kubernetes does. The verdict comes first: which one to use, what it saves
+    against today's settings (--config), and the lines for each client. The group's start before a roll is not counted.
+
+    Topics come from --topic, from a live topic (kafka://host:port/topic), or with --group from a live group, whose
+    members, assignor and subscriptions are read. --manifest reads a Deployment or StatefulSet; options override it.
+     T is a time (20s, 1m30s, 500ms), a range (20s..40s) or samples (18s,25s,31s).
+
+    \b
+    Exit code: 0 played, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright rollout --topic orders=100 --replicas 50 --start 20s..40s
+      partwright rollout --topic orders=12 --manifest deployment.yaml --records-per-s 200
+      partwright rollout kafka://127.0.0.1:9092 --group billing --config session.timeout.ms=30000
+      partwright rollout --topic orders=100 --replicas 50 --kind StatefulSet --json
+    """
+    given: Json = {
+        "topics": _topics(topics),
+        "replicas": replicas,
+        "kind": kind,
+        "max_surge": max_surge,
+        "max_unavailable": max_unavailable,
+        "start": start,
+        "ready": ready,
+        "grace": grace,
+        "poll": poll,
+        "latency": latency,
+        "config": dict(key_values("--config", configs)),
+        "records_per_s": records_per_s,
+        "plays": plays,
+        "seed": seed,
+        "time_limit_s": time_limit,
+    }
+    if source is None and connection.is_given:
+        raise PartwrightError(
+            "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
+        )
+    if group_id is not None and (source is None or not is_topic(source)):
+        raise PartwrightError("--group names a group of a live Kafka: give kafka://host:port before it")
+    if source is not None:
+        given |= _live(source, group_id, given, connection)
+    if not given["topics"]:
+        raise PartwrightError(
+            "name the topics: --topic NAME=N, kafka://host:port/topic, or kafka://host:port --group G"
+        )
+    if manifest is not None:
+        from partwright.cli.input.manifest import read_manifest_file
+
+        given["manifest"] = read_manifest_file(manifest)
+    # Imported here alone, for it brings pyarrow along.
+    from partwright.cli.reading_progress import working
+    from partwright.group.rollouts.rollout import rollout
+
+    try:
+        with working("playing", "rolls") as played:
+            answer = rollout(given.pop("topics"), given.pop("replicas"), **given, played=played)
+    except PartwrightError as error:
+        raise _as_typed(error) from None
+    save_report(report, answer, source or manifest)
+    if as_json:
+        click.echo(json.dumps(answer.to_dict()))
+    else:
+        from partwright.cli.tables.rollout import print_rollout
+
+        print_rollout(answer)
+
+
+def _topics(given: Sequence[str]) -> dict[str, int]:
+    from partwright.assignors.tool_output import read_topics
+
+    return read_topics(",".join(given)) if given else {}
+
+
+def _live(source: str, group_id: str | None, given: Json, connection: Connection) -> Json:
+    """What a live Kafka says: a topic's partitions, or a group's members, assignor and subscriptions."""
+    if not is_topic(source):
+        raise PartwrightError(
+            f"{source!r} is not a Kafka address: write kafka://host:port/topic", path=source
+        )
+    if given["topics"]:
+        raise PartwrightError(f"{source!r} knows how many partitions its topics have: leave out --topic")
+    from partwright.kafka.address import parse_kafka
+
+    servers, topic = parse_kafka(source)
+    if group_id is None:
+        if topic is None:
+            raise PartwrightError(
+                f"{source!r} names no topic: write kafka://host:port/topic, or give --group"
+            )
+        from partwright.kafka.topics import partition_count
+
+        config = connection.config(servers)
+        count = partition_count(None, topic, kafka_config=config)
+        if count is None:
+            raise BrokerError(
+                f"there is no topic {topic!r} at {config.required_servers()}: check its name, or name it with its "
+                f"partitions, --topic {topic}=N"
+            )
+        return {"topics": {topic: count}}
+    if topic is not None:
+        raise PartwrightError(
+            f"{source!r} names a topic, and a group reads several: write kafka://{servers or ''} --group {group_id}"
+        )
+    from partwright.kafka.groups import any_group
+
+    return _of_group(any_group(None, group_id, kafka_config=connection.config(servers)), given)
+
+
+def _of_group(group: Json, given: Json) -> Json:
+    """A live group as a rollout takes it: a pod for each member, if nobody says how many, and what each reads."""
+    lists = [sorted(each["topics"]) for each in group["members"]]
+    read = {name for topics in lists for name in topics if name in group["topics"]}
+    config = dict(given["config"])
+    if group["protocol"] == "consumer":
+        config.setdefault("group.protocol", "consumer")
+        config.setdefault("group.remote.assignor", group["assignor"] or "uniform")
+    else:
+        config.setdefault("partition.assignment.strategy", group["assignor"])
+    if any(each["instance_id"] for each in group["members"]):
+        config.setdefault("group.instance.id", "read from the group")
+    found: Json = {"topics": {name: group["topics"][name] for name in sorted(read)}, "config": config}
+    if given["replicas"] is None:
+        found["replicas"] = len(lists)
+    if any(each != lists[0] for each in lists):
+        found["subscriptions"] = [[name for name in each if name in read] for each in lists]
+    return found
+
+
+_OPTIONS = {
+    "max unavailable": "--max-unavailable",
+    "max surge": "--max-surge",
+    "the kind": "--kind",
+    "records_per_s": "--records-per-s",
+    "the seed": "--seed",
+    **{name: f"--{name}" for name in ("replicas", "start", "ready", "grace", "poll", "latency", "plays")},
+}
+
+
+def _as_typed(error: PartwrightError) -> PartwrightError:
+    """A sentence about an argument of `rollout`, under the name that it has in a terminal."""
+    from partwright._check import refused
+
+    option = _OPTIONS.get(error.field or "")
+    if error.field == "replicas" and error.reason is None:
+        return PartwrightError(f"{error} (--replicas N, or --manifest FILE)")
+    if option is None or error.reason is None:
+        return error
+    return refused(error.value, option, error.reason)

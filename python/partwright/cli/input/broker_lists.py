@@ -1,0 +1,144 @@
+"""Brokers, numbers by broker and sizes as options of a command say them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.cluster import Broker
+
+__all__ = ["read_brokers", "read_factors", "read_ids", "read_numbers", "read_size"]
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGTP]?)(i?)B?")
+_UNITS = " kMGTP"
+_MOST = 100_000
+_DIGITS = 10
+
+
+def read_brokers(given: str, option: str) -> list[Broker | int]:
+    """Brokers of `0,2-5,6=rack-a`: an id, a range of them, or an id with its rack.
+
+    Raises:
+        PartwrightError: A part is none of these.
+
+    Examples:
+        >>> read_brokers("0,2-3,6=a", "--add")
+        [0, 2, 3, Broker(id=6, host=None, port=None, rack='a', region=None)]
+    """
+    from partwright.cluster import Broker
+
+    found: list[Broker | int] = []
+    for part in given.split(","):
+        name, equals, rack = part.partition("=")
+        if equals:
+            ids = _ids(name, part, option)
+            if not rack or len(ids) > 1:
+                raise _refused(part, option)
+            found.append(Broker(ids[0], rack=rack))
+        else:
+            found.extend(_ids(part, part, option))
+    return found
+
+
+def read_ids(given: str, option: str) -> list[int]:
+    """The ids of `0,2-5`.
+
+    Raises:
+        PartwrightError: A part is neither an id nor a range.
+
+    Examples:
+        >>> read_ids("0,2-4", "--remove")
+        [0, 2, 3, 4]
+    """
+    return [each for part in given.split(",") for each in _ids(part, part, option)]
+
+
+def read_numbers(given: str, option: str, *, sizes: bool = False) -> dict[int, int]:
+    """Numbers by broker of `0=2,3=1`, or sizes.
+
+    Raises:
+        PartwrightError: A part is no such pair, or a broker is there twice.
+
+    Examples:
+        >>> read_numbers("0=1TB,1-2=500GB", "--disks", sizes=True)
+        {0: 1000000000000, 1: 500000000000, 2: 500000000000}
+    """
+    found: dict[int, int] = {}
+    for part in given.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not (sizes or value.strip().isdecimal()):
+            raise PartwrightError(f"{option} takes ID=NUMBER,..., not {part!r}")
+        for each in _ids(name, part, option):
+            if each in found:
+                raise PartwrightError(f"{option} names broker {each} twice: each once")
+            found[each] = read_size(value, option) if sizes else int(value[:_DIGITS])
+    return found
+
+
+def read_size(given: str, option: str) -> int:
+    """Bytes of `50MB`, `1.5GiB` or a number alone.
+
+    Raises:
+        PartwrightError: It is none, or not above 0.
+
+    Examples:
+        >>> read_size("50MB", "--throttle"), read_size("1.5KiB", "--throttle")
+        (50000000, 1536)
+    """
+    found = _SIZE.fullmatch(given.strip())
+    size = 0
+    if found is not None and len(found[1]) < 20:  # noqa: PLR2004 - more digits than any disk has
+        size = round(
+            float(found[1]) * (1024 if found[3] else 1000) ** _UNITS.index(found[2].replace("K", "k") or " ")
+        )
+    if size <= 0:
+        raise PartwrightError(f"{option} takes a size above 0, such as 50MB or 1.5GiB, not {given!r}")
+    return size
+
+
+def read_factors(given: Sequence[str]) -> int | dict[str, int] | None:
+    """Replication factors of `3`, or of `orders=3` for each topic; None where nothing is given.
+
+    Raises:
+        PartwrightError: It is neither, or both.
+
+    Examples:
+        >>> read_factors(["3"]), read_factors(["orders=3", "users=2"])
+        (3, {'orders': 3, 'users': 2})
+    """
+    if not given:
+        return None
+    found: dict[str, int] = {}
+    for each in given:
+        topic, equals, number = each.rpartition("=")
+        if not number.isdecimal() or len(number) > _DIGITS or (not equals and len(given) > 1):
+            raise PartwrightError(
+                f"--replication-factor takes N once, or NAME=N for each topic, not {each!r}"
+            )
+        if not equals:
+            return int(number)
+        if topic in found:
+            raise PartwrightError(f"--replication-factor names topic {topic!r} twice: each once")
+        found[topic] = int(number)
+    return found
+
+
+def _ids(given: str, part: str, option: str) -> list[int]:
+    first, dash, last = given.strip().partition("-")
+    ends = [first, last] if dash else [first]
+    if not all(each.isdecimal() and each.isascii() and len(each) <= _DIGITS for each in ends):
+        raise _refused(part, option)
+    low, high = int(ends[0]), int(ends[-1])
+    if not 0 <= high - low < _MOST:
+        raise _refused(part, option)
+    return list(range(low, high + 1))
+
+
+def _refused(part: str, option: str) -> PartwrightError:
+    rack = " or with its rack as 3=rack-a," if option != "--remove" else ""
+    return PartwrightError(f"{option} takes brokers' ids, as 0,2-5,{rack} not {part!r}")

@@ -1,0 +1,62 @@
+"""A group that is rolled to another client, as tables on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from partwright.cli.tables.console import right_table, stdout_console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.assignors.mixed.rolling import Roll, Step
+
+__all__ = ["print_rolls"]
+
+_WIDTH = 120
+
+
+def print_rolls(rolls: Sequence[Roll], to: str) -> None:
+    """Print which order is best, and what each of its steps does; the other order in one line."""
+    console = stdout_console(_WIDTH)
+    best, *others = rolls
+    console.print(escape(_verdict(best, to)))
+    table = right_table(
+        "replaced", "leader", "assignor", "rebalances", "moved", "unread", "what the leader does not see"
+    )
+    for column in (0, 1, 2, 6):
+        table.columns[column].justify = "left"
+    for step in best.steps:
+        table.add_row(*map(escape, _row(step)))
+    console.print(table)
+    for step in best.steps:
+        if step.error is not None:
+            console.print(escape(f"{step.replaced}: {step.error}"))
+    for other in others:
+        console.print(escape(f"{other.order.capitalize()}: {_sum(other)}."))
+
+
+def _verdict(roll: Roll, to: str) -> str:
+    order = roll.order.capitalize()
+    if roll.unsafe:
+        steps = f"{roll.unsafe} of {len(roll.steps)} steps"
+        return f"Not safe: a roll to {to} stops readers in {steps}. {order} is best."
+    return f"Safe: no step of a roll to {to} stops a reader. {order}: {_sum(roll)}."
+
+
+def _sum(roll: Roll) -> str:
+    moved = f"{roll.moved:,} partitions of members that stay change their reader"
+    return f"{moved}, {roll.unsafe} steps are not safe" if roll.unsafe else moved
+
+
+def _row(step: Step) -> tuple[str, ...]:
+    begin = (step.replaced, step.leader, step.assignor)
+    if step.error is not None:
+        return (*begin, "fails", "-", "-", "")
+    rebalances = "no end" if step.rebalances is None else f"{step.rebalances:,}"
+    dark = [f"{name} is left out" for name in step.left_out] + [
+        f"{name} is forgotten" for name in step.forgotten
+    ]
+    return (*begin, rebalances, f"{step.moved:,}", f"{step.unread:,}", ", ".join(dark))

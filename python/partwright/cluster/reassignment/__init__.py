@@ -1,0 +1,11 @@
+"""Partitions that go to other brokers: a plan with the fewest moves, its batches, and what it costs and helps."""
+
+from __future__ import annotations
+
+from partwright.cluster.reassignment.answer import Bounds, BrokerChange, Reassignment
+from partwright.cluster.reassignment.batches import Batch
+from partwright.cluster.reassignment.losses import ClusterLoss, losses
+from partwright.cluster.reassignment.moves import Move
+from partwright.cluster.reassignment.plan import reassign
+
+__all__ = ["Batch", "Bounds", "BrokerChange", "ClusterLoss", "Move", "Reassignment", "losses", "reassign"]

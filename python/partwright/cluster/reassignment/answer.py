@@ -1,0 +1,357 @@
+"""A reassignment: which partition goes where, what that costs, and how even brokers are before and after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright._check import counted
+from partwright._doors import notebook
+from partwright.cluster.brokers import Partition
+from partwright.cluster.metadata import Cluster
+from partwright.cluster.reassignment.batches import in_batches
+from partwright.cluster.reassignment.losses import losses
+from partwright.cluster.reassignment.moves import elections_json, plan_json, plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from partwright._check import Json
+    from partwright.cluster.brokers import Broker
+    from partwright.cluster.reassignment.batches import Batch
+    from partwright.cluster.reassignment.losses import ClusterLoss
+    from partwright.cluster.reassignment.moves import Move
+
+__all__ = ["Bounds", "BrokerChange", "Reassignment", "broker_changes", "changed_cluster", "thin"]
+
+
+class BrokerChange(NamedTuple):
+    """What a broker carries before a reassignment and after it.
+
+    Attributes:
+        broker: Its id.
+        rack: Its rack; None where it has none.
+        stays: Whether it has replicas after it; False for one that leaves.
+        replicas_before: Of how many partitions it has a replica today.
+        replicas: Of how many after it.
+        leaders_before: How many partitions it leads today, when all are led by their preferred leader.
+        leaders: How many after it.
+        bytes_before: The bytes of its replicas today; None where no sizes are known, as below.
+        bytes: The bytes after it.
+        bytes_in: The bytes that it receives.
+    """
+
+    broker: int
+    rack: str | None
+    stays: bool
+    replicas_before: int
+    replicas: int
+    leaders_before: int
+    leaders: int
+    bytes_before: int | None
+    bytes: int | None
+    bytes_in: int | None
+
+
+class Bounds(NamedTuple):
+    """What no plan can do without, and what this one does more.
+
+    Attributes:
+        replicas: New replicas of any plan with loads as even as this one's, counted by partition and by broker.
+        fewest: New replicas of the plan with the fewest of them, before bytes were made even: a minimum by its flow.
+        bytes: Copied bytes of any plan that is within `bytes_within`; None where no sizes are known.
+    """
+
+    replicas: int
+    fewest: int
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reassignment:
+    """A plan that brings partitions to other brokers; `reassign` makes it.
+
+    Attributes:
+        before: The cluster today.
+        after: The cluster when the plan is done and each partition is led by its preferred leader.
+        moves: The partitions whose list of replicas changes, by topic and number; of some only the order changes.
+        brokers: What each broker carries before and after.
+        bounds: What no plan can do without.
+        thin_before: Partitions of the planned topics that are in fewer racks than they could be, today.
+        thin: The same after it; 0 always.
+        bytes_within: How far from its share of all bytes a broker was to be at most; None where no sizes are known.
+        byte_shares: By broker that stays, its share of all bytes.
+
+    Examples:
+        >>> import partwright as pw
+        >>> from partwright.cluster import Broker, reassign
+        >>> from partwright.cluster.placement import modulo
+        >>> plan = reassign(modulo(range(2), 6, 2).to_cluster("t"), add=[2])
+        >>> plan
+        Reassignment(4 replicas of 12 move to 3 brokers; 4 replicas and 2 leaders each)
+    """
+
+    before: Cluster
+    after: Cluster
+    moves: tuple[Move, ...]
+    brokers: tuple[BrokerChange, ...]
+    bounds: Bounds
+    thin_before: int
+    thin: int
+    bytes_within: float | None = None
+    byte_shares: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def replicas_moved(self) -> int:
+        """How many replicas are copied to another broker."""
+        return sum(len(each.added) for each in self.moves)
+
+    @property
+    def bytes_moved(self) -> int | None:
+        """How many bytes are copied; None where no sizes are known."""
+        if self.bytes_within is None:
+            return None
+        return sum(each.bytes or 0 for each in self.moves)
+
+    @property
+    def leaders_moved(self) -> int:
+        """How many partitions get another preferred leader."""
+        return sum(each.before[0] != each.after[0] for each in self.moves)
+
+    def json(self) -> str:
+        """What `kafka-reassign-partitions.sh --reassignment-json-file` takes.
+
+        Examples:
+            >>> from partwright.cluster import reassign
+            >>> from partwright.cluster.placement import explicit
+            >>> reassign(explicit("0,0").to_cluster("t"), add=[1]).json()[:60]
+            '{"version": 1, "partitions": [{"topic": "t", "partition": 0,'
+        """
+        return plan_json(self.moves)
+
+    def rollback(self) -> str:
+        """The same back to where all is today."""
+        return plan_json(self.moves, back=True)
+
+    def elections(self) -> str:
+        """What `kafka-leader-election.sh --election-type preferred --path-to-json-file` takes when the plan is done.
+
+        It has the partitions that would be led by another broker than their preferred leader.
+        """
+        led = {(topic, each.id): each.leader for topic, those in self.before.topics.items() for each in those}
+        wanted = {
+            (topic, each.id): each.leader for topic, those in self.after.topics.items() for each in those
+        }
+        return elections_json(each for each, leader in wanted.items() if led[each] != leader)
+
+    def batches(
+        self,
+        throttle: int | None = None,
+        *,
+        max_replicas: int | None = None,
+        max_bytes: int | None = None,
+        max_seconds: float | None = None,
+    ) -> tuple[Batch, ...]:
+        """The plan in parts that are executed one after the other.
+
+        Args:
+            throttle: The bytes a second that each broker sends, and receives, at most: `--throttle` of Kafka's tool.
+            max_replicas: So many replicas a batch copies at most.
+            max_bytes: So many bytes a batch copies at most.
+            max_seconds: So long a batch takes at most, at the throttle.
+
+        Returns:
+            The batches; what moves no data, for it only changes the order of replicas or takes some away, is the first.
+            A partition is in one of them as a whole, so that a large one may exceed the limits, alone in its batch.
+
+        Raises:
+            PartwrightError: A limit is not above 0, or needs sizes or a throttle that are not there.
+
+        Examples:
+            >>> from partwright.cluster import reassign
+            >>> from partwright.cluster.placement import explicit
+            >>> plan = reassign(explicit("0,0,0,0").to_cluster("t"), add=[1], sizes={"t": [8_000_000] * 4})
+            >>> [batch.seconds for batch in plan.batches(2_000_000, max_replicas=1)]
+            [4.0, 4.0]
+        """
+        return in_batches(self.moves, throttle, max_replicas, max_bytes, max_seconds)
+
+    def losses(
+        self, min_insync_replicas: int | Mapping[str, int] = 1
+    ) -> tuple[tuple[ClusterLoss, ...], tuple[ClusterLoss, ...]]:
+        """What each broker and each rack takes with it when it is lost, before and after.
+
+        Args:
+            min_insync_replicas: `min.insync.replicas` of all topics, or by topic, 1 where one is left out.
+
+        Returns:
+            Those before, with the replicas that are in sync today, and those after, when all are.
+
+        Raises:
+            PartwrightError: A number is below 1, or there is no such topic.
+
+        Examples:
+            >>> from partwright.cluster import reassign
+            >>> from partwright.cluster.placement import explicit
+            >>> before, after = reassign(explicit("0,0,0,0").to_cluster("t"), add=[1]).losses()
+            >>> before[0].offline, after[0].offline
+            (4, 2)
+        """
+        return losses(self.before, min_insync_replicas), losses(self.after, min_insync_replicas)
+
+    def to_arrow(self) -> pa.Table:
+        """A row a move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
+
+        Examples:
+            >>> from partwright.cluster import reassign
+            >>> from partwright.cluster.placement import explicit
+            >>> reassign(explicit("0,0").to_cluster("t"), add=[1]).to_arrow().column("after").to_pylist()
+            [[1]]
+        """
+        import pyarrow as pa  # noqa: PLC0415 - who only asks for a plan does without it
+
+        ids = pa.list_(pa.int32())
+        types = {"topic": pa.string(), "partition": pa.int32(), "before": ids, "after": ids, "added": ids}
+        types |= {"removed": ids, "bytes": pa.int64()}
+        return pa.table(
+            {name: pa.array([getattr(each, name) for each in self.moves], of) for name, of in types.items()}
+        )
+
+    def even(self) -> Json:
+        """How even brokers are: the least and the most of replicas, leaders and bytes, before and after.
+
+        Before are all brokers that the cluster lists, after are all that stay. `uneven_topics` are those of which one
+        broker has at least two replicas more than another one; `thin` partitions are in fewer racks than they could be.
+        """
+        found: Json = {}
+        named = {broker.id for broker in self.before.brokers}
+        there = [each for each in self.brokers if each.broker in named or each.replicas_before]
+        for name in ("replicas", "leaders", "bytes"):
+            old = [getattr(each, f"{name}_before") for each in there]
+            new = [getattr(each, name) for each in self.brokers if each.stays]
+            if None not in old:
+                found[name] = {"before": _ends(old), "after": _ends(new)}
+        found["uneven_topics"] = {"before": _uneven(self.before), "after": _uneven(self.after)}
+        found["thin"] = {"before": self.thin_before, "after": self.thin}
+        return found
+
+    def to_dict(self, min_insync_replicas: int | Mapping[str, int] = 1) -> Json:
+        """All of it as `partwright reassign --json` prints it; `plan` is Kafka's own JSON.
+
+        Args:
+            min_insync_replicas: See `losses`.
+        """
+        before, after = self.losses(min_insync_replicas)
+        return {
+            "replicas_moved": self.replicas_moved,
+            "bytes_moved": self.bytes_moved,
+            "leaders_moved": self.leaders_moved,
+            "partitions_changed": len(self.moves),
+            "bounds": self.bounds._asdict(),
+            "bytes_within": self.bytes_within,
+            "even": self.even(),
+            "brokers": [each._asdict() for each in self.brokers],
+            "losses": {
+                "before": [each._asdict() for each in before],
+                "after": [each._asdict() for each in after],
+            },
+            "plan": plan_of(self.moves),
+        }
+
+    def __repr__(self) -> str:
+        replicas = sum(each.replicas for each in self.brokers)
+        stay = [each for each in self.brokers if each.stays]
+        each = " and ".join(
+            f"{_range([getattr(one, name) for one in stay])} {name}" for name in ("replicas", "leaders")
+        )
+        brokers = counted(len(stay), "broker")
+        return f"Reassignment({self.replicas_moved} replicas of {replicas} move to {brokers}; {each} each)"
+
+    def _repr_html_(self) -> str:
+        return notebook(self)
+
+
+def thin(cluster: Cluster, topics: Sequence[str]) -> int:
+    """How many partitions of some topics are in fewer racks than they could be."""
+    racks = {broker.id: broker.rack for broker in cluster.brokers}
+    there = len({rack for rack in racks.values() if rack is not None})
+    return sum(
+        len({racks.get(id_) for id_ in each.replicas} - {None}) < min(there, len(each.replicas))
+        for topic in topics
+        for each in cluster.topics[topic]
+    )
+
+
+def changed_cluster(cluster: Cluster, brokers: tuple[Broker, ...], moves: Sequence[Move]) -> Cluster:
+    """The cluster when moves are done: all replicas in sync, and each partition led by its preferred leader."""
+    new = {(each.topic, each.partition): each.after for each in moves}
+    topics = {}
+    for topic, partitions in cluster.topics.items():
+        lists = ((each.id, new.get((topic, each.id), each.replicas)) for each in partitions)
+        topics[topic] = tuple(Partition(id_, own[0] if own else None, own, own) for id_, own in lists)
+    return Cluster(brokers, topics, strict=cluster.strict)
+
+
+def broker_changes(
+    before: Cluster,
+    after: Cluster,
+    moves: Sequence[Move],
+    sizes: Mapping[str, Sequence[int]] | None,
+) -> tuple[BrokerChange, ...]:
+    """What each broker carries before and after, by id."""
+    old, new = _carried(before, sizes), _carried(after, sizes)
+    arriving: Counter[int] = Counter()
+    for each in moves:
+        arriving.update(dict.fromkeys(each.added, each.size or 0))
+    racks = {broker.id: broker.rack for cluster in (before, after) for broker in cluster.brokers}
+    staying = {broker.id for broker in after.brokers}
+    return tuple(
+        BrokerChange(
+            id_,
+            racks.get(id_),
+            id_ in staying,
+            old[0][id_],
+            new[0][id_],
+            old[1][id_],
+            new[1][id_],
+            *((None,) * 3 if sizes is None else (old[2][id_], new[2][id_], arriving[id_])),
+        )
+        for id_ in sorted({*racks, *old[0], *new[0]})
+    )
+
+
+def _carried(
+    cluster: Cluster, sizes: Mapping[str, Sequence[int]] | None
+) -> tuple[Counter[int], Counter[int], Counter[int]]:
+    """By broker, its replicas, the partitions that it leads first of all, and its bytes."""
+    replicas: Counter[int] = Counter()
+    leaders: Counter[int] = Counter()
+    held: Counter[int] = Counter()
+    for topic, partitions in cluster.topics.items():
+        for place, each in enumerate(partitions):
+            replicas.update(each.replicas)
+            leaders.update(each.replicas[:1])
+            if sizes is not None:
+                held.update(dict.fromkeys(each.replicas, sizes[topic][place]))
+    return replicas, leaders, held
+
+
+def _uneven(cluster: Cluster) -> int:
+    found = 0
+    for partitions in cluster.topics.values():
+        counts = Counter(id_ for each in partitions for id_ in each.replicas)
+        least = min(counts.values()) if len(counts) >= len(cluster.brokers) else 0
+        found += max(counts.values(), default=0) - least > 1
+    return found
+
+
+def _ends(values: Sequence[int]) -> Json:
+    return {"least": min(values), "most": max(values)}
+
+
+def _range(values: Sequence[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low}" if low == high else f"{low} to {high}"

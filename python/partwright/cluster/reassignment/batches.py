@@ -1,0 +1,159 @@
+"""A reassignment in parts: what each of them copies, between which brokers, and how long that takes at a rate."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright._check import MOST_LONG, at_least_one, shown
+from partwright.cluster.reassignment.moves import plan_json
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Json
+    from partwright.cluster.reassignment.moves import Move
+
+__all__ = ["Batch", "in_batches"]
+
+_MANY = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A part of a reassignment, which Kafka is given at once.
+
+    Attributes:
+        moves: Its partitions.
+        throttle: The bytes a second that each broker sends and receives at most; None for no limit.
+    """
+
+    moves: tuple[Move, ...]
+    throttle: int | None = None
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas are copied."""
+        return sum(len(each.added) for each in self.moves)
+
+    @property
+    def bytes(self) -> int | None:
+        """How many bytes are copied; None where a size is not known."""
+        return _sum(self.moves)
+
+    @property
+    def received(self) -> Mapping[int, int]:
+        """By broker, the bytes that it receives; nothing where sizes are not known."""
+        return _traffic((broker, each) for each in self.moves for broker in each.added)
+
+    @property
+    def sent(self) -> Mapping[int, int]:
+        """By broker, the bytes that it sends as a leader; nothing where sizes are not known."""
+        return _traffic((each.source, each) for each in self.moves for _ in each.added)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it takes at its throttle, as the busiest broker needs; what is produced meanwhile comes on top.
+
+        None where there is no throttle, or a size is not known.
+        """
+        if self.throttle is None or self.bytes is None:
+            return None
+        return max([*self.received.values(), *self.sent.values()], default=0) / self.throttle
+
+    def json(self) -> str:
+        """What `kafka-reassign-partitions.sh --execute --reassignment-json-file` takes."""
+        return plan_json(self.moves)
+
+    def rollback(self) -> str:
+        """The same back to where the partitions are before it."""
+        return plan_json(self.moves, back=True)
+
+    def to_dict(self) -> Json:
+        """What it copies, as `--json` prints it."""
+        return {
+            "partitions": len(self.moves),
+            "replicas": self.replicas,
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+        }
+
+
+def in_batches(
+    moves: Sequence[Move],
+    throttle: int | None,
+    max_replicas: int | None,
+    max_bytes: int | None,
+    max_seconds: float | None,
+) -> tuple[Batch, ...]:
+    """Cuts moves into batches; `Reassignment.batches` says the rest."""
+    if throttle is not None:
+        at_least_one(throttle, "throttle", MOST_LONG)
+    if max_replicas is not None:
+        at_least_one(max_replicas, "max_replicas", _MANY)
+    if max_bytes is not None:
+        at_least_one(max_bytes, "max_bytes", MOST_LONG)
+    if max_seconds is not None and (
+        type(max_seconds) not in {int, float} or not 0 < max_seconds < _MANY * _MANY
+    ):
+        raise PartwrightError(f"max_seconds is a number above 0, not {shown(max_seconds)}")
+    if max_seconds is not None and throttle is None:
+        raise PartwrightError("max_seconds needs a throttle, the bytes a second of each broker")
+    if (max_bytes is not None or max_seconds is not None) and _sum(moves) is None:
+        raise PartwrightError("max_bytes and max_seconds need the partitions' sizes: give sizes")
+    free = tuple(each for each in moves if not each.added)
+    found = [Batch(free, throttle)] if free else []
+    waiting: list[Move] = []
+    received: Counter[int] = Counter()
+    sent: Counter[int] = Counter()
+    replicas = 0
+    for each in _in_turn(each for each in moves if each.added):
+        size, count = each.size or 0, len(each.added)
+        busiest = max([*(received[to] + size for to in each.added), sent[each.source] + size * count])
+        if waiting and (
+            (max_replicas is not None and replicas + count > max_replicas)
+            or (max_bytes is not None and received.total() + size * count > max_bytes)
+            or (max_seconds is not None and throttle is not None and busiest > max_seconds * throttle)
+        ):
+            found.append(Batch(tuple(waiting), throttle))
+            waiting, replicas = [], 0
+            received.clear()
+            sent.clear()
+        waiting.append(each)
+        replicas += count
+        received.update(dict.fromkeys(each.added, size))
+        sent[each.source] += size * count
+    return (*found, Batch(tuple(waiting), throttle)) if waiting else tuple(found)
+
+
+def _in_turn(moves: Iterable[Move]) -> Iterable[Move]:
+    """Moves in an order in which brokers receive in turn, and send in turn as far as that lets them."""
+    lanes: dict[int, dict[int, deque[Move]]] = defaultdict(lambda: defaultdict(deque))
+    for each in sorted(moves, key=lambda each: (-(each.size or 0), each.topic, each.partition)):
+        lanes[each.added[0]][each.source].append(each)
+    used: Counter[int] = Counter()
+    while lanes:
+        for taker in sorted(lanes):
+            sources = lanes[taker]
+            source = min(sources, key=lambda each: (used[each], each))
+            used[source] += 1
+            yield sources[source].popleft()
+            if not sources[source]:
+                del sources[source]
+            if not sources:
+                del lanes[taker]
+
+
+def _sum(moves: Iterable[Move]) -> int | None:
+    sizes = [each.bytes for each in moves]
+    return None if None in sizes else sum(each for each in sizes if each is not None)
+
+
+def _traffic(pairs: Iterable[tuple[int, Move]]) -> Mapping[int, int]:
+    found: Counter[int] = Counter()
+    for broker, each in pairs:
+        if each.size is not None:
+            found[broker] += each.size
+    return dict(sorted(found.items()))

@@ -1,0 +1,73 @@
+"""What no plan can do without: the fewest replicas that must move, by counting alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.cluster.reassignment.wanted import Wanted
+
+__all__ = ["fewest_bytes", "fewest_moves"]
+
+
+def fewest_moves(wanted: Wanted, least: Sequence[int], most: Sequence[int]) -> int:
+    """So many replicas at least are new on their broker, in any plan whose loads are within their boxes.
+
+    Two counts, of which the larger one is taken. By partition: it keeps no more than it has on brokers that stay, and
+    than its racks have room for. By broker: it keeps no more than it has and than its box holds, and only so many
+    brokers have their box's upper end as there are replicas left over when each has its lower end.
+
+    Args:
+        wanted: The cluster in numbers.
+        least: By broker, the lower end of its box.
+        most: Its upper end.
+
+    Returns:
+        The bound. It is reached unless partitions and brokers are at odds, as where all that a full broker has lies on
+        each broker with room as well: then a plan of fewest moves has more, by the flow that finds it.
+    """
+    total = sum(wanted.factors)
+    limits = wanted.of_racks()
+    by_partition = 0
+    for own, factor in zip(wanted.before, wanted.factors, strict=True):
+        low, high = limits[factor]
+        counts = [0] * len(low)
+        for broker in own:
+            counts[wanted.racks[broker]] += 1
+        kept = [min(has, top) for has, top in zip(counts, high, strict=True)]
+        lacking = sum(max(bottom - has, 0) for bottom, has in zip(low, kept, strict=True))
+        by_partition += min(sum(kept), factor - lacking)
+    has = [0] * len(wanted.racks)
+    for own in wanted.before:
+        for broker in own:
+            has[broker] += 1
+    low = [max(end - base, 0) for end, base in zip(least, wanted.base, strict=True)]
+    high = [max(end - base, 0) for end, base in zip(most, wanted.base, strict=True)]
+    spare = total - sum(low)
+    by_broker = sum(map(min, has, low)) + min(
+        spare, sum(max(min(own, top) - bottom, 0) for own, bottom, top in zip(has, low, high, strict=True))
+    )
+    return total - min(by_partition, by_broker)
+
+
+def fewest_bytes(wanted: Wanted, shares: Sequence[float], within: float) -> int:
+    """So many bytes at least are copied, in any plan whose brokers are all within a part of their shares of bytes.
+
+    Args:
+        wanted: The cluster in numbers, with sizes.
+        shares: By broker, its share of all bytes.
+        within: How far from it a broker may be, as a part of it.
+    """
+    sizes = wanted.sizes or []
+    kept = list(wanted.base_bytes)
+    for own, size in zip(wanted.before, sizes, strict=True):
+        for broker in own:
+            kept[broker] += size
+    needed = sum(wanted.base_bytes) + sum(
+        size * factor for size, factor in zip(sizes, wanted.factors, strict=True)
+    )
+    lacking = sum(max(0, (1 - within) * share - has) for has, share in zip(kept, shares, strict=True))
+    held = sum(min(has, (1 + within) * share) for has, share in zip(kept, shares, strict=True))
+    return max(0, int(max(lacking, needed - held)))

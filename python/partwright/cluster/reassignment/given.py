@@ -1,0 +1,250 @@
+"""What a caller says of a reassignment, checked: which brokers, how strong they are, how large partitions are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from partwright._check import at_least_one, listed, number, shown, there_are, unknown, whole
+from partwright.cluster.brokers import Broker
+from partwright.cluster.placement.wanted import check_racks
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.cluster.brokers import Partition
+    from partwright.cluster.metadata import Cluster
+
+__all__ = [
+    "check_replicas",
+    "chosen_topics",
+    "factors",
+    "per_broker",
+    "racks_of",
+    "read_sizes",
+    "target_brokers",
+]
+
+_MOST = 2**63 - 1
+_HIGHEST_FACTOR = 2**15 - 1
+
+
+def target_brokers(cluster: Cluster, brokers: object, add: object, remove: object) -> tuple[Broker, ...]:
+    """The brokers that are to have replicas, by id.
+
+    Raises:
+        PartwrightError: None is left, one that is to leave is not there, one both comes and leaves, or a broker has
+            replicas of which nobody says whether it stays.
+    """
+    named = {broker.id: broker for broker in cluster.brokers}
+    in_use = {each for those in cluster.topics.values() for one in those for each in one.replicas}
+    coming, leaving = _brokers(add, "add", named), _ids(remove, "remove")
+    if brokers is not None:
+        if coming or leaving:
+            raise PartwrightError("brokers names all that are to have replicas: leave out add and remove")
+        found = _brokers(brokers, "brokers", named)
+    else:
+        strange = next((each for each in leaving if each not in named and each not in in_use), None)
+        if strange is not None:
+            raise PartwrightError(f"remove: there is no broker {strange}: {there_are(named, 'brokers')}")
+        both = next((each for each in leaving if each in coming), None)
+        if both is not None:
+            raise PartwrightError(f"broker {both} is to be added and removed: name it once")
+        dead = sorted(in_use - set(named) - set(coming) - set(leaving))
+        if dead:
+            raise PartwrightError(
+                f"broker {dead[0]} has replicas and is not in the cluster's metadata: it is down; start it, or name it "
+                "with remove to move its replicas elsewhere"
+            )
+        found = {id_: broker for id_, broker in (named | coming).items() if id_ not in leaving}
+    if not found:
+        raise PartwrightError("no broker is left: a partition needs one broker at least")
+    return tuple(found[each] for each in sorted(found))
+
+
+def racks_of(brokers: tuple[Broker, ...], rack_aware: object) -> list[int]:
+    """By broker, its rack as a number; all 0 where no broker has one, or racks do not count.
+
+    Raises:
+        PartwrightError: Some have a rack and others have none.
+    """
+    if type(rack_aware) is not bool:
+        raise PartwrightError(f"rack_aware is true or false, not {shown(rack_aware)}")
+    check_racks(brokers)
+    names = [broker.rack for broker in brokers]
+    if not rack_aware or not any(name is not None for name in names):
+        return [0] * len(brokers)
+    bare = next((broker.id for broker in brokers if broker.rack is None), None)
+    if bare is not None:
+        raise PartwrightError(
+            f"broker {bare} has no rack and others have one: give it its rack ({bare}=rack-a, or "
+            f"Broker({bare}, rack=...)), or leave racks aside (--no-racks, or rack_aware=False)"
+        )
+    places = {name: place for place, name in enumerate(sorted({str(name) for name in names}))}
+    return [places[str(name)] for name in names]
+
+
+def chosen_topics(cluster: Cluster, topics: object) -> tuple[str, ...]:
+    """The topics whose replicas may move: all by default.
+
+    Raises:
+        PartwrightError: There is no such topic, or none is named.
+    """
+    if topics is None:
+        return tuple(sorted(cluster.topics))
+    found = dict.fromkeys(listed(topics, "topics"))
+    for each in found:
+        if each not in cluster.topics:
+            raise unknown(each, "topic", cluster.topics)
+    if not found:
+        raise PartwrightError("topics is empty: name one at least, or leave it out for all of them")
+    return tuple(sorted(found))
+
+
+def check_replicas(topic: str, partitions: Sequence[Partition]) -> None:
+    """Refuses partitions of which it is not known where they are.
+
+    Raises:
+        PartwrightError: One has no replicas, or has a broker twice.
+    """
+    for each in partitions:
+        if not each.replicas:
+            raise PartwrightError(
+                f"topic {topic!r}: nothing is known of the replicas of partition {each.id}: give it its replicas"
+            )
+        if len(set(each.replicas)) < len(each.replicas):
+            raise PartwrightError(
+                f"topic {topic!r}: partition {each.id} has a broker more than once: its replicas are "
+                f"{shown(list(each.replicas))}"
+            )
+
+
+def factors(given: object, topics: Mapping[str, Sequence[Partition]], brokers: int) -> dict[str, list[int]]:
+    """By topic, how many replicas each of its partitions is to have.
+
+    Args:
+        given: One number for all, numbers by topic, or None for those of today.
+        topics: The topics that may move.
+        brokers: How many brokers there are to have them.
+
+    Raises:
+        PartwrightError: There are fewer brokers, a number is below 1, or a topic is not among them.
+    """
+    wanted: Mapping[Any, Any] = given if isinstance(given, Mapping) else dict.fromkeys(topics, given)
+    for name in wanted:
+        if name not in topics:
+            raise unknown(name, "topic", topics, "what is planned")
+    found = {}
+    for name, partitions in topics.items():
+        own = wanted.get(name)
+        if own is not None:
+            at_least_one(own, f"the replication factor of topic {name!r}", _HIGHEST_FACTOR)
+        found[name] = [len(each.replicas) if own is None else own for each in partitions]
+        if max(found[name]) > brokers:
+            are = "broker is" if brokers == 1 else "brokers are"
+            raise PartwrightError(
+                f"topic {name!r} needs {max(found[name])} brokers for as many replicas, and {brokers} {are} left: keep "
+                "more brokers, or take a lower replication factor"
+            )
+    return found
+
+
+def per_broker(
+    given: object, what: str, brokers: Sequence[Broker], missing: int | None = None
+) -> list[int] | None:
+    """By broker, a number that is given by its id; None where nothing is given.
+
+    Args:
+        given: The numbers.
+        what: What they are.
+        brokers: The brokers.
+        missing: The number of a broker that is left out; None refuses that.
+
+    Raises:
+        PartwrightError: A broker lacks its number, a number is below 1, or a broker is not among them.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise PartwrightError(f"{what} has a number by broker id, not {shown(given)}")
+    ids = [broker.id for broker in brokers]
+    for each in given:
+        if type(each) is not int or each not in ids:
+            raise PartwrightError(f"{what}: there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
+    lacking = next((each for each in ids if each not in given), None)
+    if lacking is not None and missing is None:
+        raise PartwrightError(f"{what} lacks broker {lacking}: give each broker's")
+    return [whole(given.get(each, missing), f"{what} of broker {each}", 1, _MOST) for each in ids]
+
+
+def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
+    """By topic, each partition's bytes, by its number; None where nothing is given.
+
+    Args:
+        given: By topic a list of bytes by partition, a mapping of partitions to bytes, or what
+            `kafka-log-dirs.sh --describe` prints as JSON.
+        cluster: The cluster.
+
+    Raises:
+        PartwrightError: A partition lacks its size, or a size is none.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise PartwrightError(f"sizes has bytes by topic and partition, not {shown(given)}")
+    named = _of_log_dirs(given) if "brokers" in given and "version" in given else given
+    found: dict[str, list[int]] = {}
+    for topic, partitions in cluster.topics.items():
+        if topic not in named:
+            raise PartwrightError(f"sizes lacks topic {topic!r}: give the bytes of all topics, or of none")
+        own = named[topic]
+        by_number = dict(enumerate(own)) if isinstance(own, (list, tuple)) else own
+        if not isinstance(by_number, Mapping):
+            raise PartwrightError(
+                f"sizes of topic {topic!r} are a list by partition, or a mapping of partitions, not {shown(own)}"
+            )
+        numbers = {_number(each): size for each, size in by_number.items()}
+        found[topic] = []
+        for each in partitions:
+            if each.id not in numbers:
+                raise PartwrightError(f"sizes lacks partition {each.id} of topic {topic!r}: give its bytes")
+            found[topic].append(whole(numbers[each.id], f"the size of {topic}-{each.id}", 0, _MOST))
+    return found
+
+
+def _number(given: object) -> object:
+    """A partition's number, of JSON too, whose names are text."""
+    return int(given) if isinstance(given, str) and given.isdecimal() else given
+
+
+def _of_log_dirs(given: Mapping[str, Any]) -> dict[str, dict[int, int]]:
+    """The largest of each partition's replicas, of `LogDirsCommand`'s JSON; replicas that move between disks aside."""
+    found: dict[str, dict[int, int]] = {}
+    for broker in listed(given["brokers"], "sizes: brokers", dict):
+        for folder in listed(broker.get("logDirs", ()), "sizes: logDirs", dict):
+            for each in listed(folder.get("partitions", ()), "sizes: partitions", dict):
+                topic, _, partition = str(each.get("partition", "")).rpartition("-")
+                if not partition.isdecimal():
+                    raise PartwrightError(f"sizes: {shown(each.get('partition'))} is no topic's partition")
+                if not each.get("isFuture"):
+                    size = whole(each.get("size"), f"the size of {topic}-{partition}", 0, _MOST)
+                    own = found.setdefault(topic, {})
+                    own[int(partition)] = max(own.get(int(partition), 0), size)
+    return found
+
+
+def _brokers(given: object, what: str, named: Mapping[int, Broker]) -> dict[int, Broker]:
+    found: dict[int, Broker] = {}
+    for each in listed(given, what):
+        broker = each if isinstance(each, Broker) else named.get(each) if type(each) is int else None
+        if broker is None:
+            broker = Broker(each)
+        if broker.id in found:
+            raise PartwrightError(f"{what} has {broker.id} twice: each id once")
+        found[broker.id] = broker
+    return found
+
+
+def _ids(given: object, what: str) -> list[int]:
+    return [number(each, f"{what}: a broker's id") for each in listed(given, what)]

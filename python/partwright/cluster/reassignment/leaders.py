@@ -1,0 +1,110 @@
+"""Who leads each partition among its replicas: as even as replicas let it be, with the fewest new leaders.
+
+A leader moves without data: the list of replicas gets another order, and the first of it is the preferred leader.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright.cluster.reassignment.flow import even
+from partwright.cluster.reassignment.shares import Limits, box, fair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.cluster.reassignment.wanted import Wanted
+
+__all__ = ["lead", "leader_boxes"]
+
+
+def lead(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> list[int]:
+    """By partition, the broker that leads it.
+
+    Args:
+        wanted: The cluster in numbers.
+        replicas: By partition, the brokers that have it.
+
+    Returns:
+        Loads within their boxes, or as near to them as the replicas let them come; among all such the fewest leaders
+        that are others than today's.
+    """
+    found = _Leaders(wanted, replicas)
+    even(found, found.loads(), *leader_boxes(wanted, replicas))
+    return found.leaders
+
+
+def leader_boxes(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """By broker, how many partitions it leads at least and at most where all is even.
+
+    Args:
+        wanted: The cluster in numbers.
+        replicas: By partition, the brokers that have it.
+    """
+    most = list(wanted.base_leaders)
+    for own in replicas:
+        for broker in own:
+            most[broker] += 1
+    total = sum(wanted.base_leaders) + len(replicas)
+    return box(fair(total, Limits(wanted.power, wanted.base_leaders, most)))
+
+
+class _Leaders:
+    """Leaders in the making: by giver and taker, at each cost, the partitions whose leader could move there."""
+
+    def __init__(self, wanted: Wanted, replicas: Sequence[Sequence[int]]) -> None:
+        self.wanted, self.replicas = wanted, replicas
+        brokers = len(wanted.racks)
+        self.ways: list[list[dict[int, dict[int, None]]]] = [
+            [{} for _ in range(brokers)] for _ in range(brokers)
+        ]
+        counts = list(wanted.base_leaders)
+        self.leaders = [
+            today if today in own else -1 for today, own in zip(wanted.leaders, replicas, strict=True)
+        ]
+        for leader in self.leaders:
+            if leader >= 0:
+                counts[leader] += 1
+        for partition, own in enumerate(replicas):
+            if self.leaders[partition] < 0:
+                leader = min(own, key=lambda each: (counts[each] / wanted.power[each], each))
+                counts[leader] += 1
+                self.leaders[partition] = leader
+            self._tell(partition)
+
+    def loads(self) -> list[int]:
+        """By broker, how many partitions it leads."""
+        counts = list(self.wanted.base_leaders)
+        for leader in self.leaders:
+            counts[leader] += 1
+        return counts
+
+    def costs(self, broker: int) -> list[int | None]:
+        """See `Arcs`: a leader that is another one than today's costs 1."""
+        return [min(ways) if ways else None for ways in self.ways[broker]]
+
+    def move(self, giver: int, taker: int, cost: int) -> None:
+        """See `Arcs`."""
+        partition = next(iter(self.ways[giver][taker][cost]))
+        for other in self.replicas[partition]:
+            if other != giver:
+                ways = self.ways[giver][other]
+                own = self._cost(partition, giver, other)
+                del ways[own][partition]
+                if not ways[own]:
+                    del ways[own]
+        self.leaders[partition] = taker
+        self._tell(partition)
+
+    def _tell(self, partition: int) -> None:
+        leader = self.leaders[partition]
+        for other in self.replicas[partition]:
+            if other != leader:
+                ways = self.ways[leader][other]
+                ways.setdefault(self._cost(partition, leader, other), {})[partition] = None
+
+    def _cost(self, partition: int, giver: int, taker: int) -> int:
+        today = self.wanted.leaders[partition]
+        if today not in self.replicas[partition]:
+            return 0
+        return (giver == today) - (taker == today)

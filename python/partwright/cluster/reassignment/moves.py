@@ -1,0 +1,95 @@
+"""A partition that goes elsewhere: its replicas before and after, and Kafka's JSON of many of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partwright._check import Json
+
+__all__ = ["Move", "elections_json", "plan_json", "plan_of"]
+
+
+class Move(NamedTuple):
+    """A partition whose list of replicas changes.
+
+    Attributes:
+        topic: Its topic.
+        partition: Its number.
+        before: The brokers that have it today, the preferred leader first.
+        after: Those that are to have it.
+        leader: The broker that leads it today; None where none does.
+        size: The bytes of one replica; None where they are not known.
+    """
+
+    topic: str
+    partition: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    leader: int | None = None
+    size: int | None = None
+
+    @property
+    def added(self) -> tuple[int, ...]:
+        """The brokers that get a replica, and so all its data."""
+        return tuple(each for each in self.after if each not in self.before)
+
+    @property
+    def removed(self) -> tuple[int, ...]:
+        """The brokers that lose theirs."""
+        return tuple(each for each in self.before if each not in self.after)
+
+    @property
+    def bytes(self) -> int | None:
+        """What is copied for it; None where its size is not known."""
+        return None if self.size is None else self.size * len(self.added)
+
+    def is_moving(self, replicas: tuple[int, ...]) -> bool:
+        """Whether replicas are those that Kafka lists while it moves the partition: all before and all after."""
+        return replicas not in {self.before, self.after} and set(replicas) == {*self.before, *self.after}
+
+    @property
+    def source(self) -> int:
+        """The broker that new replicas copy from: today's leader, or the first of the list where there is none."""
+        return self.before[0] if self.leader is None else self.leader
+
+
+def plan_of(moves: Iterable[Move], *, back: bool = False) -> Json:
+    """What `kafka-reassign-partitions.sh` takes.
+
+    Args:
+        moves: The partitions.
+        back: Whether it leads back to where they are today.
+
+    Examples:
+        >>> plan_of([Move("t", 0, (0,), (1,))])["partitions"]
+        [{'topic': 't', 'partition': 0, 'replicas': [1], 'log_dirs': ['any']}]
+    """
+    rows = [
+        {
+            "topic": each.topic,
+            "partition": each.partition,
+            "replicas": list(each.before if back else each.after),
+            "log_dirs": ["any"] * len(each.before if back else each.after),
+        }
+        for each in moves
+    ]
+    return {"version": 1, "partitions": rows}
+
+
+def plan_json(moves: Iterable[Move], *, back: bool = False) -> str:
+    """The same as text."""
+    return json.dumps(plan_of(moves, back=back))
+
+
+def elections_json(partitions: Iterable[tuple[str, int]]) -> str:
+    """What `kafka-leader-election.sh --path-to-json-file` takes.
+
+    Examples:
+        >>> elections_json([("t", 0)])
+        '{"partitions": [{"topic": "t", "partition": 0}]}'
+    """
+    return json.dumps({"partitions": [{"topic": topic, "partition": each} for topic, each in partitions]})

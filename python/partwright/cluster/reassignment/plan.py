@@ -1,0 +1,214 @@
+"""`reassign`: brokers come or go, and replicas follow: the fewest moves to a cluster that is even."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._check import shown
+from partwright.cluster.metadata import Cluster
+from partwright.cluster.reassignment.answer import Bounds, Reassignment, broker_changes, changed_cluster, thin
+from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
+from partwright.cluster.reassignment.given import (
+    check_replicas,
+    chosen_topics,
+    factors,
+    per_broker,
+    racks_of,
+    read_sizes,
+    target_brokers,
+)
+from partwright.cluster.reassignment.leaders import lead
+from partwright.cluster.reassignment.moves import Move
+from partwright.cluster.reassignment.replicas import spread
+from partwright.cluster.reassignment.volumes import Scale, level_bytes
+from partwright.cluster.reassignment.wanted import Wanted
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright.cluster.brokers import Broker, Partition
+
+__all__ = ["reassign"]
+
+
+def reassign(
+    cluster: Cluster,
+    topics: Iterable[str] | None = None,
+    *,
+    brokers: Iterable[Broker | int] | None = None,
+    add: Iterable[Broker | int] = (),
+    remove: Iterable[int] = (),
+    replication_factor: int | Mapping[str, int] | None = None,
+    sizes: Mapping[str, object] | None = None,
+    power: Mapping[int, int] | None = None,
+    disks: Mapping[int, int] | None = None,
+    bytes_within: float = 0.1,
+    rack_aware: bool = True,
+) -> Reassignment:
+    """A plan by which brokers join or leave a cluster, with the fewest new replicas that make it even.
+
+    Each broker gets its share of all replicas, rounded up or down, and of all leaders; no partition is in fewer racks
+    than it could be. Where racks or few partitions leave no such plan, it is the nearest to it. Among all plans as
+    even as that, this one copies the fewest replicas, and then changes the fewest leaders; both are exact minima, of a
+    flow. Where sizes are known, replicas change places until each broker's bytes are near its share, which may copy a
+    few more.
+
+    Args:
+        cluster: Brokers, and topics whose partitions have their replicas: `Cluster.from_kafka`, `from_json`.
+        topics: Those whose replicas may move, all by default. What others have counts for evenness.
+        brokers: Those that are to have replicas: all that the cluster lists, by default.
+        add: Brokers that have replicas as well, such as `Broker(3, rack="b")`, or an id of the cluster's.
+        remove: Ids of brokers that are to have none.
+        replication_factor: Replicas of each partition, or by topic; those that a partition has, by default.
+        sizes: Bytes of a replica of each partition: by topic a list or a mapping by partition, or the JSON that
+            `kafka-log-dirs.sh --describe` prints, as a dict.
+        power: By broker id, how much it carries compared with the others, a whole number from 1 on; 1 of those
+            left out.
+        disks: By broker id, the bytes that it has room for. Shares of bytes go by it, and those of replicas where no
+            `power` is given.
+        bytes_within: How far from its share of all bytes a broker is to be at most, as a part of it, 0 to 1.
+        rack_aware: Whether racks count, where brokers have them.
+
+    Returns:
+        The plan.
+
+    Raises:
+        PartwrightError: Fewer brokers are left than a partition has replicas, some brokers have a rack and others
+            none, a broker with replicas is not in the metadata, a size is missing, more bytes would be on a broker
+            than its disk has room for, or a value is of another type.
+
+    Examples:
+        >>> from partwright.cluster import Broker, Cluster
+        >>> from partwright.cluster.placement import striped
+        >>> plan = reassign(striped(range(3), 12, 2, seed=1).to_cluster("orders"), add=[3])
+        >>> plan.replicas_moved, plan.bounds.replicas
+        (6, 6)
+        >>> [(each.broker, each.replicas, each.leaders) for each in plan.brokers]
+        [(0, 6, 3), (1, 6, 3), (2, 6, 3), (3, 6, 3)]
+        >>> reassign(striped(range(3), 12, 2).to_cluster("orders"), remove=[1, 2])
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: topic 'orders' needs 2 brokers for as many replicas, and 1 broker is left: \
+keep more brokers, or take a lower replication factor
+    """
+    given: object = cluster
+    if not isinstance(given, Cluster):
+        raise PartwrightError(f"a cluster is needed, Cluster.from_kafka(...) say, not {shown(given)}")
+    if type(bytes_within) not in {int, float} or not 0 <= bytes_within <= 1:
+        raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(bytes_within)}")
+    for topic, partitions in cluster.topics.items():
+        check_replicas(topic, partitions)
+    chosen = chosen_topics(cluster, topics)
+    staying = target_brokers(cluster, brokers, add, remove)
+    racks = racks_of(staying, rack_aware)
+    wanted_factors = factors(
+        replication_factor, {name: cluster.topics[name] for name in chosen}, len(staying)
+    )
+    bytes_ = read_sizes(sizes, cluster)
+    room = per_broker(disks, "disks", staying)
+    strength = per_broker(power, "power", staying, 1) or room or [1] * len(staying)
+    for name in set(cluster.topics).difference(chosen):
+        _stays(name, cluster.topics[name], staying)
+    wanted = _in_numbers(cluster, chosen, staying, racks, wanted_factors, bytes_, strength, room)
+    return _planned(cluster, chosen, staying, wanted, bytes_, room, bytes_within)
+
+
+def _stays(topic: str, partitions: Sequence[Partition], brokers: Sequence[Broker]) -> None:
+    """Refuses a topic that is not to move, and has replicas on a broker that leaves."""
+    ids = {broker.id for broker in brokers}
+    for each in partitions:
+        gone = next((id_ for id_ in each.replicas if id_ not in ids), None)
+        if gone is not None:
+            raise PartwrightError(
+                f"broker {gone} leaves, and has a replica of topic {topic!r}, which is not to move: name it among the "
+                "topics, or leave topics out"
+            )
+
+
+def _in_numbers(
+    cluster: Cluster,
+    chosen: Sequence[str],
+    brokers: Sequence[Broker],
+    racks: Sequence[int],
+    wanted_factors: Mapping[str, Sequence[int]],
+    sizes: Mapping[str, Sequence[int]] | None,
+    power: Sequence[int],
+    room: Sequence[int] | None,
+) -> Wanted:
+    places = {broker.id: place for place, broker in enumerate(brokers)}
+    base, leaders, held = ([0] * len(brokers) for _ in range(3))
+    for name in set(cluster.topics).difference(chosen):
+        for place, each in enumerate(cluster.topics[name]):
+            leaders[places[each.replicas[0]]] += 1
+            for id_ in each.replicas:
+                base[places[id_]] += 1
+                held[places[id_]] += 0 if sizes is None else sizes[name][place]
+    rows = [(number, each) for number, name in enumerate(chosen) for each in cluster.topics[name]]
+    return Wanted(
+        racks=racks,
+        power=power,
+        base=base,
+        base_leaders=leaders,
+        topics=[topic for topic, _ in rows],
+        before=[[places[id_] for id_ in each.replicas if id_ in places] for _, each in rows],
+        leaders=[places.get(each.replicas[0], -1) for _, each in rows],
+        factors=[factor for name in chosen for factor in wanted_factors[name]],
+        sizes=None if sizes is None else [size for name in chosen for size in sizes[name]],
+        base_bytes=held,
+        disks=room or power,
+    )
+
+
+def _planned(
+    cluster: Cluster,
+    chosen: Sequence[str],
+    brokers: tuple[Broker, ...],
+    wanted: Wanted,
+    sizes: Mapping[str, Sequence[int]] | None,
+    room: Sequence[int] | None,
+    within: float,
+) -> Reassignment:
+    least, most = wanted.boxes()
+    found = spread(wanted, within)
+    fewest = found.moved()
+    shares = found.byte_goals
+    if sizes is not None:
+        level_bytes(found, Scale(shares, within), least, most)
+        for place, broker in enumerate(brokers):
+            if room is not None and found.bytes[place] > room[place]:
+                raise PartwrightError(
+                    f"broker {broker.id} would hold {found.bytes[place]} bytes, and its disk has room for "
+                    f"{room[place]}: add brokers, or take larger disks"
+                )
+    rows = [(name, each) for name in chosen for each in cluster.topics[name]]
+    moves = []
+    for place, ((name, each), own, leader) in enumerate(
+        zip(rows, found.sets, lead(wanted, found.sets), strict=True)
+    ):
+        after = _listed(each, [brokers[at].id for at in own], brokers[leader].id)
+        if after != each.replicas:
+            size = None if wanted.sizes is None else wanted.sizes[place]
+            moves.append(Move(name, each.id, each.replicas, after, each.leader, size))
+    after_all = changed_cluster(cluster, brokers, moves)
+    return Reassignment(
+        before=cluster,
+        after=after_all,
+        moves=tuple(moves),
+        brokers=broker_changes(cluster, after_all, moves, sizes),
+        bounds=Bounds(
+            fewest_moves(wanted, least, most),
+            fewest,
+            None if sizes is None else fewest_bytes(wanted, shares, within),
+        ),
+        thin_before=thin(cluster, chosen) if max(wanted.racks) else 0,
+        thin=thin(after_all, chosen) if max(wanted.racks) else 0,
+        bytes_within=None if sizes is None else within,
+        byte_shares={broker.id: share for broker, share in zip(brokers, shares, strict=True)},
+    )
+
+
+def _listed(partition: Partition, own: Sequence[int], leader: int) -> tuple[int, ...]:
+    """A list of replicas: the leader, then what it has today in today's order, then what is new."""
+    today = [id_ for id_ in partition.replicas if id_ in own and id_ != leader]
+    new = sorted(id_ for id_ in own if id_ not in partition.replicas and id_ != leader)
+    return (leader, *today, *new)

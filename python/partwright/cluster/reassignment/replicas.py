@@ -1,0 +1,236 @@
+"""Which brokers have each partition: as even as racks let it be, with the fewest new replicas."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from partwright.cluster.reassignment.flow import even
+from partwright.cluster.reassignment.shares import box
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.cluster.reassignment.wanted import Wanted
+
+__all__ = ["Replicas", "spread"]
+
+
+def spread(wanted: Wanted, within: float = 0.0) -> Replicas:
+    """The brokers of each partition.
+
+    Args:
+        wanted: The cluster in numbers.
+        within: Where sizes are known, how far from its share of all bytes a broker is to be at most, as a part of it.
+
+    Returns:
+        Loads within their boxes, or as near to them as racks and few partitions let them come; among all such the
+        fewest new replicas.
+    """
+    found = Replicas(wanted, within)
+    shares = wanted.shares()
+    found.begin()
+    even(found, found.loads(), *box(shares))
+    return found
+
+
+class Replicas:
+    """Replicas in the making, and what each of them could do: stay, or go to another broker.
+
+    A replica on a broker that has it today costs nothing, any other one costs 1. A table has by broker (and by other
+    broker or rack) how many of its replicas can go where, so that the cheapest way is found without walking through
+    them.
+    """
+
+    def __init__(self, wanted: Wanted, within: float) -> None:
+        self.wanted = wanted
+        self.within = within
+        self.goals = [float(each) for each in wanted.shares()]
+        self.byte_goals = wanted.byte_shares()
+        brokers, racks = len(wanted.racks), max(wanted.racks) + 1
+        self.limits = wanted.of_racks()
+        self.today = [frozenset(each) for each in wanted.before]
+        self.sets: list[list[int]] = [[] for _ in wanted.before]
+        self.of_broker: list[dict[int, None]] = [{} for _ in range(brokers)]
+        self.sizes = wanted.sizes or [0] * len(wanted.before)
+        self.bytes = list(wanted.base_bytes)
+        self.of_topic: list[Counter[int]] = [Counter() for _ in range(max(wanted.topics, default=-1) + 1)]
+        # By cost of the replica that would go, 0 or 1, and by its broker: how many there are, how many cannot leave
+        # their rack, how many find another rack full, and how many meet a broker that has the partition or had it.
+        self.count = [[0] * brokers for _ in (0, 1)]
+        self.stuck = [[0] * brokers for _ in (0, 1)]
+        self.full = [[[0] * racks for _ in range(brokers)] for _ in (0, 1)]
+        self.met = [[[0] * brokers for _ in range(brokers)] for _ in (0, 1)]
+        # Those among the last that had it, and can have it again.
+        self.back = [[[0] * brokers for _ in range(brokers)] for _ in (0, 1)]
+
+    def loads(self) -> list[int]:
+        """By broker, how many replicas it has."""
+        return [base + len(own) for base, own in zip(self.wanted.base, self.of_broker, strict=True)]
+
+    def moved(self) -> int:
+        """How many replicas are where there is none today."""
+        return sum(
+            each not in today for own, today in zip(self.sets, self.today, strict=True) for each in own
+        )
+
+    def begin(self) -> None:
+        """Each partition as cheap as its own rules let it be: what can stay stays, new ones go where room is."""
+        wanted = self.wanted
+        loads = [float(each) for each in wanted.base]
+        for own in wanted.before:
+            for broker in own:
+                loads[broker] += 1
+        kept = []
+        for own, factor in zip(wanted.before, wanted.factors, strict=True):
+            stays = self._stay(own, factor, loads)
+            for broker in set(own).difference(stays):
+                loads[broker] -= 1
+            kept.append(stays)
+        for partition, stays in enumerate(kept):
+            for broker in stays:
+                self._put(partition, broker)
+        for partition, factor in enumerate(wanted.factors):
+            while len(self.sets[partition]) < factor:
+                broker = self._roomiest(partition, loads)
+                loads[broker] += 1
+                self._put(partition, broker)
+            self._tell(partition, 1)
+
+    def costs(self, broker: int) -> list[int | None]:
+        """See `Arcs`: -1 takes back what was moved, 0 moves what moves anyway, 1 moves what could stay."""
+        racks, here = self.wanted.racks, self.wanted.racks[broker]
+        staying, moving = (
+            [
+                self.count[cost][broker]
+                - (0 if rack == here else self.stuck[cost][broker] + full[rack])
+                - met
+                for rack, met in zip(racks, self.met[cost][broker], strict=True)
+            ]
+            for cost, full in enumerate(of[broker] for of in self.full)
+        )
+        found: list[int | None] = [
+            -1 if back else 0 if again or new else 1 if old else None
+            for back, again, new, old in zip(
+                self.back[1][broker], self.back[0][broker], moving, staying, strict=True
+            )
+        ]
+        found[broker] = None
+        return found
+
+    def move(self, giver: int, taker: int, cost: int) -> None:
+        """See `Arcs`. Of all that could go, one goes of whose topic the giver has most more than the taker."""
+        partition = self._chosen(giver, taker, cost)
+        self.replace(partition, giver, taker)
+
+    def replace(self, partition: int, giver: int, taker: int) -> None:
+        """A partition's replica goes from one broker to another."""
+        self._tell(partition, -1)
+        self.sets[partition].remove(giver)
+        del self.of_broker[giver][partition]
+        self.bytes[giver] -= self.sizes[partition]
+        self.of_topic[self.wanted.topics[partition]][giver] -= 1
+        self._put(partition, taker)
+        self._tell(partition, 1)
+
+    def can_go(self, partition: int, giver: int, taker: int) -> bool:
+        """Whether racks and the partition's other replicas let a replica go from one broker to another."""
+        own = self.sets[partition]
+        if taker in own:
+            return False
+        racks = self.wanted.racks
+        there, here = racks[taker], racks[giver]
+        if there == here:
+            return True
+        least, most = self.limits[self.wanted.factors[partition]]
+        counts = [racks[each] for each in own]
+        return counts.count(there) < most[there] and counts.count(here) > least[here]
+
+    def cost(self, partition: int, giver: int, taker: int) -> int:
+        """What it costs if a replica goes from one broker to another: new replicas after it less those before."""
+        today = self.today[partition]
+        return (giver in today) - (taker in today)
+
+    def _chosen(self, giver: int, taker: int, cost: int) -> int:
+        able = (
+            each
+            for each in self.of_broker[giver]
+            if self.cost(each, giver, taker) == cost and self.can_go(each, giver, taker)
+        )
+        topics = self.wanted.topics
+        size = self._size_wanted(giver, taker)
+
+        def worth(partition: int) -> tuple[float, int]:
+            # The smallest of those that are large enough, or the largest of the others; then the topic.
+            of_topic, own = self.of_topic[topics[partition]], self.sizes[partition]
+            gain = of_topic[giver] - of_topic[taker]
+            return (-own if own >= size else own - 2 * size, gain)
+
+        return max(able, key=worth)
+
+    def _size_wanted(self, giver: int, taker: int) -> float:
+        """How large what goes should be, so that both brokers' bytes come within bounds when all has gone."""
+        if self.wanted.sizes is None:
+            return 0
+        found = []
+        for broker, sign in ((giver, 1), (taker, -1)):
+            share, count = self.byte_goals[broker], self.wanted.base[broker] + len(self.of_broker[broker])
+            off = sign * (self.bytes[broker] - share) - self.within * share
+            found.append(off / max(1.0, sign * (count - self.goals[broker])))
+        return max(0.0, *found)
+
+    def _put(self, partition: int, broker: int) -> None:
+        self.sets[partition].append(broker)
+        self.of_broker[broker][partition] = None
+        self.bytes[broker] += self.sizes[partition]
+        self.of_topic[self.wanted.topics[partition]][broker] += 1
+
+    def _stay(self, own: Sequence[int], factor: int, loads: list[float]) -> list[int]:
+        """The most of a partition's replicas that can stay; where some must go, those of the fullest brokers go."""
+        racks = self.wanted.racks
+        least, most = self.limits[factor]
+        stays = list(own)
+        while True:
+            counts = Counter(racks[each] for each in stays)
+            held = sum(max(counts[rack], low) for rack, low in enumerate(least))
+            crowded = [each for each in stays if counts[racks[each]] > most[racks[each]]]
+            if not crowded and held <= factor:
+                return stays
+            able = crowded or [each for each in stays if counts[racks[each]] > least[racks[each]]]
+            stays.remove(max(able, key=lambda each: (loads[each] - self.goals[each], each)))
+
+    def _roomiest(self, partition: int, loads: list[float]) -> int:
+        racks, own = self.wanted.racks, self.sets[partition]
+        least, most = self.limits[self.wanted.factors[partition]]
+        counts = Counter(racks[each] for each in own)
+        lacking = {rack for rack, low in enumerate(least) if counts[rack] < low}
+        needed = sum(least[rack] - counts[rack] for rack in lacking)
+        if needed < self.wanted.factors[partition] - len(own):
+            lacking = {rack for rack, high in enumerate(most) if counts[rack] < high}
+        of_topic = self.of_topic[self.wanted.topics[partition]]
+        able = (each for each, rack in enumerate(racks) if rack in lacking and each not in own)
+        return min(able, key=lambda each: (loads[each] - self.goals[each], of_topic[each], each))
+
+    def _tell(self, partition: int, sign: int) -> None:
+        """Counts in, or out, what a partition's replicas could do."""
+        racks, own, today = self.wanted.racks, self.sets[partition], self.today[partition]
+        least, most = self.limits[self.wanted.factors[partition]]
+        counts = Counter(racks[each] for each in own)
+        for broker in own:
+            cost = 0 if broker in today else 1
+            here = racks[broker]
+            self.count[cost][broker] += sign
+            is_stuck = counts[here] <= least[here]
+            crowded = [rack for rack, has in counts.items() if has >= most[rack] and rack != here]
+            if is_stuck:
+                self.stuck[cost][broker] += sign
+            else:
+                for rack in crowded:
+                    self.full[cost][broker][rack] += sign
+            for other in {*own, *today}:
+                rack = racks[other]
+                if other == broker or (rack != here and (is_stuck or rack in crowded)):
+                    continue
+                self.met[cost][broker][other] += sign
+                if other not in own:
+                    self.back[cost][broker][other] += sign

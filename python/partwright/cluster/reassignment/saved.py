@@ -1,0 +1,199 @@
+"""A reassignment as a folder: what Kafka's tools take, and the cluster that it was planned for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partwright._check import listed, number, object_fields, read_json, shown
+from partwright.cluster.metadata import Cluster
+from partwright.cluster.reassignment.batches import Batch
+from partwright.cluster.reassignment.moves import Move
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from partwright._check import Json
+    from partwright.cluster.reassignment.answer import Reassignment
+
+__all__ = ["Saved", "changed", "load", "refuse_changed", "save"]
+
+_CLUSTER, _PLAN, _ROLLBACK, _ELECTIONS, _BATCHES = (
+    "cluster.json",
+    "plan.json",
+    "rollback.json",
+    "elections.json",
+    "batches",
+)
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A plan that was read from its folder.
+
+    Attributes:
+        before: The cluster that it was planned for.
+        batches: Its batches, in order.
+    """
+
+    before: Cluster
+    batches: tuple[Batch, ...]
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """All partitions that change."""
+        return tuple(each for batch in self.batches for each in batch.moves)
+
+
+def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike[str]) -> Path:
+    """Writes a plan into a folder that is new or empty.
+
+    It gets `plan.json` and `rollback.json` for `kafka-reassign-partitions.sh`, `batches/` with a file a batch,
+    `elections.json` for `kafka-leader-election.sh`, and `cluster.json`, by which `changed` sees what has changed.
+
+    Raises:
+        PartwrightError: The folder has something in it, or cannot be written.
+    """
+    path = Path(folder)
+    try:
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise PartwrightError(
+                f"{str(path)!r} is there and not empty: name a new folder for the plan", path=str(path)
+            )
+        (path / _BATCHES).mkdir(parents=True, exist_ok=True)
+        files = {_PLAN: plan.json(), _ROLLBACK: plan.rollback(), _ELECTIONS: plan.elections()}
+        files |= {f"{_BATCHES}/{number:04}.json": batch.json() for number, batch in enumerate(batches, 1)}
+        # The last one: without it the folder is no plan.
+        files[_CLUSTER] = json.dumps(plan.before.to_dict())
+        for name, text in files.items():
+            (path / name).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PartwrightError(
+            f"the plan cannot be written to {str(path)!r} ({error.strerror})", path=str(path)
+        ) from None
+    return path
+
+
+def load(folder: str | os.PathLike[str]) -> Saved:
+    """Reads a plan that `save` wrote.
+
+    Raises:
+        PartwrightError: It is no such folder, or a file of it is damaged, or plans what the cluster does not have.
+    """
+    path = Path(folder)
+    if not (path / _CLUSTER).is_file():
+        raise PartwrightError(
+            f"{str(path)!r} is no plan: name a folder that --out has written, with its {_CLUSTER}",
+            path=str(path),
+        )
+    before = Cluster.from_dict(_read(path / _CLUSTER))
+    names = sorted((path / _BATCHES).glob("*.json"))
+    today = {(name, each.id): each for name, those in before.topics.items() for each in those}
+    batches = []
+    for name in names:
+        moves = []
+        for topic, partition, after in _partitions(_read(name), name):
+            if (topic, partition) not in today:
+                raise PartwrightError(
+                    f"{str(name)!r} moves {topic}-{partition}, which {_CLUSTER} does not have"
+                )
+            own = today[topic, partition]
+            moves.append(Move(topic, partition, own.replicas, after, own.leader))
+        batches.append(Batch(tuple(moves)))
+    return Saved(before, tuple(batches))
+
+
+def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[str, ...]:
+    """What has changed in a cluster since a plan was made for it, as sentences; none where it can be executed.
+
+    A partition that is already where the plan brings it, or on its way, is no change: a plan that was executed in part
+    goes on.
+
+    Args:
+        before: The cluster that was planned for.
+        moves: What is to move.
+        cluster: The cluster now.
+
+    Examples:
+        >>> from partwright.cluster import reassign
+        >>> from partwright.cluster.placement import explicit
+        >>> plan = reassign(explicit("0,0").to_cluster("t"), add=[1])
+        >>> changed(plan.before, plan.moves, explicit("0,1,0").to_cluster("t"))
+        ('topic t has 3 partitions, and had 2',)
+    """
+    live = {broker.id for broker in cluster.brokers}
+    found: dict[str, None] = {}
+    now = {(name, each.id): each for name, those in cluster.topics.items() for each in those}
+    for each in moves:
+        topic = each.topic
+        if topic not in cluster.topics:
+            found[f"topic {topic} is gone"] = None
+            continue
+        counts = len(cluster.topics[topic]), len(before.topics[topic])
+        if counts[0] != counts[1]:
+            found[f"topic {topic} has {counts[0]} partitions, and had {counts[1]}"] = None
+        if (topic, each.partition) not in now:
+            continue
+        own = now[topic, each.partition]
+        if own.replicas not in {each.before, each.after} and not each.is_moving(own.replicas):
+            found[
+                f"partition {topic}-{each.partition} is on the brokers {_ids(own.replicas)}, and was on "
+                f"{_ids(each.before)}"
+            ] = None
+        elif own.replicas != each.after and own.leader is None:
+            found[f"partition {topic}-{each.partition} has no leader"] = None
+        for broker in each.after:
+            if broker not in live:
+                found[f"broker {broker} is not in the cluster"] = None
+    return tuple(found)
+
+
+def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> None:
+    """Refuses a plan for a cluster that has changed.
+
+    Raises:
+        PartwrightError: With what has changed.
+    """
+    said = changed(before, moves, cluster)
+    if said:
+        more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+        raise PartwrightError(
+            f"the cluster has changed since the plan was made: {'; '.join(said[:_SHOWN])}{more}: plan anew",
+            value=said,
+        )
+
+
+def _read(file: Path) -> Any:
+    try:
+        return read_json(file.read_text(encoding="utf-8"))
+    except PartwrightError as error:
+        raise error.within(str(file)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise PartwrightError(f"{str(file)!r} cannot be read ({error}): plan anew", path=str(file)) from None
+
+
+def _partitions(given: object, file: Path) -> Iterable[tuple[str, int, tuple[int, ...]]]:
+    try:
+        plan: Json = object_fields(given, "a plan", ("version", "partitions"), "partitions")
+        for each in listed(plan["partitions"], "partitions"):
+            own = object_fields(each, "a partition", ("topic", "partition", "replicas", "log_dirs"), "topic")
+            replicas = listed(own.get("replicas"), "replicas")
+            ids = tuple(number(one, "a broker's id") for one in replicas)
+            if not ids:
+                raise _no_replicas(own["topic"])
+            yield str(own["topic"]), number(own.get("partition"), "a partition"), ids
+    except PartwrightError as error:
+        raise error.within(str(file)) from None
+
+
+def _no_replicas(topic: object) -> PartwrightError:
+    return PartwrightError(f"topic {shown(topic)}: a partition has no replicas: name one broker at least")
+
+
+def _ids(brokers: Sequence[int]) -> str:
+    return ", ".join(map(str, brokers))

@@ -1,0 +1,100 @@
+"""DuckDB's SQL functions `kafka_partition` and `kafka_murmur2`, named as in Spark and computed by the same core.
+
+    >>> import duckdb
+    >>> import partwright.duckdb
+    >>> con = duckdb.connect()
+    >>> partwright.duckdb.register(con)
+    >>> con.sql("SELECT kafka_partition('TT0124', 15), kafka_murmur2('foobar')").fetchall()
+    [(10, -790332482)]
+
+Without SQL, a relation of one column is a column wherever `partwright` takes one:
+
+    >>> import partwright as pw
+    >>> orders = con.sql("SELECT * FROM (VALUES ('TT0124', 1), (NULL, 2)) AS orders (customer, id)")
+    >>> pw.partition_for_key(orders["customer"], 15).to_pylist()
+    [10, None]
+"""
+
+from __future__ import annotations as _annotations
+
+import contextlib as _contextlib
+import typing as _typing
+
+import pyarrow as _pa  # noqa: ICN001, TC002 - DuckDB evaluates the annotations of what it calls
+
+from partwright.errors import MissingExtraError as _MissingExtraError
+from partwright.errors import PartwrightError as _PartwrightError
+from partwright.keys import sql as _sql
+
+try:
+    import duckdb as _duckdb
+except ModuleNotFoundError as error:
+    raise _MissingExtraError("DuckDB is missing: pip install 'partwright[duckdb]'") from error
+
+if _typing.TYPE_CHECKING:
+    from collections.abc import Callable as _Callable
+
+__all__ = ["register"]
+
+# Each with the most arguments that it takes, and how it is called.
+_FUNCTIONS: tuple[tuple[_Callable[..., _pa.Array], int, str], ...] = (
+    (_sql.kafka_partition, 4, "kafka_partition(key, n[, client[, key_type]])"),
+    (_sql.kafka_murmur2, 2, "kafka_murmur2(key[, key_type])"),
+)
+
+
+def register(con: _duckdb.DuckDBPyConnection) -> None:
+    """Make the SQL functions known to a connection, and to all of its cursors, until it is closed.
+
+    - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it; an
+      INTEGER, NULL where the client does not go by the key.
+    - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an INTEGER, NULL where the key
+      is NULL.
+
+    They are vectorized: DuckDB hands over Arrow arrays of 2,048 rows at most. `n`, `client` and `key_type` may be
+    literals or columns. A key is VARCHAR, BLOB, ENUM or UUID (its text), or under a `java:` key type a number. DuckDB
+    casts nothing for them, so a number without a key type is refused. HUGEINT is none of Arrow's whole numbers: cast it
+    to BIGINT. To register again does no harm.
+
+    Args:
+        con: The connection; `duckdb.default_connection()` is the one that `duckdb.sql` uses.
+
+    Raises:
+        PartwrightError: `con` is not a connection. As DuckDB's `InvalidInputException`, when a query runs: `n` is NULL
+            or out of range, the client or key type is unknown, a key has no key bytes under it.
+
+    Examples:
+        >>> con = _duckdb.connect()
+        >>> register(con)
+        >>> con.sql("SELECT kafka_partition(42, 100, 'java', 'java:long'), kafka_partition('42', 100)").fetchall()
+        [(52, 72)]
+    """
+    if not isinstance(con, _duckdb.DuckDBPyConnection):
+        raise _PartwrightError(
+            f"a {type(con).__name__} is not a DuckDB connection: pass duckdb.connect() or duckdb.default_connection()"
+        )
+    for function, most, usage in _FUNCTIONS:
+        with _contextlib.suppress(_duckdb.InvalidInputException):  # It is not there yet.
+            con.remove_function(function.__name__)
+        # Without types of parameters, DuckDB lets each be of any type, and casts none.
+        con.create_function(  # type: ignore[call-overload] # names, where DuckDB's types have enumerations alone
+            function.__name__,
+            _over_chunks(function, most, usage),
+            None,
+            "INTEGER",
+            type="arrow",
+            null_handling="special",
+        )
+
+
+def _over_chunks(function: _Callable[..., _pa.Array], most: int, usage: str) -> _Callable[..., _pa.Array]:
+    """A function over arrays as DuckDB calls it: each argument is a ChunkedArray, however many SQL names."""
+
+    def over_chunks(*columns: _pa.ChunkedArray) -> _pa.Array:
+        if not 0 < len(columns) <= most:
+            raise _PartwrightError(f"it is {usage}, and this call has {len(columns)} arguments")
+        return function(
+            *(each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in columns)
+        )
+
+    return over_chunks

@@ -1,0 +1,141 @@
+"""How long something takes: a time, a range to draw from, or measured samples.
+
+>>> read_duration("20s..40s", "start"), read_duration("1m30s", "start").most_ms
+(Duration(low_ms=20000, high_ms=40000, among=()), 90000)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright._check import refused, shown
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+__all__ = ["Duration", "read_duration"]
+
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+_PART = r"[0-9]{1,9}(?:\.[0-9]{1,3})?(?:ms|s|m|h)"
+_TIME = re.compile(rf"(?:{_PART})+|[0-9]{{1,9}}(?:\.[0-9]{{1,3}})?")
+_MOST_MS = 24 * 3_600_000
+_MOST_SAMPLES = 100_000
+_FORMS = "a time, 20s, 1m30s or 500ms say, a range, 20s..40s, or samples, 18s,25s,31s"
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A time, or a distribution to draw it from.
+
+    Attributes:
+        low_ms: The shortest, in milliseconds.
+        high_ms: The longest.
+        among: Measured times, all equally likely; empty if any time from the shortest to the longest is possible.
+    """
+
+    low_ms: int
+    high_ms: int
+    among: tuple[int, ...] = ()
+
+    @property
+    def most_ms(self) -> int:
+        """The longest that it takes."""
+        return self.high_ms
+
+    def draw(self, drawn: random.Random) -> int:
+        """One time, in milliseconds."""
+        return drawn.choice(self.among) if self.among else drawn.randint(self.low_ms, self.high_ms)
+
+    def __str__(self) -> str:
+        """As an option takes it.
+
+        Examples:
+            >>> str(read_duration("500ms..90s", "start")), str(read_duration([2, 1], "start"))
+            ('500ms..1m30s', '1s,2s')
+        """
+        if self.among:
+            return ",".join(map(_written, self.among))
+        if self.low_ms == self.high_ms:
+            return _written(self.low_ms)
+        return f"{_written(self.low_ms)}..{_written(self.high_ms)}"
+
+
+def read_duration(given: object, what: str) -> Duration:
+    """A time, a range or samples, as people write them.
+
+    Args:
+        given: A number of seconds; text such as `20s`, `1m30s`, `500ms`, `20s..40s` or `18s,25s,31s` (a number without
+            a unit is seconds); a list of numbers of seconds, which were measured.
+        what: Its name in a sentence.
+
+    Raises:
+        PartwrightError: It is none of these, or longer than a day.
+
+    Examples:
+        >>> read_duration(20, "start").low_ms, read_duration("20..40", "start").high_ms
+        (20000, 40000)
+        >>> read_duration("soon", "start")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: start is a time, 20s, 1m30s or 500ms say, a range, 20s..40s, or samples, 18s,25s,31s, not 'soon'
+    """  # noqa: E501 - an example is one line
+    if isinstance(given, str):
+        return _of_text(given, what)
+    if isinstance(given, (list, tuple)):
+        return _of_samples([_of_number(each, given, what) for each in given], given, what)
+    time = _of_number(given, given, what)
+    return Duration(time, time)
+
+
+def _of_text(given: str, what: str) -> Duration:
+    low, dots, high = given.replace(" ", "").partition("..")
+    if dots:
+        first, last = _of_time(low, given, what), _of_time(high, given, what)
+        if first > last:
+            raise refused(given, what, f"begins with the shorter time, not {shown(given)}")
+        return Duration(first, last)
+    return _of_samples([_of_time(each, given, what) for each in low.split(",")], given, what)
+
+
+def _of_samples(times: Sequence[int], given: object, what: str) -> Duration:
+    if not times:
+        raise refused(given, what, "has no samples: name one at least")
+    if len(times) > _MOST_SAMPLES:
+        raise refused(given, what, f"takes {_MOST_SAMPLES} samples at most, not {len(times)}")
+    times = sorted(times)
+    return Duration(times[0], times[-1], tuple(times) if len(times) > 1 else ())
+
+
+def _of_time(text: str, given: object, what: str) -> int:
+    if not _TIME.fullmatch(text):
+        raise refused(given, what, f"is {_FORMS}, not {shown(given)}")
+    parts = re.findall(r"([0-9.]+)(ms|s|m|h)?", text)
+    return _within(sum(float(number) * _UNITS[unit or "s"] for number, unit in parts), given, what)
+
+
+def _of_number(number: object, given: object, what: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
+        raise refused(given, what, f"is a number of seconds, or {_FORMS}, not {shown(given)}")
+    return _within(number * 1000, given, what)
+
+
+def _within(time_ms: float, given: object, what: str) -> int:
+    if not 0 <= time_ms <= _MOST_MS:
+        raise refused(given, what, f"is a time from 0 to 24h, not {shown(given)}")
+    return round(time_ms)
+
+
+def _written(time_ms: int) -> str:
+    """A time in the largest units that show it.
+
+    >>> _written(0), _written(90500), _written(120000)
+    ('0s', '1m30.5s', '2m')
+    """
+    if 0 < time_ms < _UNITS["s"]:
+        return f"{time_ms}ms"
+    minutes, rest = divmod(time_ms, _UNITS["m"])
+    seconds = f"{rest / 1000:g}s" if rest or not minutes else ""
+    return f"{f'{minutes}m' if minutes else ''}{seconds}"

@@ -1,0 +1,108 @@
+"""Which client a script's member uses, and which assignors that client may have.
+
+>>> member_client("sarama@1.34.0", "event 1", "classic"), assignors_of_client("kafkajs", None, "event 1")
+('sarama@1.34.0', ('RoundRobinAssigner',))
+"""
+
+from __future__ import annotations
+
+from partwright._check import shown, unknown
+from partwright.assignors.mixed.clients import (
+    DEFAULT_ASSIGNORS,
+    answering_version,
+    assignors_of,
+    client_of,
+    versions_of,
+)
+from partwright.assignors.mixed.door import check_client
+from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, short_name
+from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
+from partwright.errors import PartwrightError
+
+__all__ = ["JAVA", "assignors_of_client", "member_client"]
+
+JAVA = "java"
+_COOPERATIVE = "cooperative-sticky"
+_KIP_848 = {"java": ("",), "librdkafka": ("", "@2.6.0"), "franz-go": ("", "@1.21", "@1.20")}
+"""The clients that speak the protocol of KIP-848, with the versions of them that do."""
+_REFUSES_BOTH = ("librdkafka", "kafka-python")
+
+
+def member_client(given: object, where: str, protocol: str) -> str:
+    """A member's client, with its `@VERSION` if the script has one.
+
+    Raises:
+        PartwrightError: The client is unknown, or does not speak the protocol; nothing is known of its version.
+    """
+    client, version = client_of(given, where)
+    if protocol == "consumer" and version not in _KIP_848.get(client, ()):
+        those = ", ".join(_KIP_848)
+        raise PartwrightError(
+            f"{where}: {client}{version} does not speak the protocol consumer (KIP-848), which {those} speak: let the "
+            "script's protocol be classic, or take another client",
+            value=client + version,
+        )
+    if all(answering_version(client, name, version) is None for name in assignors_of(client)):
+        found = [each for name in assignors_of(client) for each in versions_of(client, name)]
+        known = [client, *(client + each for each in dict.fromkeys(found))]
+        raise unknown(given, "client", known, where)
+    return client + version
+
+
+def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ...]:
+    """The assignors of a member, by their wire names: those that it sets, or those of its client by default.
+
+    Args:
+        client: The client, as `member_client` returns it.
+        given: A name or a list of them; None for the default.
+        where: The member's place, for the error.
+
+    Raises:
+        PartwrightError: The client lacks an assignor, or refuses the list.
+    """
+    name, at, version = client.partition("@")
+    if given is None:
+        return DEFAULT_ASSIGNORS[name]
+    try:
+        found = _java(given) if name == JAVA else _others(given)
+        for each in found:
+            check_client("the member", name, at + version, each)
+    except PartwrightError as error:
+        raise PartwrightError(f"{where}: {error}" if where else str(error), value=error.value) from None
+    if name in _REFUSES_BOTH and _COOPERATIVE in found and len(found) > 1:
+        raise PartwrightError(
+            f"{where}: {name} refuses {_COOPERATIVE} together with others ({', '.join(found)}): give one of them",
+            value=name,
+        )
+    return found
+
+
+def _java(given: object) -> tuple[str, ...]:
+    # A script may come from anywhere and must not choose which code runs, so a path is not even looked up.
+    listed = [name for name in listed_assignors(given) if isinstance(name, str)]  # type: ignore[arg-type]
+    other = next((name for name in listed if name in _known() and name not in CLIENT_ASSIGNORS), None)
+    if other is not None:
+        # Whoever names it forgot to name the client.
+        return (other,)
+    names = [name for name in listed if is_own(name)]
+    names = names or assignment_strategy(given)  # type: ignore[arg-type]
+    strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
+    if strange is not None:
+        raise PartwrightError(
+            f"a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {shown(strange)}"
+        )
+    return tuple(names)
+
+
+def _others(given: object) -> tuple[str, ...]:
+    known = _known()
+    names = [short_name(name) for name in listed_assignors(given)]  # type: ignore[arg-type]
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise unknown(name, "assignor", known, "any client")
+    return tuple(dict.fromkeys(str(name) for name in names))
+
+
+def _known() -> list[str]:
+    """The wire names of all clients' assignors."""
+    return sorted({each for client in DEFAULT_ASSIGNORS for each in assignors_of(client)})

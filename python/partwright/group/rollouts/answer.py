@@ -1,0 +1,292 @@
+"""The answer of a rollout: candidates side by side, which one to use, and why."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright._doors import notebook
+from partwright.group.rollouts.client_settings import broker_lines, client_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright._check import Json
+    from partwright.group.kubernetes import Deployment, StatefulSet
+    from partwright.group.rollouts.candidates import Candidate
+    from partwright.group.rollouts.play import Lived
+
+__all__ = ["Rollout", "Spread", "Tried", "recommended"]
+
+# Closer to the best than this, a candidate is as good: no group lives by the second.
+_AS_GOOD, _AS_GOOD_S = 1.05, 1.0
+# A difference of this many percent is not mentioned.
+_ALIKE = 2
+
+
+class Spread(NamedTuple):
+    """A figure over many plays, or over pods: half of them are at most `median`, 95 of 100 at most `p95`."""
+
+    median: float
+    p95: float
+
+    @classmethod
+    def of(cls, values: Sequence[float], scale: float = 1.0) -> Spread:
+        """The spread of values, each multiplied.
+
+        Examples:
+            >>> Spread.of([1000, 3000, 2000], 0.001)
+            Spread(median=2.0, p95=3.0)
+        """
+        if not values:
+            return cls(0.0, 0.0)
+        ordered = sorted(values)
+        # The smallest value that 95 of 100 do not exceed.
+        highest = ordered[-(-len(ordered) * 95 // 100) - 1]
+        return cls(round(statistics.median(ordered) * scale, 3), round(highest * scale, 3))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A candidate and the results of its rolls.
+
+    Attributes:
+        candidate: The candidate that was played.
+        workload: The rolled workload: a StatefulSet instead of a Deployment if members have to keep their names.
+        lived: The result of each roll.
+        records_per_s: How many records a second arrive in each partition; None if not given.
+    """
+
+    candidate: Candidate
+    workload: Deployment | StatefulSet
+    lived: tuple[Lived, ...]
+    records_per_s: float | None = None
+
+    @property
+    def unread_s(self) -> Spread:
+        """The seconds in which partitions had no reader, summed up over the partitions, by play."""
+        return Spread.of([each.unread_ms for each in self.lived], 0.001)
+
+    @property
+    def longest_unread_s(self) -> Spread:
+        """The longest time for which one partition had no reader, by play."""
+        return Spread.of([each.longest_ms for each in self.lived], 0.001)
+
+    @property
+    def still_s(self) -> Spread:
+        """How long a pod's consumer was up and read nothing, over the pods of all plays; idle pods do not count."""
+        return Spread.of([still for each in self.lived for still in each.still_ms], 0.001)
+
+    @property
+    def rebalances(self) -> int:
+        """How many there were in half of the plays at most."""
+        return round(statistics.median(each.rebalances for each in self.lived))
+
+    @property
+    def moved(self) -> int:
+        """How often partitions went from one member to another, in half of the plays at most."""
+        return round(statistics.median(each.moved for each in self.lived))
+
+    @property
+    def behind(self) -> Spread | None:
+        """The largest lag of the group at one instant, by roll, if a new reader could catch up at once."""
+        rate = self.records_per_s
+        return None if rate is None else Spread.of([each.behind_ms for each in self.lived], rate / 1000)
+
+    @property
+    def read_twice(self) -> Spread | None:
+        """How many records were read again, because their offsets had not been committed, by play."""
+        rate = self.records_per_s
+        return None if rate is None else Spread.of([each.again_ms for each in self.lived], rate / 1000)
+
+    @property
+    def failures(self) -> list[str]:
+        """The errors of Kafka's with which members ended, each once."""
+        return list(dict.fromkeys(error for each in self.lived for error in each.failures))
+
+    @property
+    def idle(self) -> int:
+        """How many pods have nothing to read after the roll, at most."""
+        return max(each.idle for each in self.lived)
+
+    def to_dict(self) -> Json:
+        """As in `partwright rollout --json`."""
+        found: Json = {
+            "protocol": self.candidate.protocol,
+            "assignor": self.candidate.assignor,
+            "static": self.candidate.static,
+            "config": dict(self.candidate.config),
+            "workload": self.workload.kind,
+            "unread_s": self.unread_s._asdict(),
+            "longest_unread_s": self.longest_unread_s._asdict(),
+            "still_s_per_member": self.still_s._asdict(),
+            "rebalances": self.rebalances,
+            "moved": self.moved,
+            "idle": self.idle,
+            "plays": len(self.lived),
+        }
+        if self.behind is not None and self.read_twice is not None:
+            found |= {
+                "records_behind": self.behind._asdict(),
+                "records_read_twice": self.read_twice._asdict(),
+            }
+        return {**found, "failures": self.failures} if self.failures else found
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A deployment's roll under each candidate.
+
+    Attributes:
+        tried: The candidates and their results.
+        recommended: The place of the one to take.
+        today: The place of today's candidate; None if it is not among them.
+        workload: The deployment.
+        assumed: The values that were assumed because none was given, a sentence each.
+        left_out: Candidates that were not played, and why, a sentence each.
+        plays: How many plays each candidate was asked for; `Tried.lived` has how many there were time for.
+    """
+
+    tried: tuple[Tried, ...]
+    recommended: int
+    today: int | None
+    workload: Deployment | StatefulSet
+    assumed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    plays: int = 1
+
+    def __repr__(self) -> str:
+        best = self.tried[self.recommended]
+        return f"Rollout({len(self.tried)} candidates, take {best.candidate.label}: {best.unread_s.median:g} s unread)"
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        return notebook(self)
+
+    @property
+    def best(self) -> Tried:
+        """The candidate to take."""
+        return self.tried[self.recommended]
+
+    @property
+    def steadiest(self) -> Tried:
+        """The candidate with which fewest partitions move, and of those the one that leaves them unread least."""
+        sound = [each for each in self.tried if not each.failures and each.idle <= self.best.idle]
+        return min(sound or [self.best], key=lambda each: (each.moved, each.unread_s.median))
+
+    @property
+    def summary(self) -> str:
+        """The verdict in a few sentences: which to use, why, and what it saves."""
+        best, now = self.best, None if self.today is None else self.tried[self.today]
+        spent, plays = best.unread_s, len(best.lived)
+        rolls = "1 roll" if plays == 1 else f"{plays} rolls"
+        first = (
+            f"Take {best.candidate.label}: {spent.median:,.1f} s of partitions without a reader "
+            f"(median of {rolls}, p95 {spent.p95:,.1f} s), and no partition waits longer than "
+            f"{max(each.longest_ms for each in best.lived) / 1000:,.1f} s."
+        )
+        found = [first]
+        if best is now:
+            found = [first.replace("Take", "Keep", 1)]
+        elif now is not None:
+            found.append(_saved(best, now))
+        if best.workload.kind != self.workload.kind:
+            found.append("It needs a StatefulSet, whose pods keep their names.")
+        calm = self.steadiest
+        if calm is not best and calm.moved < best.moved:
+            as_set = ", as a StatefulSet" if calm.workload.kind != self.workload.kind else ""
+            found.append(
+                f"If state or caches make moves expensive, take {calm.candidate.label}: {calm.moved:,} partitions move "
+                f"in place of {best.moved:,}, for {calm.unread_s.median:,.1f} s without a reader{as_set}."
+            )
+        if best.still_s.median:
+            found.append(f"A pod is up and reads nothing for {best.still_s.median:,.1f} s (median).")
+        if best.idle:
+            pods = "1 pod is" if best.idle == 1 else f"{best.idle:,} pods are"
+            found.append(f"{pods} idle with it: partitions are too few, or go to others.")
+        if now is not None and now.idle > best.idle:
+            found.append(f"Today's {now.candidate.assignor} leaves {now.idle:,} pods idle.")
+        return " ".join(found)
+
+    def settings(self) -> dict[str, list[str] | str]:
+        """By client, the configuration lines for the recommended candidate, or why the client cannot run it."""
+        broker = broker_lines(self.best.candidate)
+        return {**client_lines(self.best.candidate), **({"broker": broker} if broker else {})}
+
+    def steps(self) -> list[str]:
+        """How the group is changed over without two halves of it that do not understand each other."""
+        best, now = self.best.candidate, None if self.today is None else self.tried[self.today].candidate
+        if now is None or (best.protocol, best.assignor) == (now.protocol, now.assignor):
+            return []
+        if best.protocol == "consumer":
+            return [
+                "One roll changes the group over to KIP-848; its brokers have to be of Kafka 4.0 or later."
+            ]
+        if now.protocol == "consumer":
+            return ["One roll changes the group back to the classic protocol."]
+        both = f"{best.assignor} and {now.assignor}"
+        told = (
+            f"Change the assignor in two rolls: the first with {both}, the second with {best.assignor} alone."
+        )
+        if best.assignor == "cooperative-sticky":
+            told += " librdkafka refuses that list: stop all of its consumers in between."
+        return [told]
+
+    def to_dict(self) -> Json:
+        """As in `partwright rollout --json`.
+
+        `summary`, `recommended`, `today` (a place among the candidates, or null), `candidates`, `settings` by client,
+        `assumed` and `left_out`.
+        """
+        return {
+            "summary": self.summary,
+            "recommended": self.recommended,
+            "today": self.today,
+            "candidates": [each.to_dict() for each in self.tried],
+            "settings": self.settings(),
+            "assumed": list(self.assumed),
+            "left_out": list(self.left_out),
+        }
+
+
+def _saved(best: Tried, now: Tried) -> str:
+    if now.failures:
+        return f"Today's {now.candidate.label} fail: one ends with {now.failures[0]}."
+    before, after = now.unread_s.median, best.unread_s.median
+    share = round((before - after) / before * 100) if before else 0
+    less = (
+        f"{abs(share)} % {'less' if share > 0 else 'more'} than"
+        if abs(share) > _ALIKE
+        else "about as much as"
+    )
+    told = (
+        f"That is {less} with today's {now.candidate.label}: {before:,.1f} s, {_counts(now)} today, "
+        f"{_counts(best)} then."
+    )
+    if share <= _ALIKE and best.idle == now.idle and best.moved < now.moved:
+        told += " It is taken because fewer partitions move."
+    return told
+
+
+def _counts(tried: Tried) -> str:
+    rebalances = "1 rebalance" if tried.rebalances == 1 else f"{tried.rebalances:,} rebalances"
+    return f"{rebalances} and {tried.moved:,} moved partition{'' if tried.moved == 1 else 's'}"
+
+
+def recommended(tried: Sequence[Tried], today: int | None) -> int:
+    """The place of the candidate to take.
+
+    Among the candidates with the fewest idle pods, those that leave partitions unread least, give or take 5 % or a
+    second; among these the one that moves fewest partitions, then today's, then the first. A candidate whose members
+    fail is never chosen while another's do not.
+    """
+    sound = [place for place, each in enumerate(tried) if not each.failures] or list(range(len(tried)))
+    # A candidate that gives everything to a few pods leaves little unread, but the other pods idle.
+    busiest = min(tried[place].idle for place in sound)
+    sound = [place for place in sound if tried[place].idle == busiest]
+    least = min(tried[place].unread_s.median for place in sound)
+    as_good = [
+        place for place in sound if tried[place].unread_s.median <= max(least * _AS_GOOD, least + _AS_GOOD_S)
+    ]
+    return min(as_good, key=lambda place: (tried[place].moved, place != today, place))

@@ -1,0 +1,296 @@
+"""`rollout`: what a deployment's restart costs a consumer group, and which settings would make it cheaper."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from partwright._check import MOST_INT, listed, refuse_many, refused, shown, whole
+from partwright.errors import PartwrightError
+from partwright.group.durations import Duration, read_duration
+from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
+from partwright.group.rollouts.answer import Rollout, Tried, recommended
+from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering
+from partwright.group.rollouts.manifest import Manifest, read_manifest
+from partwright.group.rollouts.play import Lived, Pods, play_roll
+from partwright.group.script_topics import ScriptTopics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright._check import Json
+    from partwright.group.kubernetes import Deployment
+
+__all__ = ["rollout"]
+
+_START, _READY, _GRACE, _POLL, _LATENCY = "10s", "10s", "2s", "500ms", "10ms"
+_MOST_PLAYS = 10_000
+_MOST_NUMBER = 1e15
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """How long things take, each a time or a distribution to draw from."""
+
+    start: Duration
+    ready: Duration
+    grace: Duration
+    poll: Duration
+    latency: Duration
+
+    def pod(self, drawn: random.Random) -> PodTimes:
+        """The times of one new pod."""
+        return PodTimes(self.start.draw(drawn), self.ready.draw(drawn), self.grace.draw(drawn))
+
+    @property
+    def away_ms(self) -> int:
+        """The longest time from an old consumer's end to the new one's start, for a pod that keeps its name."""
+        return self.grace.most_ms + self.start.most_ms
+
+
+def rollout(
+    topics: Mapping[str, int],
+    replicas: int | None = None,
+    *,
+    kind: str | None = None,
+    max_surge: int | str | None = None,
+    max_unavailable: int | str | None = None,
+    start: object = None,
+    ready: object = None,
+    grace: object = None,
+    poll: object = None,
+    latency: object = None,
+    config: Mapping[str, object] | None = None,
+    records_per_s: float | None = None,
+    manifest: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
+    subscriptions: Sequence[Sequence[str]] | None = None,
+    plays: int = 20,
+    seed: int = 0,
+    time_limit_s: float = 60,
+    played: Callable[[int, int], None] | None = None,
+) -> Rollout:
+    """Calculate what a deployment's restart costs a consumer group, and which settings would make it cheaper.
+
+    Each candidate (each assignor of the classic protocol and of KIP-848, with dynamic and with static members) goes
+    through `plays` rolls in `partwright.group.play`, in which Kubernetes replaces the pods as its controllers do. Rolls
+    differ in what is drawn from the seed: the moment at which the roll begins, members' IDs, and each time that is a
+    range. All candidates go through the same rolls. The group's start before a roll is not counted.
+
+    A time is a number of seconds, text such as `20s` or `1m30s`, a range (`20s..40s`), or a list of measured seconds.
+
+    Args:
+        topics: By name, how many partitions.
+        replicas: The number of pods, each with one consumer; required unless a manifest says it.
+        kind: Deployment (the default) or StatefulSet.
+        max_surge: A number of pods or a percentage, as Kubernetes takes and rounds it; 25% by default, and none for a
+            StatefulSet.
+        max_unavailable: The same; 25% of a Deployment by default, and 1 of a StatefulSet.
+        start: How long a pod takes from its creation until its consumer subscribes; 10 s by default.
+        ready: How long from then until it is available; 10 s by default.
+        grace: How long it takes from SIGTERM, at which its consumer closes, until it is gone; 2 s by default.
+        poll: The application's time from one poll to the next, for each pod; 500 ms by default.
+        latency: How long an answer of the coordinator takes; 10 ms by default.
+        config: Today's settings under Kafka's keys, of members and of the broker, `group.protocol`,
+            `partition.assignment.strategy` and `group.instance.id` among them: the answer is compared with these.
+        records_per_s: How many records a second arrive in each partition; without it none are counted.
+        manifest: A Deployment or StatefulSet, as its YAML has it, or all documents of the file; arguments override it.
+        subscriptions: For each pod the topics that it reads; all of them by default.
+        plays: How many rolls each candidate lives through, 1 to 10,000.
+        seed: The seed of all draws.
+        time_limit_s: The seconds after which no new roll begins; each candidate gets at least one.
+        played: Called with how many of how many plays are done, before each.
+
+    Returns:
+        The candidates with their results, and the recommended one.
+
+    Raises:
+        PartwrightError: A value is invalid; there are no replicas; nothing could be replaced, because surge and
+            unavailable are both 0; a StatefulSet has a surge.
+
+    Examples:
+        >>> answer = rollout({"orders": 12}, 4, kind="StatefulSet", start="20s", grace="5s", plays=2)
+        >>> len(answer.tried), answer.best is answer.tried[answer.recommended]
+        (12, True)
+        >>> static = next(each for each in answer.tried if each.candidate.static)
+        >>> static.rebalances, static.moved, round(static.longest_unread_s.median)
+        (0, 0, 25)
+    """
+    told = None
+    if manifest is not None:
+        told = read_manifest([manifest] if isinstance(manifest, Mapping) else manifest)
+    workload = _workload(told, kind, replicas, max_surge, max_unavailable)
+    assumed: list[str] = []
+    times = _times(told, assumed, start=start, ready=ready, grace=grace, poll=poll, latency=latency)
+    client = _client(config, times, assumed)
+    rate = _rate(records_per_s)
+    pods = Pods(_topics(topics), workload.replicas, _subscribed(subscriptions, workload.replicas))
+    whole(plays, "plays", 1, _MOST_PLAYS)
+    whole(seed, "the seed", 0, MOST_INT)
+    _number(time_limit_s, "time_limit_s")
+    asked, left_out = _asked(client, times.away_ms)
+    lived = _play_all(
+        pods, workload, times, client, asked, plays, seed, time_limit_s, played, has_records=rate is not None
+    )
+    tried = tuple(
+        Tried(each, _rolled(each, workload), tuple(those), rate)
+        for each, those in zip(asked, lived, strict=True)
+    )
+    today = client.place(asked)
+    return Rollout(tried, recommended(tried, today), today, workload, tuple(assumed), tuple(left_out), plays)
+
+
+def _workload(
+    told: Manifest | None, kind: str | None, replicas: object, max_surge: object, max_unavailable: object
+) -> Deployment | StatefulSet:
+    if told is None:
+        return read_workload(kind or "Deployment", replicas, max_surge, max_unavailable)
+    return read_workload(
+        told.kind if kind is None else kind,
+        told.replicas if replicas is None else replicas,
+        told.max_surge if max_surge is None else max_surge,
+        told.max_unavailable if max_unavailable is None else max_unavailable,
+        recreate=told.recreate,
+        partition=told.partition,
+    )
+
+
+def _times(told: Manifest | None, assumed: list[str], **given: object) -> _Times:
+    """The given times, those of a manifest, or assumed ones."""
+    of_manifest = {} if told is None else {"grace": told.grace, "ready": told.ready}
+    defaults = {"start": _START, "ready": _READY, "grace": _GRACE, "poll": _POLL, "latency": _LATENCY}
+    what = {
+        "start": "from a pod's creation until its consumer subscribes",
+        "ready": "from its consumer's first poll until the pod is available",
+        "grace": "from SIGTERM until the pod is gone",
+        "poll": "from one poll to the next",
+        "latency": "for an answer of the coordinator",
+    }
+    read = {}
+    for name, default in defaults.items():
+        if given[name] is not None:
+            read[name] = read_duration(given[name], name)
+            continue
+        from_manifest = of_manifest.get(name)
+        read[name] = read_duration(default if from_manifest is None else from_manifest, name)
+        source = "" if from_manifest is None else " by the manifest"
+        assumed.append(f"{name}: {read[name]} {what[name]}{source}")
+    return _Times(**read)
+
+
+def _client(config: Mapping[str, object] | None, times: _Times, assumed: list[str]) -> Client:
+    client = Client.read(config)
+    longest = client.members.max_poll_interval_ms
+    if times.poll.most_ms >= longest:
+        raise PartwrightError(
+            f"poll may take {times.poll.most_ms} ms, and max.poll.interval.ms is {longest}: whoever polls less often "
+            "is put out of the group each time, so raise it or poll more often"
+        )
+    if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(config or ()):
+        assumed.append("today: range and dynamic members, Kafka's default")
+    return client
+
+
+def _rate(given: object) -> float | None:
+    return None if given is None else _number(given, "records_per_s")
+
+
+def _number(given: object, what: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= _MOST_NUMBER:
+        raise refused(given, what, f"is a number from 0 to {_MOST_NUMBER:g}, not {shown(given)}")
+    return float(given)
+
+
+def _topics(given: object) -> dict[str, int]:
+    if isinstance(given, Mapping) and not given:
+        raise PartwrightError("there are no topics: name one at least, with its number of partitions")
+    counts = {name: count or 0 for name, count in ScriptTopics(given).first.items()}
+    refuse_many(sum(counts.values()), "a rollout")
+    return counts
+
+
+def _subscribed(given: object, replicas: int) -> tuple[tuple[str, ...], ...]:
+    if given is None:
+        return ()
+    found = tuple(listed(each, "a pod's subscription", str) for each in listed(given, "subscriptions"))
+    if len(found) != replicas:
+        raise PartwrightError(
+            f"there are subscriptions of {len(found)} pods, and {replicas} replicas: give one for each"
+        )
+    return found
+
+
+def _asked(client: Client, away_ms: int) -> tuple[list[Candidate], list[str]]:
+    """The candidates that make sense, and why others do not."""
+    asked, left_out = [], []
+    for each in candidates():
+        covered = covering(each, client, away_ms)
+        if covered is None:
+            left_out.append(
+                f"{each.label}: a pod is away for {away_ms / 1000:,.0f} s, longer than any session timeout "
+                "that a broker allows by default"
+            )
+        else:
+            asked.append(covered)
+    return asked, left_out
+
+
+def _rolled(candidate: Candidate, workload: Deployment | StatefulSet) -> Deployment | StatefulSet:
+    """The workload to roll: static members need pods that keep their names."""
+    if not candidate.static or isinstance(workload, StatefulSet):
+        return workload
+    return StatefulSet(workload.replicas, max(1, min(workload.max_unavailable, workload.replicas)))
+
+
+def _play_all(
+    pods: Pods,
+    workload: Deployment | StatefulSet,
+    times: _Times,
+    client: Client,
+    asked: Sequence[Candidate],
+    plays: int,
+    seed: int,
+    time_limit_s: float,
+    played: Callable[[int, int], None] | None,
+    *,
+    has_records: bool,
+) -> list[list[Lived]]:
+    until = time.monotonic() + time_limit_s
+    lived: list[list[Lived]] = [[] for _ in asked]
+    for phase in range(plays):
+        for place, candidate in enumerate(asked):
+            if phase and time.monotonic() > until:
+                return lived
+            if played is not None:
+                played(phase * len(asked) + place, plays * len(asked))
+            # Of a phase, all candidates are asked about the same roll.
+            drawn = random.Random(f"{seed}/{phase}")  # noqa: S311 - plays are repeatable, not secret
+            rolled = _rolled(candidate, workload)
+            roll = rolled.roll(partial(times.pod, drawn))
+            settings = _settings(candidate, client, times.latency.draw(drawn))
+            is_named = isinstance(rolled, StatefulSet)
+            lived[place].append(
+                play_roll(
+                    pods,
+                    roll,
+                    settings,
+                    same_names=is_named,
+                    poll=times.poll,
+                    drawn=drawn,
+                    has_records=has_records,
+                )
+            )
+    return lived
+
+
+def _settings(candidate: Candidate, client: Client, latency_ms: int) -> Json:
+    return {
+        "protocol": candidate.protocol,
+        "assignor": candidate.assignor,
+        "static": candidate.static,
+        "config": {**client.config, **candidate.config},
+        "latency_ms": latency_ms,
+    }

@@ -1,0 +1,102 @@
+"""SQL's `kafka_partition` and `kafka_murmur2` over a batch of Arrow arrays, for every engine with such functions.
+
+Arguments that are constant for a Python column may differ by row in SQL: rows are grouped by them, and each group is
+one call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import PartwrightError
+from partwright.keys import hashing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from partwright._check import Fields
+
+__all__ = ["kafka_murmur2", "kafka_partition"]
+
+
+def kafka_partition(
+    key: pa.Array,
+    n: pa.Array | None = None,
+    client: pa.Array | None = None,
+    key_type: pa.Array | None = None,
+) -> pa.Array:
+    """`kafka_partition(key, n[, client[, key_type]])` of each row, int32; null where the client does not hash the key.
+
+    Raises:
+        PartwrightError: `n` is missing, null or out of range; no such client or key type; a key without key bytes.
+
+    Examples:
+        >>> kafka_partition(pa.array(["TT0124", None]), pa.array([15, 15])).to_pylist()
+        [10, None]
+    """
+    if n is None:
+        raise PartwrightError(
+            "kafka_partition takes a key and n, the topic's number of partitions, and n is missing"
+        )
+
+    def place(keys: pa.Array, settings: Fields) -> pa.Array:
+        count, named = settings["n"], settings.get("client", "java")
+        for name, setting in (("n, the number of partitions,", count), ("client", named)):
+            if setting is None:
+                raise PartwrightError(f"kafka_partition: {name} is NULL")
+        return hashing.partition_for_key(keys, count, named, settings.get("key_type"))
+
+    return _by_group(key, {"n": n, "client": client, "key_type": key_type}, place)
+
+
+def kafka_murmur2(
+    key: pa.Array,
+    key_type: pa.Array | None = None,
+) -> pa.Array:
+    """`kafka_murmur2(key[, key_type])` of each row, int32; null where the key is null.
+
+    Raises:
+        PartwrightError: An unknown key type; a key without key bytes under it.
+
+    Examples:
+        >>> kafka_murmur2(pa.array(["foobar", None])).to_pylist()
+        [-790332482, None]
+    """
+
+    def hash_keys(keys: pa.Array, settings: Fields) -> pa.Array:
+        return hashing.murmur2(keys, key_type=settings.get("key_type"))
+
+    return _by_group(key, {"key_type": key_type}, hash_keys)
+
+
+def _by_group(
+    keys: pa.Array,
+    settings: dict[str, pa.Array | None],
+    function: Callable[[pa.Array, Fields], pa.Array],
+) -> pa.Array:
+    """The function over the keys of each distinct combination of settings, in the keys' order.
+
+    Args:
+        keys: One batch's keys.
+        settings: By name, a column as long as `keys`, or None if the argument was left out.
+        function: From some of the keys and their common settings to an int32 column as long.
+    """
+    given = {name: column for name, column in settings.items() if column is not None}
+    if len(keys) == 0:
+        return pa.array([], pa.int32())
+    # A literal is the same all over its batch.
+    if all(_is_constant(column) for column in given.values()):
+        return function(keys, {name: column[0].as_py() for name, column in given.items()})
+    table = pa.table({**given, "row": pa.array(range(len(keys)), pa.int64())})
+    groups = table.group_by(list(given), use_threads=False).aggregate([("row", "list")]).to_pylist()
+    rows = [group.pop("row_list") for group in groups]
+    parts = [function(keys.take(pa.array(mine)), group) for mine, group in zip(rows, groups, strict=True)]
+    order = pa.array([row for mine in rows for row in mine])
+    return pa.concat_arrays(parts).take(pc.sort_indices(order))
+
+
+def _is_constant(column: pa.Array) -> bool:
+    return len(column.unique()) == 1

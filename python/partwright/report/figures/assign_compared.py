@@ -1,0 +1,177 @@
+"""Assignors side by side, as figures: how even each is, and what each moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED, assignors, in_order
+from partwright.report.figure import Column, Document, Figure, Verdict, bounded
+from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
+from partwright.report.sentences import named, of_comparison, summed
+from partwright.report.text import after, label, number, share, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Fields
+    from partwright.assignors.compare import Compared
+
+__all__ = ["document"]
+
+
+def document(
+    found: Iterable[Compared],
+    source: str | None,
+    topics: Mapping[str, int] | None = None,
+    members: Sequence[object] = (),
+) -> Document:
+    """The page of several assignors' answers about one group.
+
+    Args:
+        found: What `partwright.assignors.compare.compare` gives.
+        source: What was read.
+        topics: The group's topics, with their numbers of partitions.
+        members: Its members.
+    """
+    found = list(found)
+    order = in_order((each.assignor for each in found), assignors())
+    rows = [
+        {
+            "assignor": shown(each.assignor),
+            "label": label(each.assignor),
+            "least": each.spread.min,
+            "most": each.spread.max,
+            "apart": each.topic_spread,
+            "moved": each.moved,
+            "unread": each.unread,
+            "in_rack": each.in_rack_share,
+            "ms": None if each.seconds is None else each.seconds * 1000,
+            "range": f"{each.spread.min:,} to {each.spread.max:,}",
+        }
+        for each in sorted(found, key=lambda each: order.index(each.assignor))
+        if each.error is None
+    ]
+    said: tuple[Verdict, ...] = ()
+    if topics is not None:
+        words = f"{len(members):,} members, {len(topics):,} topics, {sum(topics.values()):,} partitions"
+        said = (Verdict("said", words),)
+    figures = (_spread(rows), _moved(rows)) if rows else ()
+    verdicts = of_comparison(found)
+    answer = summed(verdicts, {"assignors": [each.to_dict() for each in found]})
+    return Document(f"Assignors side by side{after(source)}", (*verdicts, *said), figures, answer)
+
+
+_COLUMNS = (
+    Column("assignor", "assignor", "text"),
+    Column("least", "fewest a member"),
+    Column("most", "most a member"),
+    Column("apart", "apart in one topic"),
+    Column("moved", "moved"),
+    Column("unread", "unread"),
+    Column("in_rack", "in rack", "share"),
+    Column("ms", "ms"),
+)
+
+
+def _spread(rows: Sequence[Fields]) -> Figure:
+    gaps = [row["most"] - row["least"] for row in rows]
+    rows_even = [row for row, gap in zip(rows, gaps, strict=True) if gap == min(gaps)]
+    rows_apart = [row for row, gap in zip(rows, gaps, strict=True) if gap == max(gaps)]
+    even, apart = ([row["assignor"] for row in those] for those in (rows_even, rows_apart))
+    least = "" if even == apart else f", and {named(apart)} least, with {rows_apart[0]['range']}"
+    x = quantity("least", "partitions a member, the fewest to the most", "whole")
+    y = {
+        "field": "label",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelLimit": 190, "ticks": False},
+    }
+    spec = chart(
+        rows,
+        height=26 * len(rows),
+        layer=[
+            {
+                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
+                "encoding": {"x": x, "x2": {"field": "most"}, "y": y},
+            },
+            {
+                "name": "main",
+                "transform": [{"fold": ["least", "most"], "as": ["end", "partitions"]}],
+                "mark": {"type": "circle", "size": 110, "opacity": 1, "color": ACCENT},
+                "encoding": {
+                    "x": {"field": "partitions", "type": "quantitative"},
+                    "y": y,
+                    "tooltip": tooltip(
+                        assignor="assignor", range="partitions a member", apart="apart in one topic|,"
+                    ),
+                },
+            },
+        ],
+    )
+    return Figure(
+        id="spread",
+        title="How even each assignor is",
+        sentence=(
+            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {rows_even[0]['range']} partitions a "
+            "member"
+            f"{least}."
+        ),
+        spec=spec,
+        columns=_COLUMNS[:4],
+        **bounded(rows),
+        marks=2 * len(rows),
+    )
+
+
+def _moved(rows: Sequence[Fields]) -> Figure:
+    kinds = {"moved": EMPHASIS, "unread": MUTED}
+    bars = [
+        {
+            **row,
+            "kind": kind,
+            "partitions": row[kind],
+            "label": f"{row['label']}: {kind}",
+            "text": number(row[kind]),
+        }
+        for row in rows
+        for kind in kinds
+    ]
+    least = min(rows, key=lambda row: (row["moved"], row["unread"]))
+    most = max(rows, key=lambda row: row["moved"])
+    fewest = [row["assignor"] for row in rows if row["moved"] == least["moved"]]
+    sentence = "No assignor moves anything that a member owns."
+    if most["moved"]:
+        verb = "moves" if len(fewest) == 1 else "move"
+        sentence = f"{named(fewest)} {verb} least, {counted(least['moved'], 'partition')}"
+        if most["moved"] > least["moved"]:
+            sentence += f", and {most['assignor']} most, {counted(most['moved'], 'partition')}"
+        unread = max(rows, key=lambda row: row["unread"])
+        if unread["unread"]:
+            sentence += (
+                f"; under {unread['assignor']}, {counted(unread['unread'], 'partition')} "
+                f"{'has' if unread['unread'] == 1 else 'have'} no reader until the next rebalance"
+            )
+        near = [row for row in rows if row["in_rack"] is not None]
+        if near:
+            best = max(near, key=lambda row: row["in_rack"])
+            sentence += f"; {best['assignor']} reads most in its rack, {share(best['in_rack'])}"
+        sentence += "."
+    return Figure(
+        id="moved",
+        title="What each assignor moves",
+        sentence=sentence,
+        spec=by_name(
+            bars,
+            quantity("partitions", "partitions", "whole"),
+            None,
+            tooltip(assignor="assignor", kind="which are", partitions="partitions|,"),
+            by_kind("kind", list(kinds), list(kinds.values())),
+        )
+        if any(bar["partitions"] for bar in bars)
+        else None,
+        columns=(_COLUMNS[0], *_COLUMNS[4:]),
+        **bounded(rows),
+        marks=len(bars),
+    )

@@ -1,0 +1,52 @@
+"""Answers in words, the same in the terminal, on the page and in JSON: the verdict first, then the details."""
+
+from partwright.report.sentences.figures import named, seconds, summed, times
+from partwright.report.sentences.groups import (
+    of_assignment,
+    of_comparison,
+    of_lives,
+    of_rollout,
+    of_timeline,
+)
+from partwright.report.sentences.migrating import lasting, of_migration
+from partwright.report.sentences.placing import (
+    contract,
+    of_check,
+    of_meeting,
+    of_reading,
+    of_resize,
+    places,
+    skew,
+)
+from partwright.report.sentences.sending import of_batches, of_run, of_scenario, of_tuning
+from partwright.report.sentences.sizes import of_advice, of_counts
+from partwright.report.sentences.writers import of_fingerprint, time
+
+__all__ = [
+    "contract",
+    "lasting",
+    "named",
+    "of_advice",
+    "of_assignment",
+    "of_batches",
+    "of_check",
+    "of_comparison",
+    "of_counts",
+    "of_fingerprint",
+    "of_lives",
+    "of_meeting",
+    "of_migration",
+    "of_reading",
+    "of_resize",
+    "of_rollout",
+    "of_run",
+    "of_scenario",
+    "of_timeline",
+    "of_tuning",
+    "places",
+    "seconds",
+    "skew",
+    "summed",
+    "time",
+    "times",
+]

@@ -1,0 +1,64 @@
+"""How sentences say figures: times, factors, lists of names, and an answer with its verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright.report.text import label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright._check import Json
+    from partwright.report.figure import Verdict
+
+__all__ = ["named", "seconds", "summed", "times"]
+
+# So many of a list are named; of the others it says how many there are.
+_NAMED = 6
+# From here on no digit behind the point says anything.
+_WHOLE = 10
+
+
+def seconds(ms: float) -> str:
+    """A time of a play.
+
+    Examples:
+        >>> seconds(3013)
+        '3.0 s'
+    """
+    return f"{ms / 1000:,.1f} s"
+
+
+def times(factor: float) -> str:
+    """So many times as much, in as many digits as matter.
+
+    Examples:
+        >>> [times(factor)[:-1] for factor in (174.72, 3.74, 1)]
+        ['175', '3.7', '1.0']
+    """
+    return f"{factor:,.0f}\u00d7" if factor >= _WHOLE else f"{factor:.1f}\u00d7"
+
+
+def named(names: Sequence[object], most: int = _NAMED) -> str:
+    """Some names, and how many more there are.
+
+    Examples:
+        >>> named(["a", "b"]), named([f"m{place}" for place in range(9)], 3)
+        ('a and b', 'm0, m1, m2 and 6 more')
+    """
+    shown = [label(name) for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most:,} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+
+
+def summed(verdicts: Sequence[Verdict], answer: Mapping[str, object]) -> Json:
+    """An answer as `--json` has it, its verdict first.
+
+    Examples:
+        >>> from partwright.report.figure import Verdict
+        >>> summed([Verdict("holds", "It is so.")], {"ok": True})
+        {'summary': 'It is so.', 'ok': True}
+    """
+    return {"summary": verdicts[0].text, **answer}

@@ -1,0 +1,292 @@
+"""Who reads what, and what a group's life costs, in words: `assign`, `group` and `rollout`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright.errors import PartwrightError
+from partwright.report.figure import Verdict
+from partwright.report.sentences.figures import named, seconds
+from partwright.report.sentences.led import of_leaders
+from partwright.report.text import label, share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Fields
+    from partwright.assignors.assignment import Assignment
+    from partwright.assignors.compare import Compared
+    from partwright.group import Rollout, Timeline
+
+__all__ = ["of_assignment", "of_comparison", "of_lives", "of_rollout", "of_timeline"]
+
+_NAMED = 6
+_FEW = 3
+# So many milliseconds a member stands still at least, where that is said.
+_LEAST_STILL = 50
+
+
+def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdict, ...]:
+    """Who is idle, who has the most, and what to try then."""
+    assignment = found.to_dict()
+    spread = found.spread()
+    partitions = sum(map(len, assignment.values()))
+    by = "" if assignor is None else f" by {assignor}"
+    words = f"{counted(len(assignment), 'member')} read {counted(partitions, 'partition')}{by}"
+    if len(assignment) == 1:
+        words = words.replace(" read ", " reads ", 1)
+    if not assignment:
+        return (
+            Verdict(
+                "open",
+                "The group has no members, so nobody reads anything.",
+                headline="The group has no members",
+            ),
+        )
+    even = spread.min == spread.max
+    words += f", {spread.max:,} each" if even else f", {spread.min:,} to {spread.max:,} each"
+    unread = found.subscribed_partitions() - partitions
+    if unread > 0:
+        # A cooperative assignor withholds what another member must give up first.
+        what = f"{counted(unread, 'partition')} {'has' if unread == 1 else 'have'} no reader until the next rebalance"
+        return (Verdict("said", f"{words}; {what}.", headline=words),)
+    if even:
+        return (Verdict("said", f"{words}."),)
+    idle = [member for member, pairs in assignment.items() if not pairs]
+    if not idle:
+        if spread.max - spread.min == 1:
+            return (Verdict("said", f"{words}, as even as can be."),)
+        busiest = max(assignment, key=lambda member: len(assignment[member]))
+        return (
+            Verdict(
+                "said",
+                f"{words}; {label(busiest)} reads the most. --compare shows what other assignors give.",
+            ),
+        )
+    what = (
+        "there are more members than partitions"
+        if len(assignment) > partitions
+        else "--compare shows what other assignors give"
+    )
+    return (Verdict("open", f"{words}; {_idle(idle)}: {what}.", headline=words),)
+
+
+def _idle(names: Sequence[str]) -> str:
+    verb = "is" if len(names) == 1 else "are"
+    return f"{counted(len(names), 'member')} {verb} idle ({named(names, _FEW)})"
+
+
+def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
+    """Which assignor to take, with its ties, and why an assignor has no assignment."""
+    found = list(found)
+    errors = tuple(Verdict("fails", each.error) for each in found if each.error is not None)
+    able = [each for each in found if each.error is None]
+    if not able:
+        return (Verdict("fails", "No assignor can assign this group."), *errors)
+    best = min(map(_rank, able))
+    equal = [each for each in able if _rank(each) == best]
+    first = equal[0]
+    words = f"Take {label(first.assignor)}"
+    if len(equal) == len(able) and len(able) > 1:
+        words = f"Take any: all {len(able)} assignors are equal"
+    elif len(equal) > 1:
+        words = f"Take {named([each.assignor for each in equal])}, which are equal".replace(" and ", " or ")
+    told = [f"{_range(first)} a member"]
+    if any(each.moved for each in able):
+        told.append(f"{counted(first.moved, 'partition')} {'moves' if first.moved == 1 else 'move'}")
+    if first.unread:
+        told.append(f"{first.unread:,} unread until the next rebalance")
+    if first.in_rack_share is not None:
+        told.append(f"{share(first.in_rack_share)} read in their rack")
+    words += f": {', '.join(told)}"
+    worst = max(able, key=_rank)
+    if _rank(worst) != best:
+        last = [each.assignor for each in able if _rank(each) == _rank(worst)]
+        is_uneven = _range(worst) != _range(first)
+        gap = f"{_range(worst)} a member" if is_uneven else f"{counted(worst.moved, 'partition')} moved"
+        verb = "is" if len(last) == 1 else "are"
+        words += f"; {'least even' if is_uneven else 'worst'} {verb} {named(last)}, {gap}"
+    return (Verdict("said", f"{words}."), *errors)
+
+
+def _rank(each: Compared) -> tuple[float, ...]:
+    """The most even first, then what moves least, what leaves least unread, and what reads most in its rack."""
+    return (each.spread.max - each.spread.min, each.moved, each.unread, -(each.in_rack_share or 0.0))
+
+
+def _range(each: Compared) -> str:
+    low, high = each.spread.min, each.spread.max
+    return counted(low, "partition") if low == high else f"{low:,} to {high:,} partitions"
+
+
+def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
+    """What a group's life cost, who is idle and who stands still, and what went wrong in it."""
+    cost = timeline.cost
+    failures, unread = timeline.failures(), timeline.unread_at_the_end()
+    words = (
+        f"In {seconds(timeline.ended_ms)} the group rebalanced into {counted(cost.generations, 'generation')}"
+    )
+    words += f", and {counted(cost.moved, 'partition')} moved"
+    if cost.unowned_s:
+        longest = max(timeline.partitions().to_pylist(), key=lambda row: row["longest_ms"])
+        where = label(f"{longest['topic']}-{longest['partition']}")
+        words += (
+            f". Partitions had no reader for {cost.unowned_s:,.1f} s, added up over all of them; {where} waited "
+            f"longest, {cost.longest_s:,.1f} s"
+        )
+    else:
+        words += ". Each partition had a reader all the time"
+    said = [f"{words}.{_records(cost.not_read, cost.read_twice)}{_at_rest(timeline)}"]
+    state = "fails" if failures else "open" if unread or not timeline.settled else "said"
+    found = [Verdict(state, said[0])]
+    found += [
+        Verdict("fails", f"{each['member']} ended at {seconds(each['at_ms'])}{_reason(each['error'])}")
+        for each in failures
+    ]
+    found += of_leaders(timeline)
+    for commit in timeline.commits():
+        answered = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
+        found.append(Verdict("said", f"{commit['member']}'s commit at {seconds(commit['at_ms'])} {answered}"))
+    if unread:
+        found.append(Verdict("open", f"Nobody reads {named(unread)} at the end."))
+    if not timeline.settled:
+        found.append(Verdict("open", "The group had not come to rest when the play ended."))
+    return tuple(found)
+
+
+def _reason(error: str) -> str:
+    """Kafka's name of an error, or a sentence of a leader's client."""
+    return f" with {error}" if error.isupper() else f": {error}"
+
+
+def _records(not_read: float, read_twice: float) -> str:
+    if not (not_read or read_twice):
+        return ""
+    missed, again = round(not_read), round(read_twice)
+    return f" {counted(missed, 'record')} {_were(missed)} not read meanwhile, and {again:,} {_were(again)} read twice."
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _at_rest(timeline: Timeline) -> str:
+    """Who reads nothing at the end, and who stood still longest before."""
+    last: dict[str, list[tuple[str, int]]] = {}
+    belonged: dict[str, list[tuple[int, int]]] = {}
+    since = None
+    for each in timeline.generations():
+        _belong(belonged, last, since, each["at_ms"])
+        last, since = each["assignment"], each["at_ms"]
+    _belong(belonged, last, since, timeline.ended_ms)
+    idle = [member for member, pairs in last.items() if not pairs]
+    said = f" At the end {_idle(idle)}." if idle else ""
+    still = _still(timeline, belonged)
+    if still:
+        most = max(still, key=lambda member: still[member])
+        if still[most] >= _LEAST_STILL:
+            said += f" {label(most)} stood still longest, {seconds(still[most])}."
+    return said
+
+
+def _belong(
+    belonged: dict[str, list[tuple[int, int]]], members: Iterable[str], since: int | None, until: int
+) -> None:
+    """Adds from when to when some were members of a generation."""
+    for member in members if since is not None else ():
+        times = belonged.setdefault(member, [])
+        if times and times[-1][1] == since:
+            times[-1] = (times[-1][0], until)
+        else:
+            times.append((since or 0, until))
+
+
+def _still(timeline: Timeline, belonged: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, int]:
+    """By member, the milliseconds in which it was a member and read nothing, once it had read something."""
+    try:
+        readers = timeline.readers()
+    except PartwrightError:
+        # The play kept no spans: nothing tells.
+        return {}
+    found = {}
+    for name, changes in readers.changes(list(belonged)).items():
+        count, since = 0, None
+        gaps = []
+        for at, by in sorted(changes):
+            if not count and since is not None and at > since:
+                gaps.append((since, at))
+            count += by
+            since = at
+        found[name] = _overlap(gaps, belonged[name])
+    return found
+
+
+def _overlap(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> int:
+    """How long both of two lists of spans of time last, each in its order.
+
+    Examples:
+        >>> _overlap([(0, 5), (8, 9)], [(3, 20)])
+        3
+    """
+    total = at = 0
+    for low, high in a:
+        while at < len(b) and b[at][1] <= low:
+            at += 1
+        for start, end in b[at:]:
+            if start >= high:
+                break
+            total += min(high, end) - max(low, start)
+    return total
+
+
+def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
+    """Of one life under each protocol, which leaves partitions unread least, and what went wrong.
+
+    Args:
+        rows: What `partwright.group.costs` gives.
+    """
+
+    def name(row: Fields) -> str:
+        return f"{row['protocol']} with {'static' if row['static'] else 'dynamic'} members"
+
+    def rank(row: Fields) -> tuple[bool, float, int]:
+        return bool(row["failures"]), row["unowned_s"], row["moved"]
+
+    best, worst = min(rows, key=rank), max(rows, key=rank)
+    equal = [name(row) for row in rows if rank(row) == rank(best)]
+    words = f"Take {named(equal)}".replace(" and ", " or ")
+    words += (
+        f": partitions have no reader for {best['unowned_s']:,.1f} s, added up over all of them, and "
+        f"{counted(best['moved'], 'partition')} {'moves' if best['moved'] == 1 else 'move'}"
+    )
+    if rank(worst) != rank(best):
+        words += f"; {name(worst)} cost most, {worst['unowned_s']:,.1f} s"
+    said = [Verdict("said", f"{words}.")]
+    said += [
+        Verdict(
+            "fails", f"{name(row)}: {each['member']} ended at {seconds(each['at_ms'])} with {each['error']}"
+        )
+        for row in rows
+        for each in row["failures"]
+    ]
+    return tuple(said)
+
+
+def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
+    """Which candidate to take and why, how to change to it, what went wrong, and what nobody said."""
+    said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
+    said += [
+        Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
+        for each in answer.tried
+        for error in each.failures
+    ]
+    fewest = min(len(each.lived) for each in answer.tried)
+    if fewest < answer.plays:
+        told = f"There was time for {fewest:,} of {answer.plays:,} rolls of each candidate: allow more by --time-limit."
+        said.append(Verdict("open", told, headline=told))
+    if answer.left_out:
+        said.append(Verdict("said", f"Not played: {'; '.join(answer.left_out)}."))
+    if answer.assumed:
+        said.append(Verdict("said", f"Assumed: {'; '.join(answer.assumed)}."))
+    return tuple(said)

@@ -1,0 +1,284 @@
+"""Where records are and where they would be, in words: `check`, `resize`, `copartition`; what was read of a topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright.keys.key_text import short
+from partwright.report.figure import Verdict
+from partwright.report.sentences.figures import times
+from partwright.report.sentences.writers import time
+from partwright.report.text import bytes_, label, share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partwright._check import Fields, Json
+    from partwright.audit import Resize
+    from partwright.audit.check import Check
+    from partwright.audit.copartition import Meeting
+
+__all__ = ["contract", "of_check", "of_meeting", "of_reading", "of_resize", "places", "skew"]
+
+# Below this, an uneven spread of keys is not put down to chance.
+_UNLIKELY = 0.01
+# From here on the fullest partition is worth a word: so many times an even one.
+_SKEWED = 2.0
+# Splitting keys is worth its price where it takes so much of the largest share away.
+_WORTH = 0.9
+# Of several salts the cheapest is named that helps nearly as much as any.
+_NEARLY = 1.1
+
+
+def of_check(found: Check, answer: Fields, *, is_checked: bool) -> tuple[Verdict, ...]:
+    """What a check found: the verdict first, then the contract, how even it is, and what salting would do.
+
+    Args:
+        found: It.
+        answer: The same as `Check.to_dict` has it, which takes a while of many keys.
+        is_checked: Whether places were.
+    """
+    broken = contract(found)
+    first = places(found, is_checked=is_checked)
+    if found.rows and not found.misplaced and (broken or not is_checked):
+        contracted = f"The contract is broken: {'; '.join(found.broken)}. " if found.broken else ""
+        words = f"{contracted}{_fullest(found, answer)}{_remedy(found, answer)}"
+        first = Verdict(_state(found, is_checked=is_checked), words)
+    elif found.rows and not found.misplaced:
+        first = first._replace(text=f"{first.text} {_fullest(found, answer)}")
+    rest = () if is_checked else (places(found, is_checked=is_checked),)
+    examples = [Verdict("said", str(example)) for example in found.examples] if is_checked else []
+    return (first, *rest, *broken, *skew(found), *_salting(answer), *_noted(found.note), *examples)
+
+
+def _state(found: Check, *, is_checked: bool) -> str:
+    if found.broken:
+        return "fails"
+    return "holds" if is_checked or found.has_contract else "said"
+
+
+def _fullest(found: Check, answer: Fields) -> str:
+    """The fullest partition, how many times it is an even one, and the key that makes it so."""
+    parts = [part for part in answer["partitions"] if part["rows"]]
+    if not parts:
+        return "No record is in a partition."
+    fullest = max(parts, key=lambda part: part["rows"])
+    words = (
+        f"Partition {fullest['partition']} holds {share(found.largest_share)} of the records, "
+        f"{times(found.skew.largest_over_mean)} its fair share"
+    )
+    heavy = answer["heavy_keys"]
+    if heavy and _is_skewed(found):
+        key = heavy[0]
+        words += f"; key {label(key['key'])} alone has {share(key['rows'] / found.rows)}"
+    return f"{words}."
+
+
+def _is_skewed(found: Check) -> bool:
+    """Whether a partition is fuller than it should be; of fewer records than partitions each is one's own."""
+    return found.skew.largest_over_mean >= _SKEWED and found.rows >= found.among
+
+
+def _remedy(found: Check, answer: Fields) -> str:
+    """The salt with the smallest price that helps, if one does."""
+    able = [each for each in answer["salted"] if each["largest_share"] < _WORTH * found.largest_share]
+    if not able or not _is_skewed(found):
+        return ""
+    least = min(each["largest_share"] for each in able)
+    best = next(each for each in able if each["largest_share"] <= _NEARLY * least)
+    what = "that key" if best["keys"] == 1 else f"the {best['keys']} heaviest keys"
+    after = share(best["largest_share"])
+    return f" Salt {what} {best['ways']} ways: the largest partition would then hold {after}."
+
+
+def _salting(answer: Fields) -> Iterable[Verdict]:
+    """What splitting the heavy keys would do, if it would do any good."""
+    salted = answer["salted"]
+    if not any(each["largest_share"] < answer["largest_share"] for each in salted):
+        return ()
+    what = "the heaviest key" if salted[0]["keys"] == 1 else f"the {salted[0]['keys']} heaviest keys"
+    shares = ", ".join(f"{each['ways']} ways {share(each['largest_share'])}" for each in salted)
+    return (Verdict("said", f"With {what} salted, the largest partition would hold: {shares}."),)
+
+
+def places(found: Check, *, is_checked: bool) -> Verdict:
+    """Whether records are where their client puts them."""
+    if not is_checked:
+        headline = "Not checked"
+        undetermined = _undetermined(found)
+        state = "said" if found.has_contract else "open"
+        return Verdict(
+            state,
+            f"{headline} where records are: no --partition was given.{undetermined}",
+            headline=headline if state == "open" else "",
+        )
+    if not found.rows:
+        return Verdict("open", "Nothing was checked: there are no records.", headline="Nothing was checked")
+    if not found.misplaced:
+        them = "it" if found.rows == 1 else "them"
+        return Verdict(
+            "holds",
+            f"{_all(found.rows)} where {found.client} puts {them}.{_undetermined(found)}",
+        )
+    part = share(found.misplaced / found.rows)
+    words = f"{found.misplaced:,} of {counted(found.rows, 'record')} ({part}) are not where {found.client} puts them"
+    if found.examples:
+        first = found.examples[0]
+        place = "no partition" if first.partition is None else first.partition
+        wanted = "elsewhere" if first.expected is None else f"in {first.expected}"
+        words += f"; the first: key {label(first.key)} is in {place} and belongs {wanted}"
+    words += f".{_undetermined(found)} Run partwright fingerprint to learn who wrote them."
+    return Verdict("fails", words)
+
+
+def _all(rows: int) -> str:
+    return "The 1 record is" if rows == 1 else f"All {rows:,} records are"
+
+
+def _undetermined(found: Check) -> str:
+    return f" Undetermined: {found.undetermined:,}." if found.undetermined else ""
+
+
+def contract(found: Check) -> tuple[Verdict, ...]:
+    """Whether the shares keep their contract, if there is one."""
+    if found.has_contract and not found.broken:
+        return (Verdict("holds", "The shares keep the contract."),)
+    return tuple(Verdict("fails", f"{sentence[0].upper()}{sentence[1:]}.") for sentence in found.broken)
+
+
+def skew(found: Check) -> Iterable[Verdict]:
+    """How uneven it is, and whether chance or heavy keys make it so."""
+    of = found.skew
+    said = []
+    if of.expected_used is not None and found.rows > found.null_keys:
+        said.append(
+            Verdict(
+                "said",
+                f"{found.used:,} of {counted(found.among, 'partition')} {'has' if found.among == 1 else 'have'} "
+                f"records; hashing alone would fill {of.expected_used:,.0f}.",
+            )
+        )
+    if of.p_value is not None:
+        is_even = of.p_value >= _UNLIKELY
+        because = "; heavy keys cause the skew" if is_even and of.largest_over_mean >= _SKEWED else ""
+        spread = "evenly" if is_even else "unevenly"
+        said.append(Verdict("said", f"Distinct keys hash {spread} (p = {of.p_value:.2g}){because}."))
+    return said
+
+
+def _noted(*notes: str | None) -> Iterable[Verdict]:
+    return tuple(Verdict("said", f"{note[0].upper()}{short(note[1:])}.") for note in notes if note)
+
+
+def of_reading(told: Json) -> Verdict:
+    """What was read of a topic, and of how much: an answer is one of that."""
+    records, of, bounds = told["records"], told["of"], told["bounds"]
+    holes = told["passed"] - told["deleted"] - records
+    counts = (
+        (holes, "without a record, as compaction and transactions leave them"),
+        (told["deleted"], "deleted before they could be read"),
+        (told["came"], "that came meanwhile, not read"),
+    )
+    said = [f"{counted(records, 'record')} read, of {counted(of, 'offset')}"]
+    said += [f"{counted(count, 'offset')} {what}" for count, what in counts if count]
+    if told["tombstones"]:
+        said.append(f"{counted(told['tombstones'], 'record')} without a value (tombstones)")
+    if told.get("interrupted"):
+        said.append("Ctrl-C ended the reading")
+    if told["whole"]:
+        return Verdict("said", "; ".join(said))
+    limits = [f"{name} {time(bounds[name])}" for name in ("since", "until") if name in bounds]
+    if "last" in bounds:
+        limits.append(f"the newest {bounds['last']:,} of each partition")
+    if "partitions" in bounds:
+        pairs = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in bounds["partitions"])
+        limits.append(f"partitions {pairs}")
+    part = f" ({'; '.join(limits)})" if limits else ""
+    headline = "the answer is of a part of the topic"
+    return Verdict("open", f"{headline}{part}: {'; '.join(said)}", headline=headline)
+
+
+def of_resize(plan: Resize) -> tuple[Verdict, ...]:
+    """What moves and what to do about it, then how even it is before and after, and what that means."""
+    about = "about " if plan.is_estimated else ""
+    size = ""
+    if plan.bytes is not None and plan.bytes_moved is not None:
+        size = f"; {bytes_(plan.bytes_moved)} of {bytes_(plan.bytes)}"
+    said = []
+    # Of some partitions nothing tells how full the others are.
+    if plan.among == plan.from_:
+        before, after = plan.largest_share
+        said.append(
+            f"The largest partition holds {share(before)} of the records now, {times(before * plan.from_)} its fair "
+            f"share, and {share(after)} then, {times(after * plan.to)}."
+        )
+    if plan.keys_moved:
+        said.append(
+            f"In a compacted topic, {about}{plan.keys_moved:,} old records would never be replaced, nor deleted by a "
+            "tombstone."
+        )
+    if plan.misplaced:
+        said.append(
+            f"{counted(plan.misplaced, 'record')} are not where {plan.client} puts them now: run partwright "
+            "fingerprint to learn who wrote them."
+        )
+    headline = f"From {plan.from_:,} to {counted(plan.to, 'partition')}"
+    of_keys, of_rows = plan.keys_moved / (plan.keys or 1), plan.rows_moved / (plan.rows or 1)
+    moved = (
+        f"{about}{plan.keys_moved:,} of {counted(plan.keys, 'key')} ({share(of_keys)}) and "
+        f"{plan.rows_moved:,} of {counted(plan.rows, 'record')} ({share(of_rows)}{size}) move"
+    )
+    words = f"{headline}, {moved}."
+    if plan.rows_moved:
+        moved += _heaviest(plan)
+        words = f"{headline}, {moved}. Let consumers finish the old records first: --plan has the steps."
+    return (Verdict("said", words, headline=headline), *(Verdict("said", each) for each in said))
+
+
+def _heaviest(plan: Resize) -> str:
+    moved = plan.heaviest_moved()
+    if not moved:
+        return ""
+    first = moved[0]
+    return f", most of all key {label(first.key)} ({counted(first.rows, 'record')}, from {first.from_} to {first.to})"
+
+
+def of_meeting(found: Meeting) -> tuple[Verdict, ...]:
+    """Whether two tables meet, and each reason why not."""
+    sampled = ", of those that were looked at" if found.is_sampled else ""
+    if found.ok:
+        words = (
+            f"They meet: all {found.keys_shared:,} keys that are in both are in the same partition of both"
+        )
+    else:
+        words = f"They do not meet: {_shares_apart(found)}"
+    headline = "They meet" if found.ok else "They do not meet"
+    reasons = (
+        Verdict("said", f"{reason.kind}: {reason.sentence}", headline=reason.kind) for reason in found.reasons
+    )
+    first = f"{words}{sampled}{_first_apart(found)}."
+    return (Verdict("holds" if found.ok else "fails", first, headline=headline), *reasons)
+
+
+def _first_apart(found: Meeting) -> str:
+    """The heaviest key that does not meet."""
+    if found.a.n != found.b.n:
+        return f"; A has {counted(found.a.n, 'partition')} and B {found.b.n:,}"
+    if found.ok or not found.examples:
+        return ""
+    first = found.examples[0]
+    a, b = (", ".join(map(str, each)) or "any" for each in (first.a, first.b))
+    return f"; key {label(first.key)} is in partition {a} of A and {b} of B"
+
+
+def _shares_apart(found: Meeting) -> str:
+    apart = found.keys_shared - found.keys_meeting
+    if not apart:
+        return f"{found.keys_shared:,} of {found.a.keys:,} keys of A and {found.b.keys:,} of B are in both"
+    rows = found.a.rows_not_meeting + found.b.rows_not_meeting
+    of = found.a.rows_shared + found.b.rows_shared
+    return (
+        f"{apart:,} of {found.keys_shared:,} keys that are in both ({share(found.share_of_keys)}), with {rows:,} of "
+        f"their {of:,} records ({share(found.share_of_rows)})"
+    )

@@ -1,0 +1,129 @@
+"""Who wrote a topic, in words: `fingerprint`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright.keys.key_text import shown_key
+from partwright.report.figure import Verdict
+from partwright.report.text import label, share
+
+if TYPE_CHECKING:
+    from partwright.audit import Change, Fingerprint
+
+__all__ = ["of_fingerprint", "time"]
+
+_TRANSFORMS = {
+    "confluent:strip-id": "without the five bytes that a schema registry's serializer puts before them",
+    "json-unquote": "without their JSON quotes",
+}
+# Less than this is not shown.
+_LEAST = 0.0005
+_NAMED = 3
+_OFFSETS = 48
+
+
+def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
+    """Which client wrote a topic, and what to do where that is no one client."""
+    said = []
+    if found.key_transform is not None:
+        said.append(f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform}).")
+    if len(found.family) > 1 and found.verdict != "undecided":
+        said.append(
+            f"These clients share one rule, so keys cannot distinguish them: {', '.join(found.family)}."
+        )
+    if found.deciding_keys:
+        said.append(
+            f"The next best rule would put {counted(found.deciding_keys, 'key')} of {found.keys:,} elsewhere."
+        )
+    if found.change is not None:
+        said.append(_when(found.change))
+    if found.is_sampled:
+        said.append(
+            f"There were too many keys to look at all: {counted(found.keys, 'key')} were, with all their records."
+        )
+    advice = _ADVICE.get(found.verdict, "")
+    if found.verdict == "mixture" and len(found.shares) == 1:
+        advice = " Look at who else writes: another client, a custom partitioner, or a script that names partitions."
+    return (
+        Verdict("said", f"{found.verdict}: {_writers(found)}.{advice}", headline=found.verdict),
+        *(Verdict("said", each) for each in said),
+    )
+
+
+_ADVICE = {
+    "mixture": " Give all producers one partitioner: a key's order is lost where two writers disagree.",
+    "n-change": " Keys from before the change are elsewhere since: partwright resize says which.",
+    "writer-change": " Keys that both wrote are in two partitions: give all producers one partitioner.",
+    "round-robin": " A key's order is lost, and joins by key do not meet.",
+    "undecided": " Read more records.",
+}
+
+
+def _writers(found: Fingerprint) -> str:
+    of_n = "" if found.n is None else f", for {counted(found.n, 'partition')}"
+    shares = ", ".join(
+        f"{name} {share(part)}" for name, part in sorted(found.shares.items(), key=lambda one: -one[1])
+    )
+    rest = f"; no rule explains {share(found.unexplained)}" if found.unexplained >= _LEAST else ""
+    if found.verdict == "undecided":
+        return f"too few keys tell the clients apart; {len(found.family)} are left: {', '.join(found.family)}{of_n}"
+    steps = " to ".join(str(step) for step in (found.change.steps if found.change else ()))
+    return {
+        "one-writer": _one_writer(found, of_n),
+        "mixture": f"{shares}{rest}{of_n}",
+        "n-change": f"from {steps} partitions ({shares}){rest}",
+        "writer-change": f"from {steps}{of_n} ({shares}){rest}",
+        "round-robin": f"records have keys, which are ignored: partitions are taken in turn{of_n}",
+        "no-rule": "records have keys, and no client's rule puts them where they are: a custom partitioner, or "
+        "partitions that were given or drawn",
+        "no-keys": "no record has a key, so each producer chose as it liked"
+        if found.rows
+        else "there are no records",
+    }[found.verdict]
+
+
+def _one_writer(found: Fingerprint, of_n: str) -> str:
+    """The rule that explains all records, or nearly all, and then the exceptions."""
+    name = found.family[0] if found.family else ""
+    right, of = found.explained.get(name, (0, 0))
+    if right == of:
+        return f"{name} explains where all {counted(of, 'record')} with a key are{of_n}"
+    words = f"{name} explains where {right:,} of {counted(of, 'record')} with a key are ({share(right / of)}){of_n}"
+    strays = [
+        f"{label(shown_key(key))} in {partition} (not {expected})"
+        for key, partition, expected, _ in found.strays
+    ]
+    if not strays:
+        return words
+    more = ", the heaviest" if of - right > _NAMED else ""
+    return f"{words}; {counted(of - right, 'exception')}{more}: {', '.join(strays[:_NAMED])}"
+
+
+def _when(change: Change) -> str:
+    words = "no timestamps or offsets tell when"
+    if change.last_timestamp_before is not None and change.first_timestamp_after is not None:
+        words = (
+            f"the last record as before: {time(change.last_timestamp_before)}, the first as after: "
+            f"{time(change.first_timestamp_after)}"
+        )
+    if change.first_offset_after:
+        pairs = [f"{partition}:{offset}" for partition, offset in change.first_offset_after.items()]
+        more = f" and {len(pairs) - _OFFSETS:,} more in the JSON" if len(pairs) > _OFFSETS else ""
+        words += f"\nFirst offsets as after, by partition: {', '.join(pairs[:_OFFSETS])}{more}"
+    return f"When: {words}"
+
+
+def time(milliseconds: int) -> str:
+    """An instant, as ISO 8601 where it is one.
+
+    Examples:
+        >>> time(1_700_000_000_000)
+        '2023-11-14T22:13:20.000+00:00'
+    """
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return f"{milliseconds} ms"

@@ -1,0 +1,423 @@
+//! Records added up by key and partition, batch after batch, in a hash table that stays between batches.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, StructArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+use super::keys::key_column;
+use super::timeline::struct_of;
+use crate::hashing::murmur2;
+use crate::{Error, Result};
+
+/// A row for each pair of a key and a partition, in the order in which they were first seen.
+///
+/// | column | holds |
+/// | --- | --- |
+/// | `partition`: int64 | null for records in no partition |
+/// | `key`: binary | the key's bytes; records without a key are left out |
+/// | `rows`: int64 | how many records |
+/// | `bytes`: int64 | the sum of their sizes |
+/// | `first`, `last`: int64 | the earliest and the latest time |
+/// | `first_offset`, `last_offset`: int64 | the smallest and the largest offset |
+///
+/// The last five are null if nothing is known of a pair.
+///
+/// ```
+/// use arrow_array::{BinaryArray, Int64Array};
+/// use partwright_core::columnar::{KeySums, Measures};
+/// let mut sums = KeySums::default();
+/// for _ in 0..2 {
+///     let keys = BinaryArray::from(vec![&b"TT0124"[..], b"N14228", b"TT0124"]);
+///     sums.add(&keys, &Int64Array::from(vec![10, 8, 10]), &Measures::default())?;
+/// }
+/// assert_eq!(sums.pairs(), 2);
+/// assert_eq!(**sums.batches()?[0].column(2), Int64Array::from(vec![4, 2]));
+/// # Ok::<(), partwright_core::Error>(())
+/// ```
+#[derive(Default)]
+pub struct KeySums {
+    table: HashTable<Slot>,
+    pairs: Vec<Pair>,
+    /// The bytes of all pairs' keys, one after the other.
+    keys: Vec<u8>,
+    /// In the order of [`SUMS`]; each as long as the pairs, or empty if no batch had such a column.
+    sums: [Vec<Option<i64>>; 5],
+}
+
+/// What else than keys and partitions is known of the rows, each as a column of int64. Rows are records or sums of
+/// records.
+#[derive(Clone, Copy, Default)]
+pub struct Measures<'a> {
+    /// How many records a row stands for, never null; by default one.
+    pub rows: Option<&'a dyn Array>,
+    /// The values of the sums, in their order: a record's size, its time twice, its offset twice.
+    pub sums: [Option<&'a dyn Array>; 5],
+}
+
+/// A pair's entry in the table. The part of its hash makes most comparisons with other keys, which are far away in
+/// memory, unnecessary.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    pair: u32,
+}
+
+struct Pair {
+    partition: Option<i64>,
+    key_ends: usize,
+    key_length: usize,
+    rows: i64,
+}
+
+/// How a record's value changes a sum.
+type Change = fn(i64, i64) -> i64;
+
+/// The sums by name.
+const SUMS: [(&str, Change); 5] = [
+    ("bytes", i64::wrapping_add),
+    ("first", |sum, value| sum.min(value)),
+    ("last", |sum, value| sum.max(value)),
+    ("first_offset", |sum, value| sum.min(value)),
+    ("last_offset", |sum, value| sum.max(value)),
+];
+
+/// A binary column has at most 2 GiB.
+const MOST_BYTES: usize = 1 << 30;
+
+/// No number of a pair.
+const NO_PAIR: u32 = u32::MAX;
+
+/// This many rows are looked up before the first one is compared, so that their memory accesses overlap.
+const AT_ONCE: usize = 512;
+
+impl KeySums {
+    /// How many pairs of a key and a partition there are.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// How many bytes their keys have.
+    pub fn key_bytes(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Takes some rows. After an error some of them have been taken.
+    ///
+    /// # Errors
+    /// Those of [`key_column`], [`Error::Malformed`], and [`Error::KeyType`] for another column that is not int64 or
+    /// has not as many rows as the keys.
+    pub fn add(&mut self, keys: &dyn Array, partitions: &dyn Array, measures: &Measures) -> Result<()> {
+        let partitions = numbers(partitions, keys.len())?;
+        let rows = measures.rows.map(|rows| numbers(rows, keys.len())).transpose()?;
+        let mut columns = [None; SUMS.len()];
+        for (column, given) in columns.iter_mut().zip(measures.sums) {
+            *column = given.map(|given| numbers(given, keys.len())).transpose()?;
+        }
+        let keys = key_column(keys, None)?;
+        let (mut found, mut places) = (Vec::with_capacity(AT_ONCE), Vec::with_capacity(keys.rows()));
+        for from in (0..keys.rows()).step_by(AT_ONCE) {
+            found.clear();
+            for row in from..keys.rows().min(from + AT_ONCE) {
+                let partition = partitions.is_valid(row).then(|| partitions.value(row));
+                let key = keys.key(row)?;
+                found.push(key.map(|key| (partition, key, self.likely(partition, key))));
+            }
+            for (row, found) in (from..).zip(&found) {
+                let rows = rows.map_or(1, |rows| rows.value(row));
+                places.push(match *found {
+                    Some((partition, key, (hash, likely))) => {
+                        self.count(partition, key, hash, likely, rows)?
+                    }
+                    None => NO_PAIR,
+                });
+            }
+        }
+        for (sums, (column, (_, change))) in self.sums.iter_mut().zip(columns.into_iter().zip(SUMS)) {
+            if column.is_some() || !sums.is_empty() {
+                sums.resize(self.pairs.len(), None);
+            }
+            for (place, value) in places.iter().zip(column.into_iter().flatten()) {
+                if let Some(sum) = sums.get_mut(*place as usize) {
+                    *sum = changed(*sum, value, change);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes another table's pairs whose keys have one of the `below` smallest of 2^32 hashes.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there are more pairs than 32-bit numbers.
+    pub fn merge(&mut self, other: &Self, below: u64) -> Result<()> {
+        for (place, pair) in other.pairs.iter().enumerate() {
+            let key = pair.key(&other.keys);
+            // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
+            if i64::from(murmur2(key)) + (1 << 31) >= below.cast_signed() {
+                continue;
+            }
+            let (hash, likely) = self.likely(pair.partition, key);
+            let mine = self.count(pair.partition, key, hash, likely, pair.rows)? as usize;
+            for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
+                if !others.is_empty() || !sums.is_empty() {
+                    sums.resize(self.pairs.len(), None);
+                    sums[mine] = changed(sums[mine], others.get(place).copied().flatten(), change);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the pairs whose keys have one of the `below` smallest of 2^32 hashes.
+    ///
+    /// # Errors
+    /// None: there are no more pairs than before.
+    pub fn keep(&mut self, below: u64) -> Result<()> {
+        let whole = std::mem::take(self);
+        self.merge(&whole, below)
+    }
+
+    /// Removes all pairs, but keeps their room.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.pairs.clear();
+        self.keys.clear();
+        self.sums.iter_mut().for_each(Vec::clear);
+    }
+
+    /// All pairs, in batches of at most 1 GiB of keys.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if a single key is too long for a column.
+    pub fn batches(&self) -> Result<Vec<StructArray>> {
+        self.batches_of(MOST_BYTES)
+    }
+
+    fn batches_of(&self, most_bytes: usize) -> Result<Vec<StructArray>> {
+        let (mut batches, mut from) = (Vec::new(), 0);
+        while let Some(first) = self.pairs.get(from) {
+            let starts = first.key_ends - first.key_length;
+            let fits = |pair: &Pair| pair.key_ends - starts <= most_bytes;
+            // A longer key comes alone.
+            let to = from + self.pairs[from..].partition_point(fits).max(1);
+            let sums = self.sums.iter().map(|sums| sums.get(from..to));
+            batches.push(batch(&self.pairs[from..to], &self.keys[starts..], starts, sums)?);
+            from = to;
+        }
+        Ok(batches)
+    }
+
+    /// A pair's hash, and the number that is probably the pair's.
+    fn likely(&self, partition: Option<i64>, key: &[u8]) -> (u32, u32) {
+        let hash = (FxBuildHasher.hash_one((partition, key)) >> 32) as u32;
+        let found = self.table.find(spread(hash), |slot| slot.hash == hash);
+        (hash, found.map_or(NO_PAIR, |slot| slot.pair))
+    }
+
+    /// The number of a pair, which gets more rows.
+    fn count(
+        &mut self,
+        partition: Option<i64>,
+        key: &[u8],
+        hash: u32,
+        likely: u32,
+        rows: i64,
+    ) -> Result<u32> {
+        let Self { table, pairs, keys, .. } = self;
+        let is_it = |pair: &Pair| pair.partition == partition && pair.key(keys) == key;
+        if let Some(pair) = pairs.get_mut(likely as usize)
+            && is_it(pair)
+        {
+            pair.rows += rows;
+            return Ok(likely);
+        }
+        let found = table.find(spread(hash), |slot| slot.hash == hash && is_it(&pairs[slot.pair as usize]));
+        if let Some(slot) = found {
+            pairs[slot.pair as usize].rows += rows;
+            return Ok(slot.pair);
+        }
+        let number = u32::try_from(pairs.len()).ok().filter(|number| *number != NO_PAIR);
+        let pair = number.ok_or(Error::Memory { rows: pairs.len() })?;
+        keys.extend_from_slice(key);
+        pairs.push(Pair { partition, key_ends: keys.len(), key_length: key.len(), rows });
+        table.insert_unique(spread(hash), Slot { hash, pair }, |slot| spread(slot.hash));
+        Ok(pair)
+    }
+}
+
+impl Pair {
+    fn key<'a>(&self, keys: &'a [u8]) -> &'a [u8] {
+        &keys[self.key_ends - self.key_length..self.key_ends]
+    }
+}
+
+/// A part of a hash, spread to a whole one, because the table reads both ends.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}
+
+/// A sum with one more value; an unknown value changes nothing.
+fn changed(sum: Option<i64>, value: Option<i64>, change: Change) -> Option<i64> {
+    match (sum, value) {
+        (Some(sum), Some(value)) => Some(change(sum, value)),
+        (known, None) | (None, known) => known,
+    }
+}
+
+fn numbers(column: &dyn Array, rows: usize) -> Result<&Int64Array> {
+    let column = column.as_any().downcast_ref::<Int64Array>().filter(|column| column.len() == rows);
+    column.ok_or_else(|| {
+        Error::KeyType("what is summed up are columns of int64 as long as the keys".to_owned())
+    })
+}
+
+fn batch<'a>(
+    pairs: &[Pair],
+    keys: &[u8],
+    starts: usize,
+    sums: impl Iterator<Item = Option<&'a [Option<i64>]>>,
+) -> Result<StructArray> {
+    let too_long = |_| Error::TooLarge { rows: pairs.len() };
+    let ends = pairs.iter().map(|pair| i32::try_from(pair.key_ends - starts).map_err(too_long));
+    let offsets = std::iter::once(Ok(0)).chain(ends).collect::<Result<Vec<i32>>>()?;
+    let length = pairs.last().map_or(0, |pair| pair.key_ends - starts);
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let keys = BinaryArray::new(offsets, Buffer::from(&keys[..length]), None);
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("partition", Arc::new(pairs.iter().map(|pair| pair.partition).collect::<Int64Array>())),
+        ("key", Arc::new(keys)),
+        ("rows", Arc::new(Int64Array::from_iter_values(pairs.iter().map(|pair| pair.rows)))),
+    ];
+    for ((name, _), sums) in SUMS.into_iter().zip(sums) {
+        let column =
+            sums.map_or_else(|| Int64Array::new_null(pairs.len()), |sums| sums.iter().copied().collect());
+        columns.push((name, Arc::new(column)));
+    }
+    struct_of(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    type Summed = BTreeMap<(Option<i64>, Vec<u8>), Vec<Option<i64>>>;
+
+    fn summed(batches: &[StructArray]) -> Summed {
+        let mut found = Summed::new();
+        for batch in batches {
+            let keys: &BinaryArray = batch.column(1).as_any().downcast_ref().unwrap();
+            let numbers: Vec<&Int64Array> = [0, 2, 3, 4, 5, 6, 7]
+                .map(|column| batch.column(column).as_any().downcast_ref().unwrap())
+                .to_vec();
+            let value = |column: usize, row| numbers[column].iter().nth(row).flatten();
+            for row in 0..batch.len() {
+                let sums = (1..7).map(|column| value(column, row)).collect();
+                assert!(found.insert((value(0, row), keys.value(row).to_vec()), sums).is_none());
+            }
+        }
+        found
+    }
+
+    /// Keys some of which are the beginning of another one, and some in several partitions or in none.
+    fn records(from: i64, to: i64) -> (BinaryArray, Int64Array, Int64Array) {
+        let key = |row: i64| {
+            (row % 13 != 12).then(|| {
+                b"abcdefghijklmnopqrst"
+                    .iter()
+                    .copied()
+                    .take((row.unsigned_abs() % 20).try_into().unwrap_or(0))
+                    .collect()
+            })
+        };
+        let keys: Vec<Option<Vec<u8>>> = (from..to).map(key).collect();
+        (
+            keys.iter().map(Option::as_deref).collect(),
+            (from..to).map(|row| (row % 7 != 3).then_some(row % 3)).collect(),
+            (from..to).map(|row| (row % 5 != 1).then_some(row * 7 % 31)).collect(),
+        )
+    }
+
+    fn wanted(rows: i64) -> Summed {
+        let (keys, partitions, values) = records(0, rows);
+        let mut found = Summed::new();
+        for ((key, partition), value) in keys.iter().zip(&partitions).zip(&values) {
+            let Some(key) = key else { continue };
+            let sums = found
+                .entry((partition, key.to_vec()))
+                .or_insert_with(|| vec![Some(0), None, None, None, None, None]);
+            sums[0] = sums[0].map(|rows| rows + 1);
+            for (sum, (_, change)) in sums[1..].iter_mut().zip(SUMS) {
+                *sum = changed(*sum, value, change);
+            }
+        }
+        found
+    }
+
+    fn added(sums: &mut KeySums, from: i64, to: i64) -> Result<()> {
+        let (keys, partitions, values) = records(from, to);
+        let measures = Measures { rows: None, sums: [Some(&values); 5] };
+        sums.add(&keys, &partitions, &measures)
+    }
+
+    #[test]
+    fn batches_of_any_size_give_what_a_map_gives() -> Result<()> {
+        let rows = 3 * i64::try_from(AT_ONCE).unwrap_or(0) + 5;
+        for step in [1, 7, 511, 512, 513, rows] {
+            let mut sums = KeySums::default();
+            for from in (0..rows).step_by(usize::try_from(step).unwrap_or(1)) {
+                added(&mut sums, from, rows.min(from + step))?;
+            }
+            assert_eq!(summed(&sums.batches()?), wanted(rows), "{step}");
+            // Keys of at most this many bytes, or a single longer one.
+            for most in [0, 1, 19, 100] {
+                let parts = sums.batches_of(most)?;
+                assert!(parts.len() > 3);
+                assert_eq!(summed(&parts), wanted(rows));
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn parts_merge_and_what_is_kept_goes_by_the_hash() -> Result<()> {
+        let (mut one, mut other, mut whole) = (KeySums::default(), KeySums::default(), KeySums::default());
+        added(&mut one, 0, 1000)?;
+        added(&mut other, 1000, 2000)?;
+        added(&mut whole, 0, 2000)?;
+        let mut kept = KeySums::default();
+        kept.merge(&whole, 1 << 31)?;
+        one.merge(&other, 1 << 32)?;
+        assert_eq!(summed(&one.batches()?), wanted(2000));
+        one.keep(1 << 31)?;
+        let half = |(key, _): &(&(Option<i64>, Vec<u8>), _)| murmur2(&key.1) < 0;
+        let halved = wanted(2000);
+        let halved: Summed =
+            halved.iter().filter(half).map(|(key, sums)| (key.clone(), sums.clone())).collect();
+        assert!(!halved.is_empty() && halved.len() < wanted(2000).len());
+        assert_eq!(summed(&one.batches()?), halved);
+        assert_eq!(summed(&kept.batches()?), halved);
+        one.clear();
+        assert_eq!((one.pairs(), one.key_bytes(), one.batches()?.len()), (0, 0, 0));
+        added(&mut one, 0, 2000)?;
+        assert_eq!(summed(&one.batches()?), wanted(2000));
+        Ok(())
+    }
+
+    /// Two pairs with the same part of a hash are told apart.
+    #[test]
+    fn pairs_of_the_same_hash_are_two() -> Result<()> {
+        let mut sums = KeySums::default();
+        for key in [b"a", b"b", b"a"] {
+            let likely = sums.table.find(spread(7), |slot| slot.hash == 7).map_or(NO_PAIR, |slot| slot.pair);
+            sums.count(None, key, 7, likely, 1)?;
+        }
+        assert_eq!(sums.pairs.iter().map(|pair| pair.rows).collect::<Vec<_>>(), [2, 1]);
+        Ok(())
+    }
+}

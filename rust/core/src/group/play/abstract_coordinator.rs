@@ -1,0 +1,281 @@
+//! How a classic member joins: `JoinGroup`, `SyncGroup` and what their answers do to it (`AbstractCoordinator`).
+
+use std::sync::Arc;
+
+use super::super::classic::{self, Join, Request, Sender};
+use super::super::consumer::Place;
+use super::super::error_code::Code;
+use super::classic_member::{JoinFuture, MemberState};
+use super::client::{Answer, Asked, ClassicRequest, Said};
+use super::ledger::Reader;
+use super::script::{Consumer, Generation};
+use super::world::{Coordinator, Question, World};
+use crate::Result;
+use crate::assignors::Assignor;
+use crate::interned::Name;
+
+impl World {
+    /// Sends a request over the client's connection to the coordinator. A broker takes a connection's requests one after the
+    /// other: what is sent while a `JoinGroup` or a `SyncGroup` waits is not read before that is answered.
+    pub(super) fn send_classic(&mut self, reader: Reader, asked: Asked, request: ClassicRequest) {
+        let question = self.question(reader, asked);
+        match self.connections.get_mut(&(question.0, question.1)) {
+            Some(waiting) => waiting.push_back((question, request)),
+            None => self.step_classic(request, Some(question)),
+        }
+    }
+
+    /// Puts a request to the coordinator, and then those that have waited behind those that are answered now.
+    pub(super) fn step_classic(&mut self, request: ClassicRequest, question: Option<Question>) {
+        let mut next = Some((question, request));
+        while let Some((question, request)) = next.take() {
+            self.put_to_coordinator(request, question);
+            while next.is_none()
+                && let Some(connection) = self.answered_connections.pop_front()
+            {
+                next = self.next_of_connection(connection);
+            }
+        }
+    }
+
+    /// What a connection's client has sent while another of its requests waited.
+    fn next_of_connection(
+        &mut self,
+        connection: (Reader, u32),
+    ) -> Option<(Option<Question>, ClassicRequest)> {
+        let waiting = self.connections.get_mut(&connection)?;
+        let next = waiting.pop_front().map(|(question, request)| (Some(question), request));
+        if next.is_none() {
+            self.connections.remove(&connection);
+        }
+        next
+    }
+
+    fn put_to_coordinator(&mut self, request: ClassicRequest, question: Option<Question>) {
+        let tag = self.ask_as(question);
+        let Some(Coordinator::Classic(mut group)) = self.coordinator.take() else { return };
+        let before = group.generation();
+        group.apply(classic::Event { at: self.now, tag, request });
+        if group.generation() > before {
+            let leader = group.leader().and_then(|id| self.by_id.get(id)).copied();
+            self.generations.push(Generation {
+                number: group.generation(),
+                at: self.now,
+                why: self.named(group.reason()),
+                leader: leader.filter(|_| group.phase() != classic::Phase::Empty),
+                protocol: group.protocol().cloned(),
+                assignment: Vec::new(),
+            });
+        }
+        self.answered(group.effects().map(|effect| (effect.tag, Answer::Classic(effect.answer))));
+        self.coordinator = Some(Coordinator::Classic(group));
+        if let Some((reader, start, ..)) = self.awaited(tag) {
+            self.connections.entry((reader, start)).or_default();
+        }
+    }
+
+    pub(super) fn sender(&self, reader: Reader) -> Sender {
+        let client = &self.clients[reader as usize];
+        Sender { member: Arc::clone(&client.id), generation: client.generation, instance: client.instance() }
+    }
+
+    /// `joinGroupIfNeeded`, which no `poll()` gives any time: whether it is through.
+    pub(super) fn join_group_if_needed(&mut self, reader: Reader) -> Result<bool> {
+        while self.rejoin_needed_or_pending(reader) {
+            if self.clients[reader as usize].classic.needs_join_prepare {
+                self.clients[reader as usize].classic.needs_join_prepare = false;
+                if !self.on_join_prepare(reader)? {
+                    self.clients[reader as usize].classic.needs_join_prepare = true;
+                    return Ok(false);
+                }
+            }
+            if matches!(self.clients[reader as usize].classic.join, JoinFuture::None) {
+                self.send_join(reader);
+            }
+            self.poll_network(reader)?;
+            let client = &mut self.clients[reader as usize];
+            match std::mem::take(&mut client.classic.join) {
+                JoinFuture::None => return Ok(false),
+                JoinFuture::Pending => {
+                    client.classic.join = JoinFuture::Pending;
+                    return Ok(false);
+                }
+                JoinFuture::Done(assignment) => {
+                    let is_member = client.generation >= 0 && client.classic.state == MemberState::Stable;
+                    if !is_member && client.classic.called_back == 0 {
+                        self.reset_state(reader, true);
+                    } else if self.on_join_complete(reader, &assignment) {
+                        self.clients[reader as usize].classic.needs_join_prepare = true;
+                    } else {
+                        self.clients[reader as usize].classic.join = JoinFuture::Done(assignment);
+                        return Ok(false);
+                    }
+                }
+                JoinFuture::Failed(code) => {
+                    if code != Code::MemberIdRequired {
+                        client.classic.rejoin_needed = true;
+                    }
+                    match code {
+                        Code::MemberIdRequired
+                        | Code::UnknownMemberId
+                        | Code::IllegalGeneration
+                        | Code::RebalanceInProgress => {}
+                        Code::NotCoordinator => return Ok(false),
+                        code => {
+                            self.fail(reader, code);
+                            return Ok(false);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn send_join(&mut self, reader: Reader) {
+        let client = &mut self.clients[reader as usize];
+        let Some(config) = client.config.clone() else { return };
+        client.classic.state = MemberState::PreparingRebalance;
+        client.classic.join = JoinFuture::Pending;
+        // The thread beats from the answer on.
+        (client.classic.looks_since, client.beat) = (None, u64::MAX);
+        client.told_topics = Some(Arc::clone(&client.topics));
+        let owned: Arc<[Place]> = client.owned.iter().copied().collect();
+        let said = |(name, assignor): &(Name, Assignor)| {
+            let said = Said {
+                topics: Arc::clone(&client.topics),
+                owned: Arc::clone(&owned),
+                generation: client.generation,
+                remembers: assignor.remembers().then(|| client.memory.clone()),
+                client: Arc::clone(&config.client),
+            };
+            (Arc::clone(name), said)
+        };
+        let (protocols, id) = (config.assignors.iter().map(said).collect(), Arc::clone(&client.id));
+        let reason = client.classic.rejoin_reason.clone();
+        let join = Join {
+            new_id: if id.is_empty() { self.new_id(reader, &config) } else { Arc::clone(&id) },
+            member: id,
+            instance: config.instance.clone(),
+            session_timeout_ms: config.session_timeout_ms,
+            rebalance_timeout_ms: config.max_poll_interval_ms,
+            protocols,
+            requires_id: true,
+            skips_assignment: true,
+            reason,
+        };
+        self.send_classic(reader, Asked::Join, Request::Join(join));
+    }
+
+    /// The id that a client without one is given: the script's own, or a name that nobody has had yet.
+    pub(super) fn new_id(&mut self, reader: Reader, config: &Consumer) -> Name {
+        let start = self.clients[reader as usize].start;
+        let number = if start > 1 { format!("-{start}") } else { String::new() };
+        let stem = config.instance.as_deref().unwrap_or(&self.names[reader as usize]);
+        let mut new_id = config.id.clone().unwrap_or_else(|| format!("{stem}{number}").into());
+        let mut again = 2;
+        while self.by_id.contains_key(&new_id) {
+            new_id = format!("{stem}{number}.{again}").into();
+            again += 1;
+        }
+        self.longest_id = self.longest_id.max(new_id.len());
+        self.by_id.insert(Arc::clone(&new_id), reader);
+        new_id
+    }
+
+    /// `JoinGroupResponseHandler`.
+    pub(super) fn take_joined(
+        &mut self,
+        reader: Reader,
+        sent: u32,
+        joined: classic::Joined<Said>,
+    ) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        match joined.code {
+            Code::None if client.classic.state == MemberState::PreparingRebalance => {}
+            Code::None => {
+                // `UnjoinedGroupException`: the rebalance is tried again.
+                client.classic.join = JoinFuture::Failed(Code::NotCoordinator);
+                return Ok(());
+            }
+            Code::MemberIdRequired => {
+                client.id = joined.member;
+                client.generation = -1;
+                client.classic.identity += 1;
+                client.classic.join = JoinFuture::Failed(Code::MemberIdRequired);
+                client.classic.request_rejoin("");
+                return Ok(());
+            }
+            code => {
+                self.refused(reader, sent, code);
+                return Ok(());
+            }
+        }
+        client.classic.state = MemberState::CompletingRebalance;
+        client.id = Arc::clone(&joined.member);
+        client.generation = joined.generation;
+        client.classic.identity += 1;
+        self.enable_heartbeats(reader);
+        let is_leader = joined.leader.as_ref() == Some(&joined.member);
+        let assignments = if is_leader { self.on_leader_elected(reader, &joined)? } else { Some(Vec::new()) };
+        let Some(assignments) = assignments else { return Ok(()) };
+        let request = Request::Sync { sender: self.sender(reader), protocol: joined.protocol, assignments };
+        self.send_classic(reader, Asked::Sync, request);
+        Ok(())
+    }
+
+    /// `SyncGroupResponseHandler`.
+    pub(super) fn take_synced(
+        &mut self,
+        reader: Reader,
+        sent: u32,
+        code: Code,
+        assignment: Option<Arc<[Place]>>,
+    ) {
+        if code != Code::None {
+            self.refused(reader, sent, code);
+            return;
+        }
+        let client = &mut self.clients[reader as usize];
+        let (generation, member) = (client.generation, &mut client.classic);
+        if generation < 0 || member.state != MemberState::CompletingRebalance {
+            member.join = JoinFuture::Failed(Code::IllegalGeneration);
+            return;
+        }
+        member.state = MemberState::Stable;
+        (member.rejoin_needed, member.rejoin_reason) = (false, String::new());
+        member.join = JoinFuture::Done(assignment.unwrap_or_else(|| Arc::new([])));
+    }
+
+    /// `JoinGroup` or `SyncGroup` is refused: who is not known any more forgets who it was.
+    fn refused(&mut self, reader: Reader, sent: u32, code: Code) {
+        self.clients[reader as usize].classic.join = JoinFuture::Failed(code);
+        self.reset_on_error(reader, sent, code);
+    }
+
+    /// `resetStateOnResponseError`, where the answer is to who the member still is.
+    pub(super) fn reset_on_error(&mut self, reader: Reader, sent: u32, code: Code) {
+        let is_reset = matches!(code, Code::UnknownMemberId | Code::IllegalGeneration);
+        if is_reset && self.clients[reader as usize].classic.identity == sent {
+            self.reset_state(reader, code == Code::UnknownMemberId);
+        }
+    }
+
+    /// `resetStateAndRejoin`.
+    pub(super) fn reset_state(&mut self, reader: Reader, forgets_id: bool) {
+        // Who is no member returns nothing more: the next `poll()` begins with `onPartitionsLost`.
+        self.stop_reading(reader);
+        let client = &mut self.clients[reader as usize];
+        client.generation = -1;
+        client.beat = u64::MAX;
+        if forgets_id {
+            client.id = "".into();
+        }
+        let member = &mut client.classic;
+        member.identity += 1;
+        member.state = MemberState::Unjoined;
+        member.looks_since = None;
+        member.needs_join_prepare = true;
+        member.request_rejoin("");
+    }
+}

@@ -1,0 +1,243 @@
+//! What a script's words do to a group, whichever protocol it speaks.
+
+use std::sync::Arc;
+
+use super::super::error_code::Code;
+use super::super::{classic, consumer};
+use super::application::Application;
+use super::client::{Asked, Client};
+use super::ledger::Reader;
+use super::script::Action;
+use super::world::{Coordinator, Todo, World};
+use crate::Result;
+
+/// So long a consumer that starts looks for its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`, each
+/// answered in a millisecond.
+const FINDS_COORDINATOR_MS: i64 = 3;
+
+impl World {
+    /// A word of the script.
+    pub(super) fn follow(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::Join(reader, config, topics) => {
+                let subscription = self.subscription(topics);
+                // Who is back before it was through with closing is through now.
+                self.closed(reader)?;
+                let client = &mut self.clients[reader as usize];
+                let start = client.start + 1;
+                let app = Application::new(reader, self.now, config.poll_ms, config.poll_timeout_ms);
+                let finds_at = self.now + FINDS_COORDINATOR_MS;
+                *client = Client { start, app, finds_at, alive: true, ..Client::new() };
+                client.topics = subscription;
+                client.commits_since = Some(self.now);
+                client.seen = vec![None; self.topics.len()];
+                client.config = Some(config);
+                self.refresh(reader);
+                self.look_later(reader);
+                if self.is_classic() { self.pass_classic(reader) } else { self.pass_consumer(reader) }
+            }
+            Action::Leave(reader, says_so) => self.close(reader, says_so),
+            Action::Crash(reader) => {
+                self.hear_of_commits(reader);
+                self.gone(reader);
+                Ok(())
+            }
+            // Whoever has ended with an error does nothing any more.
+            Action::Stall(reader, _) | Action::Subscribe(reader, _)
+                if !self.clients[reader as usize].alive =>
+            {
+                Ok(())
+            }
+            Action::Stall(reader, for_ms) => {
+                let client = &mut self.clients[reader as usize];
+                client.app.stalls(self.now, for_ms);
+                let (start, until) = (client.start, client.app.stall().map_or(self.now, |(_, until)| until));
+                self.later(until, Todo::Resume(reader, start));
+                if self.is_classic() {
+                    self.limit_polls(reader);
+                }
+                Ok(())
+            }
+            Action::Subscribe(reader, topics) => {
+                let before = std::mem::replace(&mut self.clients[reader as usize].topics, Arc::new([]));
+                self.clients[reader as usize].topics = self.subscription(topics);
+                self.refresh(reader);
+                self.look_later(reader);
+                self.returns_again(reader, &before);
+                // It returns nothing more of other topics, whoever they belong to.
+                let client = &self.clients[reader as usize];
+                let strange: Vec<_> =
+                    client.owned.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
+                self.hold_back(reader, &strange);
+                self.pass_next(reader, self.now);
+                Ok(())
+            }
+            Action::Topic(topic, count) => self.change_topic(topic, count),
+            Action::Move => match self.coordinator {
+                Some(Coordinator::Classic(_)) => {
+                    self.step_classic(classic::Request::Move, None);
+                    Ok(())
+                }
+                _ => self.step_consumer(consumer::Request::Move, None),
+            },
+            Action::Commit(reader, generation) => self.commit(reader, generation),
+            Action::Beside => Ok(()),
+        }
+    }
+
+    fn change_topic(&mut self, topic: u32, count: Option<u32>) -> Result<()> {
+        let before = self.topics[topic as usize].1.unwrap_or(0);
+        self.topics[topic as usize].1 = count;
+        for partition in before..count.unwrap_or(0) {
+            self.ledger.make((topic, partition.cast_signed()), self.now);
+        }
+        if count.is_none() {
+            self.miss(topic);
+        }
+        for partition in count.unwrap_or(0)..before {
+            self.ledger.delete((topic, partition.cast_signed()), self.now);
+        }
+        self.tell_topics()
+    }
+
+    /// A list of topics: members that subscribe to the same share one, which are thousands of topics for thousands of members.
+    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
+        if let Some(known) = self.subscriptions.get(&topics[..]) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[u32]> = topics.into();
+        self.subscriptions.insert(Arc::clone(&new));
+        new
+    }
+
+    /// A broker knows at once when the topics have changed.
+    pub(super) fn tell_topics(&mut self) -> Result<()> {
+        match self.coordinator {
+            Some(Coordinator::Consumer(_)) => {
+                self.step_consumer(consumer::Request::Topics(self.topics.clone()), None)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn is_classic(&self) -> bool {
+        matches!(self.coordinator, Some(Coordinator::Classic(_)))
+    }
+
+    /// A stall is over: the application polls, and that is when it commits what it had read before.
+    pub(super) fn resume(&mut self, reader: Reader, start: u32) {
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        let Some((since, until)) = client.app.stall().filter(|_| client.alive && client.start == start)
+        else {
+            return;
+        };
+        if until > now {
+            return;
+        }
+        self.make_up_turns(reader);
+        let is_classic = self.is_classic();
+        let client = &mut self.clients[reader as usize];
+        if !client.app.resumes(now) {
+            self.pass_next(reader, now);
+            return;
+        }
+        if client.auto_commits() {
+            client.committed = client.committed.max(since);
+            if is_classic {
+                client.commits_since = Some(now);
+            }
+            client.membership.resumed = now;
+        }
+        self.pass_at(reader, now);
+    }
+
+    /// `close()`: what was read is committed, and the listener called back.
+    fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
+        let (now, read) = (self.now, self.read_by(reader));
+        let client = &mut self.clients[reader as usize];
+        if !client.alive {
+            return Ok(());
+        }
+        client.closes_as = Some((now, says_so));
+        let is_classic = self.is_classic();
+        if !is_classic {
+            // It tells its network thread of that, which looks for all else, too.
+            self.run_once(reader)?;
+        }
+        let client = &mut self.clients[reader as usize];
+        let mut takes_ms = 0;
+        if !client.owned.is_empty() {
+            takes_ms += client.listener_ms().unwrap_or(0);
+            if client.auto_commits() && (is_classic || client.positions.are_consumed) {
+                if is_classic {
+                    takes_ms += self.commit_on_close(reader)?;
+                } else {
+                    takes_ms += self.latency_ms;
+                    client.committed = read;
+                }
+            }
+        }
+        if takes_ms == 0 {
+            return self.closed(reader);
+        }
+        let start = self.clients[reader as usize].start;
+        self.later(self.now + takes_ms, Todo::Closed(reader, start));
+        Ok(())
+    }
+
+    /// The rest of it: the coordinator is told, or not.
+    pub(super) fn closed(&mut self, reader: Reader) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        let Some((_, says_so)) = client.closes_as.filter(|_| client.alive) else { return Ok(()) };
+        if self.is_classic() {
+            let says_so = says_so.unwrap_or(!self.clients[reader as usize].is_static());
+            self.close_classic(reader, says_so);
+        } else {
+            self.close_consumer(reader, says_so)?;
+        }
+        self.gone(reader);
+        Ok(())
+    }
+
+    fn commit(&mut self, reader: Reader, generation: Option<i32>) -> Result<()> {
+        if self.is_classic() {
+            self.commit_classic(reader, generation);
+            return Ok(());
+        }
+        let client = &self.clients[reader as usize];
+        let epoch = generation.unwrap_or(client.generation);
+        let request = consumer::Request::Commit(Arc::clone(&client.id), epoch, client.owned.clone());
+        self.step_consumer(request, Some((reader, Asked::Commit)))
+    }
+
+    /// What becomes of a commit that the script asked for.
+    pub(super) fn take_commit(&mut self, reader: Reader, code: Code) {
+        if code == Code::None {
+            self.clients[reader as usize].committed = self.read_by(reader);
+        }
+        self.commits.push((self.now, reader, code));
+    }
+
+    /// A classic coordinator has heard of a member by its last commit, too. Those are not played one by one: what they put off
+    /// is put off when that matters.
+    fn hear_of_commits(&mut self, reader: Reader) {
+        let by = self.read_by(reader);
+        let client = &self.clients[reader as usize];
+        let Some(last) = client.last_auto_commit(by).filter(|_| !client.owned.is_empty()) else { return };
+        if let Some(Coordinator::Classic(group)) = &mut self.coordinator {
+            group.has_heard_of(&client.id, last);
+        }
+    }
+
+    /// A client has seen other topics than before.
+    pub(super) fn changed_topics(&mut self, reader: Reader, before: &[Option<u32>]) {
+        if self.is_classic() && self.leader_must_rejoin(reader, before) {
+            let client = &mut self.clients[reader as usize];
+            client.classic.has_seen_changes = true;
+            // A busy application has had its turn, if it is one of now.
+            let has_polled = i64::from(client.is_busy);
+            self.pass_next(reader, self.now + has_polled);
+        }
+    }
+}

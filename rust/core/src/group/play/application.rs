@@ -1,0 +1,231 @@
+//! A consumer's application: when it calls `poll()`, how long it stays inside, and when it does not call it at all.
+//!
+//! A member with records is busy: its `poll()` returns at once, and the next call comes `poll_ms` after this one began. An
+//! idle one stays inside for `poll_timeout_ms` and goes round in passes. All of that is reckoned when somebody asks: an
+//! application that has nothing to do but to read makes no events.
+
+/// `retry.backoff.ms`: an idle `poll()` goes round at least this often, and so does the heartbeat thread.
+pub(super) const RETRY_BACKOFF_MS: i64 = 100;
+
+/// When an application polls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Application {
+    /// The place of its calls within `poll_ms`. Members do not poll in step: each has a place of its own.
+    phase: i64,
+    poll_ms: i64,
+    timeout_ms: i64,
+    /// A call outside of its rhythm: the first of all, or the first after a stall.
+    called: i64,
+    /// Since when it has not polled, and when it does again.
+    stall: Option<(i64, i64)>,
+    /// Up to when a listener's callback keeps it inside, and since when it has been.
+    callback_until: i64,
+    called_back: i64,
+    /// Up to when a call outside of its rhythm keeps it inside of `poll()`, for lack of records.
+    inside_until: i64,
+    /// When it last told the network thread that it polls, and how many calls that was ago then.
+    told: (i64, i64),
+}
+
+impl Application {
+    /// An application that starts at a time, the number `reader` of its group.
+    pub(super) fn new(reader: u32, at: i64, poll_ms: i64, timeout_ms: i64) -> Self {
+        // Steps of the golden section spread any number of members evenly.
+        let offset = (i64::from(reader.wrapping_mul(0x9e37_79b9)) * poll_ms) >> 32;
+        let (phase, called_back) = (at + offset, i64::MAX);
+        let (callback_until, inside_until) = (i64::MIN, i64::MIN);
+        Self {
+            phase,
+            poll_ms,
+            timeout_ms,
+            called: at,
+            stall: None,
+            callback_until,
+            called_back,
+            inside_until,
+            told: (at, 0),
+        }
+    }
+
+    /// It does not poll for some time, or for longer than it already does not; whether it polled until now.
+    pub(super) fn stalls(&mut self, at: i64, for_ms: i64) -> bool {
+        let (since, until) = self.stall.unwrap_or((at, at));
+        let polled = self.stall.is_none();
+        // The call that is next is put off, not called sooner.
+        self.stall = Some((since, until.max(at + for_ms).max(self.next_poll(at))));
+        polled
+    }
+
+    /// Since when it has not polled, and until when.
+    pub(super) fn stall(&self) -> Option<(i64, i64)> {
+        self.stall
+    }
+
+    /// A stall is over: it polls at once, if it would have polled meanwhile; whether it does.
+    pub(super) fn resumes(&mut self, at: i64) -> bool {
+        let Some((since, _)) = self.stall.take() else { return false };
+        if self.next_poll(since) > at {
+            return false;
+        }
+        self.told = (at, self.calls_since_told(since - 1) + 1);
+        self.called = at;
+        true
+    }
+
+    /// The network thread of KIP-848's protocol is told that it polls.
+    pub(super) fn tells(&mut self, at: i64) {
+        self.told = (at, 0);
+    }
+
+    /// What it told the network thread is done within the call that told it: the next call tells it again.
+    pub(super) fn tells_again(&mut self, at: i64) {
+        self.told = (at, 1);
+    }
+
+    /// How many calls ago the network thread was told. A busy application tells it at every second call: in the one
+    /// between it finds the event of the call before done, and the records for which that asked.
+    pub(super) fn calls_since_told(&self, at: i64) -> i64 {
+        let (told_at, calls) = self.told;
+        if self.poll_ms <= 0 {
+            return 0;
+        }
+        let turn = |at: i64| (at - self.phase).div_euclid(self.poll_ms).max(-1);
+        calls + (turn(at) - turn(told_at)).max(0)
+    }
+
+    /// When the network thread was told last of a busy application's poll, by a time.
+    pub(super) fn last_told(&self, at: i64) -> i64 {
+        let last = self.last_poll(at);
+        if self.calls_since_told(last) % 2 == 0 || last <= self.told.0 {
+            return last.max(self.told.0);
+        }
+        self.last_poll(last - 1).max(self.told.0)
+    }
+
+    /// A callback keeps it inside of `poll()` from one time to another.
+    pub(super) fn calls_back(&mut self, at: i64, until: i64) {
+        self.called_back = self.last_poll(at);
+        self.callback_until = until;
+    }
+
+    /// Whether it goes on in `poll()` at a time after a callback.
+    pub(super) fn has_called_back(&self, at: i64) -> bool {
+        at == self.callback_until
+    }
+
+    /// Up to when a callback keeps it busy, if one does.
+    pub(super) fn in_callback(&self, at: i64) -> Option<i64> {
+        Some(self.callback_until).filter(|until| at < *until)
+    }
+
+    /// The first call of `poll()` at a time or after it.
+    pub(super) fn next_poll(&self, at: i64) -> i64 {
+        let unstalled = |at: i64| {
+            let at = at.max(self.callback_until).max(self.inside_until);
+            if at <= self.called { self.called } else { self.in_rhythm(at) }
+        };
+        match self.stall {
+            Some((since, until)) => at.max(until).max(unstalled(since)),
+            None => unstalled(at),
+        }
+    }
+
+    /// The first call at a time or after it, if nothing keeps it from polling in its rhythm.
+    pub(super) fn in_rhythm(&self, at: i64) -> i64 {
+        if self.poll_ms <= 0 { at } else { at + (self.phase - at).rem_euclid(self.poll_ms) }
+    }
+
+    /// The last call of `poll()` by a time.
+    pub(super) fn last_poll(&self, at: i64) -> i64 {
+        if at >= self.called_back && at < self.in_rhythm(self.callback_until.max(self.called_back + 1)) {
+            return self.called_back;
+        }
+        let by = self.stall.map_or(at, |(since, _)| at.min(since - 1));
+        let in_rhythm = if self.poll_ms <= 0 { by } else { by - (by - self.phase).rem_euclid(self.poll_ms) };
+        if in_rhythm < self.phase.max(self.inside_until) { self.called } else { in_rhythm.max(self.called) }
+    }
+
+    /// The last pass within `poll()` by a time: `max.poll.interval.ms` counts from it.
+    pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
+        let last = self.last_poll(at);
+        let rounds = (at - last).min(self.timeout_ms - 1).max(0) / RETRY_BACKOFF_MS;
+        if is_busy { last } else { last + rounds * RETRY_BACKOFF_MS }
+    }
+
+    /// When an idle call that began at a time is over.
+    pub(super) fn end_of(&self, poll: i64) -> i64 {
+        poll + self.timeout_ms
+    }
+
+    /// Whether an idle application is inside of `poll()`: a stall does not end the one that is under way.
+    pub(super) fn is_inside(&self, at: i64) -> bool {
+        at >= self.called && at <= self.last_poll(at) + self.timeout_ms
+    }
+
+    /// The first pass at a time or after it.
+    pub(super) fn next_pass(&self, at: i64, is_busy: bool) -> i64 {
+        let next = self.next_poll(at);
+        if is_busy || !self.is_inside(at) || at < self.callback_until {
+            return next;
+        }
+        let last = self.last_poll(at);
+        let pass = at + (last - at).rem_euclid(RETRY_BACKOFF_MS);
+        if pass < last + self.timeout_ms { pass.min(next) } else { next }
+    }
+
+    /// The call that began at a time keeps it inside until another.
+    pub(super) fn stays_inside(&mut self, call: i64, until: i64) {
+        if call == self.called {
+            self.inside_until = until;
+        }
+    }
+
+    /// For how long an idle call stays inside.
+    pub(super) fn timeout_ms(&self) -> i64 {
+        self.timeout_ms
+    }
+
+    /// How long it may take from one call to the next.
+    pub(super) fn poll_ms(&self) -> i64 {
+        self.poll_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Application;
+
+    #[test]
+    fn polls_when_it_starts_and_then_in_its_rhythm() {
+        let app = Application::new(1, 60_000, 10_000, 100);
+        assert_eq!([0, 60_001, 66_181, 70_000].map(|at| app.next_poll(at)), [60_000, 66_180, 76_180, 76_180]);
+        assert_eq!(
+            [60_000, 66_179, 66_180, 80_000].map(|at| app.last_poll(at)),
+            [60_000, 60_000, 66_180, 76_180]
+        );
+        assert_eq!([66_180, 66_280, 66_281].map(|at| app.is_inside(at)), [true, true, false]);
+    }
+
+    #[test]
+    fn stays_inside_of_poll_while_it_is_idle() {
+        let app = Application::new(0, 0, 1_000, 300);
+        assert_eq!([0, 1, 150, 201, 300].map(|at| app.next_pass(at, false)), [0, 100, 200, 1_000, 1_000]);
+        assert_eq!([1, 999].map(|at| app.next_pass(at, true)), [1_000, 1_000]);
+        assert_eq!([50, 299, 900].map(|at| app.last_pass(at, false)), [0, 200, 200]);
+        let restless = Application::new(0, 0, 0, 100);
+        assert_eq!([7, 70].map(|at| restless.next_poll(at)), [7, 70]);
+    }
+
+    #[test]
+    fn does_not_poll_in_a_stall_and_polls_when_it_is_over() {
+        let mut app = Application::new(0, 0, 500, 100);
+        assert!(app.stalls(1_000, 5_200));
+        assert!(!app.stalls(2_000, 100));
+        assert_eq!(
+            (app.next_poll(1_000), app.last_poll(4_000), app.stall()),
+            (6_200, 500, Some((1_000, 6_200)))
+        );
+        app.resumes(6_200);
+        assert_eq!((app.next_poll(6_200), app.next_poll(6_201), app.last_poll(6_300)), (6_200, 6_500, 6_200));
+    }
+}

@@ -1,0 +1,299 @@
+//! What the application of a KIP-848 member does in `poll()`, and what the network thread does of that (`AsyncKafkaConsumer`).
+
+use super::super::consumer;
+use super::application::RETRY_BACKOFF_MS;
+use super::ledger::Reader;
+use super::membership::{BackgroundEvent, MemberState};
+use super::script::Race;
+use super::world::World;
+use crate::Result;
+
+/// `fetch.max.wait.ms`: the answer to a fetch that finds no records wakes the network thread.
+const FETCH_WAITS_MS: i64 = 500;
+
+/// So often an application goes round at one instant; then time passes.
+const ROUNDS: u8 = 5;
+
+impl World {
+    /// A pass of `AsyncKafkaConsumer.poll()`: it tells the network thread of it, takes what that has put out, and looks for
+    /// records. What the thread makes of this pass is mostly seen in the next one; a thread that is quick is seen in this.
+    pub(super) fn pass_consumer(&mut self, reader: Reader) -> Result<()> {
+        if let Some(code) = self.clients[reader as usize].error {
+            self.fail(reader, code);
+            return Ok(());
+        }
+        let is_fast = self.race_is_fast();
+        // A pass that a callback has kept goes on where it was.
+        let begins = self.clients[reader as usize].classic.called_back == 0;
+        if begins {
+            if self.thread_was_first(reader) {
+                self.run_once(reader)?;
+            }
+            self.make_up_turns(reader);
+            let client = &mut self.clients[reader as usize];
+            client.membership.call = client.app.last_poll(self.now);
+        }
+        let client = &self.clients[reader as usize];
+        let (was_busy, had_fetches) = (client.is_busy, client.fetches_in_vain());
+        let mut waits_ms = client.membership.maximum_time_to_wait;
+        let mut events = self.events_unless(reader, is_fast);
+        // `hasPendingReconciliation`: no records are looked for before the thread has looked at that.
+        let mut sees_thread =
+            is_fast || self.clients[reader as usize].membership.state == MemberState::Reconciling;
+        if begins && self.submits(reader) {
+            self.async_poll_event(reader)?;
+            self.deliver()?;
+            let client = &mut self.clients[reader as usize];
+            if is_fast && client.positions.at.is_none() {
+                client.app.tells_again(self.now);
+            }
+        } else {
+            sees_thread = false;
+            if self.clients[reader as usize].polls_too_seldom() {
+                self.run_once(reader)?;
+            }
+        }
+        if is_fast {
+            events = self.events_unless(reader, false);
+        }
+        if !events.is_empty() {
+            if self.process_all(reader, events)? {
+                return Ok(());
+            }
+            // By the end of `ApplyAssignmentEvent`, or of a callback, the thread has done with the event of this pass, too.
+            let (now, client) = (self.now, &mut self.clients[reader as usize]);
+            if now > client.membership.call && client.app.next_poll(now) == now {
+                client.app.tells(now);
+            } else {
+                client.app.tells_again(now);
+            }
+            sees_thread = true;
+        }
+        let client = &self.clients[reader as usize];
+        if client.membership.state == MemberState::Acknowledging {
+            if client.is_busy || client.listener_ms().is_some() {
+                // The next fetch, or the end of the callback, wakes the thread.
+                self.run_once(reader)?;
+            } else if had_fetches {
+                self.wake_by(reader, self.now + FETCH_WAITS_MS);
+            }
+        }
+        if sees_thread {
+            waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
+        }
+        if was_busy && !self.clients[reader as usize].is_busy {
+            // The answer to the last fetch, all of which is dropped, has woken `FetchBuffer.awaitWakeup` already.
+            waits_ms = 0;
+        }
+        self.poll_for_fetches(reader, waits_ms);
+        Ok(())
+    }
+
+    /// Whether the thread wakes for its heartbeat just before a call begins: it has waited for longer than the application.
+    fn thread_was_first(&mut self, reader: Reader) -> bool {
+        let now = self.now;
+        let client = &self.clients[reader as usize];
+        if client.is_busy || client.membership.due != now || client.app.last_poll(now) != now {
+            return false;
+        }
+        self.make_up_turns(reader);
+        let client = &self.clients[reader as usize];
+        client.membership.woke < client.app.last_poll(now - 1) + client.app.timeout_ms()
+    }
+
+    fn events_unless(&mut self, reader: Reader, are_left: bool) -> Vec<BackgroundEvent> {
+        if are_left {
+            return Vec::new();
+        }
+        std::mem::take(&mut self.clients[reader as usize].membership.events)
+    }
+
+    /// Whether a pass tells the network thread of it (`AsyncPollEvent`): not while the event before is at work, and not where
+    /// that has brought records.
+    fn submits(&self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        if client.is_busy {
+            return client.app.calls_since_told(self.now) % 2 == 0;
+        }
+        client.positions.at.is_none_or(|at| at <= self.now + 1)
+            || client.membership.polled + client.app.timeout_ms() <= self.now
+    }
+
+    /// `processBackgroundEvents`; whether a callback keeps the application.
+    fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>) -> Result<bool> {
+        let mut left = events.into_iter();
+        while let Some(event) = left.next() {
+            if self.process(reader, event)? {
+                // What is left waits for the callback.
+                let client = &mut self.clients[reader as usize];
+                let newer = std::mem::take(&mut client.membership.events);
+                client.membership.events = left.chain(newer).collect();
+                client.membership.next_pass = None;
+                if let Some(until) = client.app.in_callback(self.now) {
+                    self.pass_at(reader, until);
+                }
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// `pollForFetches`: where there are no records, when `poll()` goes round again.
+    fn poll_for_fetches(&mut self, reader: Reader, waits_ms: i64) {
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        let member = &mut client.membership;
+        let end = member.call + client.app.timeout_ms();
+        client.app.stays_inside(member.call, if client.is_busy { now } else { end });
+        // `hasFetchablePartitions`
+        let awaits_records = client.owned.is_empty() || client.owned.len() > client.held_back.len();
+        let most_ms = if awaits_records { RETRY_BACKOFF_MS } else { i64::MAX };
+        let mut waits_ms = waits_ms.min(most_ms).min(end - now);
+        member.rounds = if member.rounds.0 == now { (now, member.rounds.1 + 1) } else { (now, 0) };
+        if waits_ms <= 0 && member.rounds.1 >= ROUNDS {
+            waits_ms = 1;
+        }
+        let next_pass = now + waits_ms.max(0);
+        member.next_pass = Some(next_pass).filter(|at| !client.is_busy && *at < end);
+        let call = member.call;
+        // An answer may come while it waits.
+        let awaits = member.reconciling.is_some() || client.positions.at.is_some();
+        if member.next_pass.is_some() && (awaits || self.has_work_consumer(reader)) {
+            self.pass_at(reader, next_pass);
+        } else {
+            self.pass_next(reader, now.max(call + 1));
+        }
+    }
+
+    /// The next pass at a time or after it.
+    pub(super) fn next_pass_consumer(&self, reader: Reader, from: i64) -> i64 {
+        let client = &self.clients[reader as usize];
+        let next = client.app.next_poll(from);
+        let member = &client.membership;
+        if client.is_busy || client.app.last_poll(from) != member.call {
+            return client.app.next_pass(from, client.is_busy);
+        }
+        match member.next_pass {
+            Some(pass) if pass >= from => pass.min(next),
+            Some(_) => client.app.next_pass(from, false),
+            None => next,
+        }
+    }
+
+    /// The network thread is told that the application polls (`AsyncPollEvent`).
+    fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
+        self.end_turn(reader);
+        self.maybe_reconcile(reader, true)?;
+        self.maybe_auto_commit_async(reader);
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        client.app.tells(now);
+        client.membership.polled = now;
+        if client.membership.resumed == now && client.auto_commits() {
+            client.commits_since = Some(now);
+        }
+        self.update_fetch_positions(reader);
+        let member = &mut self.clients[reader as usize].membership;
+        let joins = match member.state {
+            MemberState::Unsubscribed => true,
+            MemberState::Stale => !member.awaits_lost,
+            _ => false,
+        };
+        if joins {
+            self.join_consumer(reader);
+        }
+        self.poll_managers(reader)
+    }
+
+    fn join_consumer(&mut self, reader: Reader) {
+        // A consumer has one id for as long as it lives, however often it joins.
+        if self.clients[reader as usize].id.is_empty()
+            && let Some(config) = self.clients[reader as usize].config.clone()
+        {
+            self.clients[reader as usize].id = self.new_id(reader, &config);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.generation = 0;
+        client.classic.identity += 1;
+        client.membership.joins();
+    }
+
+    /// The application takes what the network thread has put out; whether a callback keeps it there.
+    fn process(&mut self, reader: Reader, event: BackgroundEvent) -> Result<bool> {
+        let client = &mut self.clients[reader as usize];
+        let called = std::mem::take(&mut client.classic.called_back) > 0;
+        if !called && self.call_back(reader) {
+            let client = &mut self.clients[reader as usize];
+            client.classic.called_back = 1;
+            client.membership.events.insert(0, event);
+            return Ok(true);
+        }
+        match event {
+            BackgroundEvent::Revoked(resolved) => self.revoked(reader, resolved),
+            BackgroundEvent::Assigned(resolved) => {
+                // Nothing of what is new is returned before `onPartitionsAssigned` is through.
+                self.own(reader, resolved.places.clone());
+                self.assigned(reader, resolved);
+            }
+            BackgroundEvent::Lost => {
+                self.lost(reader);
+                if self.clients[reader as usize].membership.state == MemberState::Stale {
+                    self.join_consumer(reader);
+                }
+                self.run_once(reader)?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a pass of the application has something to do.
+    pub(super) fn has_work_consumer(&self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let waits = client.error.is_some() || client.membership.has_work();
+        let asks = client.lacks_positions() && client.positions.at.is_none();
+        waits || asks || client.polls_too_seldom()
+    }
+
+    /// Whether the network thread is quick enough for the pass that tells it.
+    fn race_is_fast(&mut self) -> bool {
+        match &mut self.race {
+            Race::Slow => false,
+            Race::Fast => true,
+            // One of ten, as seen on a real broker.
+            Race::Drawn(random) => random.next_int(10) == 0,
+        }
+    }
+
+    /// `close()`: a heartbeat that says so. A dynamic member leaves in spite of `REMAIN_IN_GROUP`; who is in no group says nothing.
+    pub(super) fn close_consumer(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
+        let client = &self.clients[reader as usize];
+        if client.membership.skips_heartbeats() {
+            return Ok(());
+        }
+        let stays = client.is_static() && says_so != Some(true);
+        self.send(reader, if stays { -2 } else { -1 })
+    }
+
+    /// Whether the answer to a member's heartbeat matters even where that says nothing new: another one waits for it.
+    pub(super) fn is_reconciling(&self, reader: Reader) -> bool {
+        let state = self.clients[reader as usize].membership.state;
+        !matches!(state, MemberState::Stable | MemberState::Unsubscribed)
+    }
+
+    pub(super) fn consumer_is_quiet(&self, group: &consumer::Group) -> bool {
+        let alive = self.clients.iter().filter(|client| client.alive);
+        matches!(group.state(), "Stable" | "Empty")
+            && (!group.is_stale() || group.size() == 0)
+            && group.size() == alive.clone().count()
+            && alive.into_iter().all(|client| {
+                let member = group.member(&client.id);
+                client.membership.state == MemberState::Stable
+                    && client.membership.events.is_empty()
+                    && client.is_subscribed_as_told()
+                    && member.is_some_and(|member| {
+                        member.epoch == client.generation
+                            && member.assigned.places().eq(client.owned.iter().copied())
+                    })
+            })
+    }
+}

@@ -1,0 +1,67 @@
+//! What a classic member commits, and how it leaves.
+
+use std::sync::Arc;
+
+use super::super::classic::Request;
+use super::super::error_code::Code;
+use super::classic_member::MemberState;
+use super::client::Asked;
+use super::ledger::Reader;
+use super::world::World;
+use crate::Result;
+
+impl World {
+    /// Commits what has been read (`autoCommitOffsetsAsync`), which only a member of a stable group can.
+    pub(super) fn send_auto_commit(&mut self, reader: Reader) {
+        let client = &mut self.clients[reader as usize];
+        client.classic.commit = if client.owned.is_empty() {
+            Some(Code::None)
+        } else if client.classic.state == MemberState::Stable {
+            None
+        } else {
+            Some(Code::RebalanceInProgress)
+        };
+        if client.classic.commit.is_none() {
+            let sender = self.sender(reader);
+            self.send_classic(reader, Asked::AutoCommit, Request::Commit(sender));
+        }
+    }
+
+    /// `OffsetCommitResponseHandler`.
+    pub(super) fn take_auto_commit(&mut self, reader: Reader, sent: u32, code: Code) {
+        let client = &mut self.clients[reader as usize];
+        client.classic.commit = Some(code);
+        match code {
+            Code::RebalanceInProgress => client.classic.request_rejoin(""),
+            Code::FencedInstanceId => client.error = Some(code),
+            code => self.reset_on_error(reader, sent, code),
+        }
+    }
+
+    /// The commit of `close()`, which only a member of a stable group sends, and how long it takes. What has been answered
+    /// by then is handled, too.
+    pub(super) fn commit_on_close(&mut self, reader: Reader) -> Result<i64> {
+        if self.clients[reader as usize].classic.state != MemberState::Stable {
+            self.poll_network(reader)?;
+            return Ok(0);
+        }
+        let sender = self.sender(reader);
+        self.send_classic(reader, Asked::AutoCommit, Request::Commit(sender));
+        Ok(self.latency_ms)
+    }
+
+    /// `maybeLeaveGroup`: who has polled too seldom, or is not known, has left before.
+    pub(super) fn close_classic(&mut self, reader: Reader, says_so: bool) {
+        let client = &self.clients[reader as usize];
+        if says_so && client.classic.state != MemberState::Unjoined && !client.id.is_empty() {
+            let leave = Request::Leave(vec![(Arc::clone(&client.id), None)]);
+            self.send_classic(reader, Asked::Leave, leave);
+        }
+    }
+
+    pub(super) fn commit_classic(&mut self, reader: Reader, generation: Option<i32>) {
+        let mut sender = self.sender(reader);
+        sender.generation = generation.unwrap_or(sender.generation);
+        self.send_classic(reader, Asked::Commit, Request::Commit(sender));
+    }
+}

@@ -1,0 +1,265 @@
+//! What a classic member's application does in `poll()`: it gives up, joins, and takes what it is assigned
+//! (`ClassicKafkaConsumer`, `ConsumerCoordinator`).
+
+use std::sync::Arc;
+
+use super::super::classic::{self, Phase};
+use super::super::consumer::Place;
+use super::super::error_code::Code;
+use super::application::RETRY_BACKOFF_MS;
+use super::classic_member::{JoinFuture, MemberState, Prepare};
+use super::client::{Answer, Asked, Said, beyond};
+use super::ledger::Reader;
+use super::world::World;
+use crate::Result;
+use crate::assignors::Assignor;
+use crate::interned::Name;
+
+type Group = classic::Group<Said, Arc<[Place]>>;
+
+impl World {
+    /// A pass of `ClassicKafkaConsumer.poll()`.
+    pub(super) fn pass_classic(&mut self, reader: Reader) -> Result<()> {
+        let client = &self.clients[reader as usize];
+        if client.finds_at > self.now {
+            // `ensureCoordinatorReady`: a `poll()` that is over before begins anew.
+            let finds_at = client.finds_at;
+            let waits = client.app.is_inside(finds_at);
+            self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
+            return Ok(());
+        }
+        if self.has_records(reader) {
+            self.pass_next(reader, self.now + 1);
+            return Ok(());
+        }
+        if !self.clients[reader as usize].is_busy {
+            // It has waited for answers since its last pass, if it was inside.
+            self.poll_network(reader)?;
+            if self.poll_ends(reader) {
+                self.pass_next(reader, self.now + 1);
+                return Ok(());
+            }
+        }
+        if let Some(code) = self.clients[reader as usize].error {
+            self.fail(reader, code);
+            return Ok(());
+        }
+        let has_joined = self.join_group_if_needed(reader)?;
+        let client = &self.clients[reader as usize];
+        if !client.alive {
+            return Ok(());
+        }
+        if has_joined {
+            self.update_classic_positions(reader);
+        }
+        self.limit_polls(reader);
+        if let Some(until) = self.clients[reader as usize].app.in_callback(self.now) {
+            self.pass_at(reader, until);
+            return Ok(());
+        }
+        let client = &self.clients[reader as usize];
+        if let Some(at) = client.classic.records_at {
+            self.pass_at(reader, at);
+        }
+        let client = &self.clients[reader as usize];
+        let retries = matches!(client.classic.join, JoinFuture::None) && client.classic.rejoin_needed;
+        if !client.is_busy && !retries {
+            self.poll_network(reader)?;
+        }
+        self.pass_next(reader, self.now + 1);
+        Ok(())
+    }
+
+    /// Whether an idle `poll()` is over with this instant: what comes then is handled, and brings no other pass about.
+    fn poll_ends(&self, reader: Reader) -> bool {
+        let app = &self.clients[reader as usize].app;
+        let end = app.end_of(app.last_poll(self.now));
+        self.now >= end && app.next_poll(self.now) > self.now && !app.has_called_back(self.now)
+    }
+
+    /// Handles what has been answered (`ConsumerNetworkClient.poll`), in either thread.
+    pub(super) fn poll_network(&mut self, reader: Reader) -> Result<()> {
+        self.deliver()?;
+        if !self.clients[reader as usize].inbox.is_empty() {
+            self.lets_look(reader);
+        }
+        while let Some((asked, sent, answer)) = self.clients[reader as usize].inbox.pop_front() {
+            if let Answer::Classic(answer) = answer {
+                match answer {
+                    classic::Answer::Joined(joined) => self.take_joined(reader, sent, joined)?,
+                    classic::Answer::Synced { code, assignment, .. } => {
+                        self.take_synced(reader, sent, code, assignment);
+                    }
+                    classic::Answer::Done(code) if asked == Asked::AutoCommit => {
+                        self.take_auto_commit(reader, sent, code);
+                    }
+                    classic::Answer::Done(code) => self.take_beat(reader, sent, code),
+                    classic::Answer::Left(..) => {}
+                }
+            }
+            self.deliver()?;
+        }
+        Ok(())
+    }
+
+    /// An answer has come to a classic member: it is handled by whichever of its threads looks first.
+    pub(super) fn arrives_classic(&mut self, reader: Reader, asked: Asked, sent: u32, answer: Answer) {
+        let is_beat = asked == Asked::Heartbeat;
+        let is_nothing = matches!(answer.code(), Code::None) && is_beat;
+        if is_nothing || asked == Asked::Leave {
+            return;
+        }
+        if is_beat && answer.code() == Code::NotCoordinator {
+            // The thread finds the coordinator again, and beats.
+            self.beat_later(reader, 2 * RETRY_BACKOFF_MS);
+            return;
+        }
+        self.clients[reader as usize].inbox.push_back((asked, sent, answer));
+        // What a beat is answered at once is read when the thread has waited.
+        let from = self.now + i64::from(is_beat && self.latency_ms == 0);
+        let client = &self.clients[reader as usize];
+        if client.app.in_callback(self.now).is_none() {
+            let waits = !client.is_busy && client.app.is_inside(self.now);
+            self.pass_at(reader, if waits { self.now } else { client.app.next_pass(from, client.is_busy) });
+        }
+        // Where the application and the thread look at once, the application is first.
+        self.look_for_answers(reader, from);
+    }
+
+    /// `rejoinNeededOrPending`.
+    pub(super) fn rejoin_needed_or_pending(&mut self, reader: Reader) -> bool {
+        let client = &mut self.clients[reader as usize];
+        let changed = client.told_topics.is_some() && !client.is_subscribed_as_told();
+        let member = &mut client.classic;
+        if !member.rejoin_needed {
+            if member.has_seen_changes {
+                member.request_rejoin("has seen that the topics have changed");
+            } else if changed {
+                member.request_rejoin("has changed its subscription");
+            }
+        }
+        member.rejoin_needed || !matches!(member.join, JoinFuture::None)
+    }
+
+    /// `onJoinPrepare`: whether it is through. It commits what has been read and awaits the answer, and then gives up all
+    /// or nothing, as the assignor has it.
+    pub(super) fn on_join_prepare(&mut self, reader: Reader) -> Result<bool> {
+        let client = &self.clients[reader as usize];
+        let Some(config) = client.config.clone() else { return Ok(false) };
+        let cooperative = is_cooperative(&config.assignors);
+        if client.classic.prepare == Prepare::Begins && client.auto_commits() {
+            self.send_auto_commit(reader);
+            if !cooperative {
+                self.hold_back_all(reader);
+            }
+            self.clients[reader as usize].classic.prepare = Prepare::Commits;
+        }
+        if self.clients[reader as usize].classic.prepare == Prepare::Commits {
+            self.poll_network(reader)?;
+            match self.clients[reader as usize].classic.commit {
+                None => return Ok(false),
+                Some(Code::NotCoordinator) => {
+                    self.clients[reader as usize].classic.prepare = Prepare::Begins;
+                    return Ok(false);
+                }
+                Some(_) => {}
+            }
+        }
+        let client = &self.clients[reader as usize];
+        let is_member = client.generation >= 0 && !client.id.is_empty();
+        let gone = if is_member && cooperative {
+            client.owned.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect()
+        } else {
+            client.owned.clone()
+        };
+        let calls = is_member && !cooperative || !gone.is_empty();
+        if calls && client.classic.prepare != Prepare::CalledBack {
+            self.clients[reader as usize].classic.prepare = Prepare::CalledBack;
+            if self.call_back(reader) {
+                return Ok(false);
+            }
+        }
+        let kept = beyond(&self.clients[reader as usize].owned, &gone);
+        self.own(reader, kept);
+        let member = &mut self.clients[reader as usize].classic;
+        (member.prepare, member.commit, member.is_leader) = (Prepare::Begins, None, false);
+        member.group_topics.clear();
+        Ok(true)
+    }
+
+    /// `onJoinComplete`: whether it is through, or a callback keeps it.
+    pub(super) fn on_join_complete(&mut self, reader: Reader, assignment: &Arc<[Place]>) -> bool {
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        let Some(config) = client.config.clone() else { return true };
+        client.classic.has_seen_changes &= client.classic.is_leader;
+        if assignment.iter().any(|&(topic, _)| !client.subscribes(topic)) {
+            // `checkAssignmentMatchedSubscription`: a static member that is back with another subscription is told what the
+            // one before it had. It joins again, and says a generation now, which is news to the coordinator.
+            client.classic.request_rejoin("was told to read what it does not subscribe to");
+            return true;
+        }
+        let mut wanted = assignment.to_vec();
+        wanted.sort_unstable();
+        let revoked = beyond(&client.owned, &wanted);
+        if client.classic.called_back == 0 && !revoked.is_empty() && is_cooperative(&config.assignors) {
+            self.clients[reader as usize].classic.called_back = 1;
+            if self.call_back(reader) {
+                return false;
+            }
+        }
+        if self.clients[reader as usize].classic.called_back <= 1 {
+            let client = &mut self.clients[reader as usize];
+            client.memory = (Arc::clone(assignment), client.generation);
+            client.commits_since = Some(now);
+            if client.classic.called_back == 1 {
+                // What was given up can be given to others now: a second rebalance.
+                let many = if revoked.len() == 1 { "" } else { "s" };
+                client.classic.request_rejoin(format!("has given up {} partition{many}", revoked.len()));
+            }
+            self.own(reader, wanted);
+            self.clients[reader as usize].classic.called_back = 2;
+            if self.call_back(reader) {
+                return false;
+            }
+        }
+        self.clients[reader as usize].classic.called_back = 0;
+        true
+    }
+
+    /// Whether the topics have changed that a leader's last assignment was made of.
+    pub(super) fn leader_must_rejoin(&self, reader: Reader, before: &[Option<u32>]) -> bool {
+        let client = &self.clients[reader as usize];
+        client.classic.is_leader && client.seen != before
+    }
+
+    pub(super) fn classic_is_quiet(&self, group: &Group) -> bool {
+        let settled = matches!(group.phase(), Phase::Stable | Phase::Empty)
+            && group.pending() == 0
+            && group.pending_sync() == 0;
+        let alive = self.clients.iter().filter(|client| client.alive).count();
+        if !settled || group.size() != alive {
+            return false;
+        }
+        self.clients.iter().filter(|client| client.alive).all(|client| {
+            let member = &client.classic;
+            let rests = member.state == MemberState::Stable
+                && !member.rejoin_needed
+                && matches!(member.join, JoinFuture::None)
+                && !member.has_seen_changes
+                && client.is_subscribed_as_told();
+            let current = client.generation == group.generation() && group.has(&client.id);
+            let asks = |topic: u32| client.subscribes(topic) || member.group_topics.contains(&topic);
+            let up_to_date = !member.is_leader
+                || (0..)
+                    .zip(self.topics.iter().zip(&client.seen))
+                    .all(|(topic, ((_, count), seen))| count == seen || !asks(topic));
+            rests && current && up_to_date
+        })
+    }
+}
+
+/// Whether a consumer of these assignors rebalances cooperatively: only where all of them can.
+fn is_cooperative(assignors: &[(Name, Assignor)]) -> bool {
+    assignors.iter().all(|(_, assignor)| assignor.is_cooperative())
+}

@@ -1,0 +1,169 @@
+//! The thread of a classic member that beats, and sees that its application polls too seldom (`HeartbeatThread`, `Heartbeat`).
+
+use std::sync::Arc;
+
+use super::super::classic::Request;
+use super::super::error_code::Code;
+use super::application::RETRY_BACKOFF_MS;
+use super::classic_member::{JoinFuture, MemberState, Prepare};
+use super::client::Asked;
+use super::ledger::Reader;
+use super::world::{Todo, World};
+use crate::Result;
+
+impl World {
+    /// The thread beats from now on, an interval after the answer of `JoinGroup` for the first time.
+    pub(super) fn enable_heartbeats(&mut self, reader: Reader) {
+        // An idle application waits for the answer of `SyncGroup` before the thread has the network.
+        let client = &mut self.clients[reader as usize];
+        let waits = !client.is_busy && client.app.is_inside(self.now);
+        client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
+        self.beat_next(reader);
+        self.limit_polls(reader);
+    }
+
+    /// The next beat, `heartbeat.interval.ms` from now.
+    fn beat_next(&mut self, reader: Reader) {
+        let client = &mut self.clients[reader as usize];
+        let interval_ms = client.config.as_ref().map_or(3_000, |it| it.heartbeat_interval_ms);
+        client.classic.beat_due = self.now + interval_ms;
+        self.schedule_beat(reader);
+    }
+
+    /// The next beat, after a time.
+    pub(super) fn beat_later(&mut self, reader: Reader, after_ms: i64) {
+        self.clients[reader as usize].classic.beat_due = self.now + after_ms;
+        self.schedule_beat(reader);
+    }
+
+    /// The beat comes with the thread's first look when it is due, or with the application's first pass, which wakes it.
+    fn schedule_beat(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let Some(since) = client.classic.looks_since else { return };
+        let due = client.classic.beat_due.max(self.now);
+        let polls = if !client.is_busy && due < client.app.end_of(client.app.last_poll(due)) {
+            due
+        } else {
+            client.app.next_poll(due)
+        };
+        let at = polls.min(client.app.next_look(since, due, client.is_busy));
+        let beat = self.numbered;
+        self.clients[reader as usize].beat = beat;
+        self.later(at, Todo::Heartbeat(reader, beat));
+    }
+
+    /// The application lets go of the network, or is about to wait for it otherwise than before.
+    pub(super) fn lets_look(&mut self, reader: Reader) {
+        let client = &mut self.clients[reader as usize];
+        if let Some(since) = client.classic.looks_since {
+            let (last, waits) = client.app.last_look(since, self.now, client.is_busy);
+            client.classic.looks_since = Some(if waits { self.now } else { last });
+            if waits {
+                self.beat_anew(reader);
+            }
+        }
+    }
+
+    /// A beat that the application puts off, or does not any more, is set anew.
+    pub(super) fn beat_anew(&mut self, reader: Reader) {
+        if self.clients[reader as usize].beat != u64::MAX {
+            self.schedule_beat(reader);
+        }
+    }
+
+    pub(super) fn beat_classic(&mut self, reader: Reader) {
+        self.clients[reader as usize].classic.looks_since = Some(self.now);
+        self.beat_next(reader);
+        let sender = self.sender(reader);
+        self.send_classic(reader, Asked::Heartbeat, Request::Heartbeat(sender));
+    }
+
+    /// The thread looks for answers at its next look, if it is switched on.
+    pub(super) fn look_for_answers(&mut self, reader: Reader, from: i64) {
+        let client = &self.clients[reader as usize];
+        if let Some(since) = client.classic.looks_since {
+            let look = client.app.next_look(since, from, client.is_busy);
+            self.later(look, Todo::Look(reader, client.start));
+        }
+    }
+
+    /// The thread handles what has been answered; the application goes on from it at its next pass.
+    pub(super) fn look_classic(&mut self, reader: Reader) -> Result<()> {
+        if self.clients[reader as usize].classic.looks_since.is_some() {
+            self.poll_network(reader)?;
+            let has_polled = i64::from(self.clients[reader as usize].is_busy);
+            self.pass_next(reader, self.now + has_polled);
+        }
+        Ok(())
+    }
+
+    /// `HeartbeatResponseHandler`.
+    pub(super) fn take_beat(&mut self, reader: Reader, sent: u32, code: Code) {
+        let client = &mut self.clients[reader as usize];
+        match code {
+            Code::RebalanceInProgress => {
+                if client.classic.state == MemberState::Stable {
+                    client.classic.request_rejoin("");
+                }
+            }
+            Code::FencedInstanceId if client.classic.identity == sent => {
+                self.reset_state(reader, true);
+                self.clients[reader as usize].error = Some(code);
+            }
+            code => self.reset_on_error(reader, sent, code),
+        }
+    }
+
+    /// Sees to it that the thread looks when `max.poll.interval.ms` will be over before the application polls again.
+    pub(super) fn limit_polls(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let polls_again = match client.app.stall() {
+            Some((_, until)) => until,
+            None if client.polls_too_seldom() => i64::MAX,
+            None => client.app.in_callback(self.now).unwrap_or(i64::MIN),
+        };
+        let over = client.last_pass(self.now) + client.max_poll_interval_ms();
+        if polls_again > over {
+            let over = over.max(self.now);
+            let since = client.classic.looks_since.unwrap_or(over);
+            let look = client.app.next_look(since, over, client.is_busy);
+            self.later(look, Todo::PollLimit(reader, client.start));
+        }
+    }
+
+    /// `handlePollTimeoutExpiry`: a dynamic member leaves the group, a static one is only not heard of any more. Either
+    /// forgets who it was, and returns nothing more of what it had.
+    pub(super) fn poll_limit_classic(&mut self, reader: Reader) -> Result<()> {
+        let client = &self.clients[reader as usize];
+        let over = client.last_pass(self.now) + client.max_poll_interval_ms();
+        if client.classic.looks_since.is_none() || over > self.now {
+            return Ok(());
+        }
+        self.poll_network(reader)?;
+        let client = &self.clients[reader as usize];
+        let leaves = !client.is_static() && !client.id.is_empty();
+        let leave = Request::Leave(vec![(Arc::clone(&client.id), None)]);
+        if leaves {
+            self.send_classic(reader, Asked::Leave, leave);
+        }
+        self.reset_state(reader, true);
+        self.pass_next(reader, self.now);
+        Ok(())
+    }
+
+    /// Whether a pass of the application has something to do.
+    pub(super) fn has_work_classic(&self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let member = &client.classic;
+        let awaits_commit = member.prepare == Prepare::Commits && member.commit.is_none();
+        let rejoins = match member.join {
+            JoinFuture::Done(_) | JoinFuture::Failed(_) => true,
+            JoinFuture::Pending => false,
+            JoinFuture::None => {
+                let changed = member.has_seen_changes || !client.is_subscribed_as_told();
+                !awaits_commit && (member.rejoin_needed || changed)
+            }
+        };
+        rejoins || client.error.is_some() || !client.inbox.is_empty() || client.polls_too_seldom()
+    }
+}

@@ -1,0 +1,119 @@
+//! When the heartbeat thread looks at the network, which it shares with the application.
+//!
+//! It looks every `retry.backoff.ms`. While an idle application waits inside of `poll()`, that has `ConsumerNetworkClient`'s
+//! lock, and the thread waits for it until the application lets go: with the end of a pass, or with an answer.
+
+use super::application::{Application, RETRY_BACKOFF_MS};
+
+impl Application {
+    /// The last look by a time of a thread that looked at `since`, and whether another one waits then for the application.
+    pub(super) fn last_look(&self, since: i64, at: i64, is_busy: bool) -> (i64, bool) {
+        let in_step = |look: i64| at - (at - look).rem_euclid(RETRY_BACKOFF_MS);
+        if is_busy {
+            return (in_step(since), false);
+        }
+        let (mut look, poll) = (since, self.last_poll(at));
+        for before in self.polls_before(poll, since) {
+            look = look_after(look, before, self.end_of(before).min(poll));
+        }
+        if at >= self.end_of(poll) {
+            return (in_step(look_after(look, poll, self.end_of(poll))), false);
+        }
+        let next = next_in_step(look, poll);
+        if next > at {
+            return (in_step(look), false);
+        }
+        let passed = at - (at - poll).rem_euclid(RETRY_BACKOFF_MS);
+        // Where both come at once, the application has the network first.
+        if passed > poll && passed >= next { (passed, false) } else { (look, true) }
+    }
+
+    /// The first look at a time or after it.
+    pub(super) fn next_look(&self, since: i64, from: i64, is_busy: bool) -> i64 {
+        let from = from.max(since);
+        let (look, waits) = self.last_look(since, from, is_busy);
+        if look == from {
+            return from;
+        }
+        if waits {
+            return self.pass_of(self.last_poll(from), from);
+        }
+        let next = next_in_step(look, from);
+        if is_busy {
+            return next;
+        }
+        let poll = self.last_poll(from);
+        if from < self.end_of(poll) && next < self.end_of(poll) {
+            return self.pass_of(poll, next.max(from));
+        }
+        let poll = self.next_poll(from);
+        if (poll..self.end_of(poll)).contains(&next) { self.pass_of(poll, next) } else { next }
+    }
+
+    /// The pass at a time or after it of a poll that is under way.
+    fn pass_of(&self, poll: i64, at: i64) -> i64 {
+        let at = at.max(poll + 1);
+        (at + (poll - at).rem_euclid(RETRY_BACKOFF_MS)).min(self.end_of(poll))
+    }
+
+    /// The idle polls before one that may have kept the thread waiting: after one of `retry.backoff.ms`, those before it do not
+    /// matter any more.
+    fn polls_before(&self, poll: i64, since: i64) -> Vec<i64> {
+        let mut polls = Vec::new();
+        let mut before = self.last_poll(poll - 1);
+        while before < poll && self.end_of(before) > since && polls.last() != Some(&before) {
+            polls.push(before);
+            if self.end_of(before) - before >= RETRY_BACKOFF_MS && before > since {
+                break;
+            }
+            before = self.last_poll(before - 1);
+        }
+        polls.reverse();
+        polls
+    }
+}
+
+/// The last look by the end of an idle poll of a thread that has looked before.
+fn look_after(look: i64, poll: i64, end: i64) -> i64 {
+    let next = next_in_step(look, poll);
+    if next >= end {
+        return look;
+    }
+    let passed = poll + (end - poll) / RETRY_BACKOFF_MS * RETRY_BACKOFF_MS;
+    if passed >= next { passed } else { end }
+}
+
+/// The first look at a time or after it of a thread that is not kept waiting; not the last one again.
+fn next_in_step(look: i64, from: i64) -> i64 {
+    let from = from.max(look + 1);
+    from + (look - from).rem_euclid(RETRY_BACKOFF_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Application;
+
+    #[test]
+    fn looks_every_100_ms_beside_a_busy_application() {
+        let app = Application::new(0, 0, 500, 100);
+        assert_eq!([33, 100, 133, 3_000].map(|at| app.last_look(33, at, true).0), [33, 33, 133, 2_933]);
+        assert_eq!([33, 34, 133, 3_000].map(|at| app.next_look(33, at, true)), [33, 133, 133, 3_033]);
+    }
+
+    #[test]
+    fn waits_for_an_idle_application_to_let_go() {
+        let app = Application::new(0, 0, 500, 100);
+        // Its look at 533 comes at 600, when the poll is over.
+        assert!(app.last_look(33, 540, false).1);
+        assert_eq!(
+            [433, 520, 533, 600, 601].map(|at| app.next_look(33, at, false)),
+            [433, 600, 600, 600, 700]
+        );
+        assert_eq!([2_150, 2_600].map(|at| app.next_look(33, at, false)), [2_200, 2_600]);
+        let long = Application::new(0, 0, 5_000, 250);
+        assert_eq!([4_990, 5_120, 5_201].map(|at| long.next_look(4_940, at, false)), [5_100, 5_200, 5_300]);
+        let short = Application::new(0, 0, 500, 10);
+        assert_eq!([505, 509].map(|at| short.next_look(8, at, false)), [510, 510]);
+        assert_eq!(short.next_look(5, 501, false), 510);
+    }
+}

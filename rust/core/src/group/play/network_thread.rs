@@ -1,0 +1,195 @@
+//! The network thread of KIP-848's protocol: its turns, and when it wakes (`ConsumerNetworkThread`).
+//!
+//! A turn handles what the application has put out, lets the managers send, and waits. Something ends the wait: an event of the
+//! application's, an answer, or time. Turns in which nothing happens are made up for when somebody asks.
+
+use super::application::RETRY_BACKOFF_MS;
+use super::ledger::Reader;
+use super::membership::MemberState;
+use super::world::{Todo, World};
+use crate::Result;
+
+/// It wakes at least so often.
+pub(super) const MAX_POLL_TIMEOUT_MS: i64 = 5_000;
+/// After the group's offsets, `ListOffsets` and `Fetch` are asked for: the answers take so long together.
+const FETCHES_MS: i64 = 2;
+/// Before the first of them to a broker, it is connected to.
+const CONNECTS_MS: i64 = 1;
+
+impl World {
+    /// A turn: the heartbeat manager first, the membership manager after it.
+    pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
+        self.find_positions(reader);
+        self.end_turn(reader);
+        self.poll_managers(reader)
+    }
+
+    /// What the managers do in a turn.
+    pub(super) fn poll_managers(&mut self, reader: Reader) -> Result<()> {
+        let now = self.now;
+        let client = &self.clients[reader as usize];
+        let member = &client.membership;
+        if member.skips_heartbeats() {
+            return Ok(());
+        }
+        if client.polls_by(now) <= now {
+            return self.leave_stale(reader);
+        }
+        if client.finds_at > now {
+            self.wake_by(reader, client.finds_at);
+            return Ok(());
+        }
+        if !member.in_flight && (member.heartbeats_now() || member.due <= now) {
+            let epoch = client.generation;
+            self.send(reader, epoch)?;
+            // A turn that sends something does not wait.
+            self.end_turn(reader);
+        }
+        self.maybe_reconcile(reader, false)?;
+        self.wake_later(reader);
+        Ok(())
+    }
+
+    /// Something ends the wait of a turn at this instant, and another one begins.
+    pub(super) fn end_turn(&mut self, reader: Reader) {
+        self.make_up_turns(reader);
+        self.next_turn(reader, self.now);
+    }
+
+    /// Makes up for the turns in which nothing happened: those of polls, of answers to fetches, and of the last heartbeat's answer.
+    pub(super) fn make_up_turns(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let member = &client.membership;
+        let answered = member.due - member.interval_ms + self.latency_ms;
+        let last = client.last_pass(self.now - 1);
+        let before = client.last_pass(last - 1);
+        let fetched = i64::from(client.is_busy);
+        let mut turns = [before, before + fetched, last, last + fetched, answered];
+        turns.sort_unstable();
+        for at in turns {
+            if at > self.clients[reader as usize].membership.woke && at < self.now {
+                self.next_turn(reader, at);
+            }
+        }
+    }
+
+    fn next_turn(&mut self, reader: Reader, at: i64) {
+        let waits = self.maximum_time_to_wait(reader, at);
+        let member = &mut self.clients[reader as usize].membership;
+        (member.maximum_time_to_wait, member.woke) = (waits, at);
+    }
+
+    /// For how long the application may wait: the managers say so at a turn's end, and reckon from its begin.
+    fn maximum_time_to_wait(&self, reader: Reader, ends: i64) -> i64 {
+        let client = &self.clients[reader as usize];
+        let member = &client.membership;
+        let began = member.woke;
+        let knows_coordinator = client.finds_at <= began;
+        let commits = match self.commits_at(reader, ends) {
+            None => i64::MAX,
+            Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
+            Some(at) => (at - began).max(0),
+        };
+        let polls_by = client.polls_by(ends);
+        let heartbeats = match member.state {
+            MemberState::Unsubscribed | MemberState::Fatal => i64::MAX,
+            _ if polls_by <= began => 0,
+            _ if !knows_coordinator || member.skips_heartbeats() => RETRY_BACKOFF_MS,
+            _ if member.heartbeats_now() && !member.in_flight => 0,
+            _ => ((polls_by - began) / 2).min((member.due - began).max(0)),
+        };
+        commits.min(heartbeats)
+    }
+
+    /// When the timer of automatic commits is over, by what was polled before a time; none where there is no such timer.
+    fn commits_at(&self, reader: Reader, by: i64) -> Option<i64> {
+        let client = &self.clients[reader as usize];
+        let interval_ms = client.config.as_ref()?.auto_commit_interval_ms?;
+        let (last, polled) = (client.last_pass(by - 1), client.membership.polled);
+        let last = if last < by { last.max(polled) } else { polled };
+        let at = client.last_auto_commit(last).or(client.commits_since)? + interval_ms;
+        // A pass within a call that lasts long commits, too.
+        Some(if at > last { at } else { client.app.next_pass(at, client.is_busy) + interval_ms })
+    }
+
+    /// Commits what was read if that is due; the answer wakes the thread, which may have something to acknowledge.
+    pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let is_due = self.commits_at(reader, self.now).is_some_and(|at| at <= self.now);
+        if is_due && client.positions.are_consumed && client.membership.state != MemberState::Stable {
+            self.wake_by(reader, self.now + self.latency_ms);
+        }
+    }
+
+    /// Asks from where to read what is new.
+    pub(super) fn update_fetch_positions(&mut self, reader: Reader) {
+        let (now, latency_ms) = (self.now, self.latency_ms);
+        let client = &mut self.clients[reader as usize];
+        if client.lacks_positions() && client.positions.at.is_none() {
+            let connects_ms = if client.positions.are_near { 0 } else { CONNECTS_MS };
+            let at = now + latency_ms + FETCHES_MS + connects_ms;
+            client.positions.at = Some(at);
+            self.wake_by(reader, at);
+            // A turn that sends something does not wait.
+            self.end_turn(reader);
+        }
+    }
+
+    /// It is known from where to read, and records are there: a `poll()` that waits for them returns.
+    fn find_positions(&mut self, reader: Reader) {
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        if client.positions.at.is_none_or(|at| at > now) {
+            return;
+        }
+        if client.pass.is_some_and(|(at, _)| at == now) {
+            // The application, which has waited for longer, goes first.
+            self.wake_by(reader, now);
+            return;
+        }
+        client.positions.at = None;
+        (client.positions.found, client.positions.are_consumed, client.positions.are_near) =
+            (true, true, true);
+        self.sees_records(reader);
+        if self.clients[reader as usize].is_busy {
+            let client = &mut self.clients[reader as usize];
+            client.membership.next_pass = None;
+            client.pass = None;
+            client.app.stays_inside(client.membership.call, now);
+            self.pass_next(reader, now + 1);
+        }
+    }
+
+    /// Threads that wake at one instant do so in the order in which they began to wait.
+    pub(super) fn wake_together(&mut self, first: Reader) -> Result<()> {
+        let mut woken = vec![first];
+        while let Some((reader, beat)) = self.also_wakes() {
+            let client = &self.clients[reader as usize];
+            if client.alive && client.beat == beat {
+                woken.push(reader);
+            }
+        }
+        if woken.len() > 1 {
+            for &reader in &woken {
+                self.make_up_turns(reader);
+            }
+            woken.sort_by_key(|&reader| self.clients[reader as usize].membership.woke);
+        }
+        woken.into_iter().try_for_each(|reader| self.run_once(reader))
+    }
+
+    /// The thread wakes when the next heartbeat is due.
+    fn wake_later(&mut self, reader: Reader) {
+        let (now, beat) = (self.now, self.numbered);
+        let client = &mut self.clients[reader as usize];
+        let due = if client.membership.in_flight { i64::MAX } else { client.membership.due };
+        client.beat = beat;
+        self.later(due.min(now + MAX_POLL_TIMEOUT_MS).max(now + 1), Todo::Heartbeat(reader, beat));
+    }
+
+    /// The thread wakes for something else, if that is sooner than its next heartbeat.
+    pub(super) fn wake_by(&mut self, reader: Reader, at: i64) {
+        let start = self.clients[reader as usize].start;
+        self.later(at, Todo::Look(reader, start));
+    }
+}

@@ -1,0 +1,57 @@
+//! How a classic member comes to read what is new to it: from which offset (`OffsetFetch`), and when it has records of it.
+
+use super::super::consumer::Place;
+use super::client::Client;
+use super::ledger::Reader;
+use super::world::World;
+
+/// So long a fetch of records is on its way.
+const FETCH_MS: i64 = 1;
+
+impl Client {
+    /// It has new partitions: for each it asks for an offset to read from.
+    pub(super) fn seeks_positions(&mut self, added: &[Place]) {
+        let places = &mut self.classic.unpositioned;
+        places.retain(|place| self.owned.binary_search(place).is_ok());
+        if !added.is_empty() || places.is_empty() {
+            places.extend_from_slice(added);
+            places.sort_unstable();
+            (self.classic.positions_at, self.classic.records_at) = (None, None);
+        }
+    }
+}
+
+impl World {
+    /// `updateFetchPositions`: asks from where to read new partitions, and waits for the answer while it may. Records come
+    /// with a fetch after it.
+    pub(super) fn update_classic_positions(&mut self, reader: Reader) {
+        let (now, latency_ms) = (self.now, self.latency_ms);
+        let client = &mut self.clients[reader as usize];
+        if client.classic.unpositioned.is_empty() || client.classic.records_at.is_some() {
+            return;
+        }
+        let comes_at = *client.classic.positions_at.get_or_insert(now + latency_ms);
+        let ends = client.app.end_of(client.app.last_poll(now));
+        if comes_at > ends.max(now) {
+            let next = client.app.next_poll(now + 1);
+            self.pass_at(reader, next);
+            return;
+        }
+        let fetched = comes_at.max(now) + FETCH_MS;
+        let next = client.app.next_poll(fetched) + FETCH_MS;
+        client.classic.records_at = Some(if fetched < ends { fetched } else { next });
+    }
+
+    /// Whether what an idle `poll()` returns now are the first records of new partitions.
+    pub(super) fn has_records(&mut self, reader: Reader) -> bool {
+        let client = &mut self.clients[reader as usize];
+        let comes = client.classic.records_at.is_some_and(|at| at <= self.now);
+        if comes {
+            let member = &mut client.classic;
+            member.unpositioned.clear();
+            (member.positions_at, member.records_at) = (None, None);
+            self.sees_records(reader);
+        }
+        comes && self.clients[reader as usize].app.next_poll(self.now) > self.now
+    }
+}

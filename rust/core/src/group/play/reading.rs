@@ -1,0 +1,145 @@
+//! What a client has and returns records of, and what becomes of that when it ends.
+
+use super::super::consumer::Place;
+use super::super::error_code::Code;
+use super::client::beyond;
+use super::ledger::Reader;
+use super::world::World;
+
+impl World {
+    /// A client has these partitions from now on, and no others; sorted.
+    pub(super) fn own(&mut self, reader: Reader, wanted: Vec<Place>) {
+        let client = &self.clients[reader as usize];
+        let (gone, added) = (beyond(&client.owned, &wanted), beyond(&wanted, &client.owned));
+        self.hold_back(reader, &gone);
+        let is_classic = self.is_classic();
+        let client = &mut self.clients[reader as usize];
+        client.held_back.retain(|place| wanted.binary_search(place).is_ok());
+        let strange: Vec<Place> =
+            added.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
+        client.positions.are_consumed &= gone.len() < client.owned.len();
+        client.owned = wanted;
+        if is_classic {
+            client.seeks_positions(&added);
+        }
+        for &place in added.iter().filter(|place| !strange.contains(place)) {
+            if let Some(other) = self.ledger.reader(place).filter(|other| *other != reader) {
+                self.displaced.insert(place, other);
+            }
+            self.ledger.take(place, reader, self.now);
+        }
+        self.hold_back(reader, &strange);
+    }
+
+    /// A client returns no more records of some of its partitions.
+    pub(super) fn hold_back(&mut self, reader: Reader, places: &[Place]) {
+        let read = self.read_by(reader);
+        let client = &mut self.clients[reader as usize];
+        let committed = client.committed_by(read);
+        if !places.is_empty() {
+            client.held_back.extend_from_slice(places);
+            client.held_back.sort_unstable();
+            client.held_back.dedup();
+        }
+        for &place in places {
+            self.release(place, reader, read, committed);
+        }
+        self.sees_records(reader);
+    }
+
+    /// A client stops reading a partition; who was displaced by it, and has it still, reads on.
+    fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64) {
+        let reads = self.ledger.reader(place) == Some(reader);
+        self.ledger.release(place, reader, read, committed, self.now);
+        let Some(other) = self.displaced.remove(&place).filter(|other| reads && *other != reader) else {
+            return;
+        };
+        let client = &self.clients[other as usize];
+        let owns = |list: &[Place]| list.binary_search(&place).is_ok();
+        if client.alive && owns(&client.owned) && !owns(&client.held_back) {
+            self.ledger.take(place, other, self.now);
+        }
+    }
+
+    /// The last word on what a client reads, which has not noticed itself yet that it reads nothing more.
+    pub(super) fn stop_reading(&mut self, reader: Reader) {
+        let read = self.read_by(reader);
+        let client = &self.clients[reader as usize];
+        let committed = client.committed_by(read);
+        for place in client.owned.clone() {
+            self.release(place, reader, read, committed);
+        }
+    }
+
+    /// A client is subscribed again to topics that it was not subscribed to before, and still owns partitions of them.
+    pub(super) fn returns_again(&mut self, reader: Reader, before: &[u32]) {
+        let client = &mut self.clients[reader as usize];
+        let is_new = |topic: u32| client.subscribes(topic) && !before.contains(&topic);
+        let (again, held): (Vec<Place>, Vec<Place>) =
+            client.held_back.iter().partition(|place| is_new(place.0));
+        client.held_back = held;
+        for place in again {
+            self.ledger.take(place, reader, self.now);
+        }
+        self.sees_records(reader);
+    }
+
+    pub(super) fn hold_back_all(&mut self, reader: Reader) {
+        let owned = self.clients[reader as usize].owned.clone();
+        self.hold_back(reader, &owned);
+    }
+
+    /// Looks whether a client's `poll()` finds records.
+    pub(super) fn sees_records(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let has_records =
+            |topic: u32| !self.idle_topics.contains(&topic) && self.topics[topic as usize].1.is_some();
+        let is_busy = client.owned.iter().any(|place| {
+            has_records(place.0)
+                && client.held_back.binary_search(place).is_err()
+                && client.classic.unpositioned.binary_search(place).is_err()
+        });
+        let is_classic = self.is_classic();
+        if is_classic && is_busy != self.clients[reader as usize].is_busy {
+            self.lets_look(reader);
+            self.clients[reader as usize].is_busy = is_busy;
+            self.beat_anew(reader);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.positions.found &= !is_classic && client.owned.len() > client.held_back.len();
+        client.is_busy = is_busy && (is_classic || client.positions.found);
+    }
+
+    /// Up to when a client reads: while it stalls or closes, up to when it began to.
+    pub(super) fn read_by(&self, reader: Reader) -> i64 {
+        let client = &self.clients[reader as usize];
+        let stalls = client.app.stall().map_or(self.now, |(since, _)| since);
+        client.closes_as.map_or(stalls, |(since, _)| stalls.min(since))
+    }
+
+    /// Calls a client's listener back, if it has one; whether that keeps its application.
+    pub(super) fn call_back(&mut self, reader: Reader) -> bool {
+        let client = &mut self.clients[reader as usize];
+        let takes_ms = client.listener_ms().unwrap_or(0);
+        if takes_ms > 0 {
+            client.app.calls_back(self.now, self.now + takes_ms);
+        }
+        takes_ms > 0
+    }
+
+    /// Ends a client with an error that its application sees.
+    pub(super) fn fail(&mut self, reader: Reader, code: Code) {
+        self.gone(reader);
+        self.failures.push((self.now, reader, code));
+    }
+
+    /// A client is gone, with all that it had.
+    pub(super) fn gone(&mut self, reader: Reader) {
+        self.hold_back_all(reader);
+        let client = &mut self.clients[reader as usize];
+        client.alive = false;
+        client.closes_as = None;
+        client.owned.clear();
+        client.held_back.clear();
+    }
+}

@@ -1,0 +1,71 @@
+//! Python's view of `partwright_core::columnar::KeySums`.
+
+use partwright_core::columnar;
+use pyo3::prelude::*;
+
+use crate::arrow::{Column, to_pyarrow};
+use crate::error::{BoundaryError, detached};
+
+/// Counts of records by key and partition; each column is one chunk.
+#[pyclass(module = "partwright._core")]
+pub(crate) struct KeySums(columnar::KeySums);
+
+#[pymethods]
+impl KeySums {
+    #[new]
+    fn new() -> Self {
+        Self(columnar::KeySums::default())
+    }
+
+    /// The number of (key, partition) pairs.
+    #[getter]
+    fn pairs(&self) -> usize {
+        self.0.pairs()
+    }
+
+    /// The number of bytes in their keys.
+    #[getter]
+    fn key_bytes(&self) -> usize {
+        self.0.key_bytes()
+    }
+
+    /// Adds some rows: single records, or sums with the number of records in each.
+    #[pyo3(signature = (keys, partitions, sums, rows=None))]
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        keys: Column,
+        partitions: Column,
+        sums: [Option<Column>; 5],
+        rows: Option<Column>,
+    ) -> Result<(), BoundaryError> {
+        let (keys, partitions, rows) = (keys.only(), partitions.only(), rows.map(Column::only));
+        let sums = sums.map(|column| column.map(Column::only));
+        let measures =
+            columnar::Measures { rows: rows.as_deref(), sums: sums.each_ref().map(Option::as_deref) };
+        detached(py, || self.0.add(&keys, &partitions, &measures))
+    }
+
+    /// Adds those pairs of another `KeySums` whose keys have one of the `below` smallest hashes.
+    fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>, below: u64) -> Result<(), BoundaryError> {
+        let other = other.try_borrow().map_err(PyErr::from)?;
+        let other = &other.0;
+        detached(py, || self.0.merge(other, below))
+    }
+
+    /// Keeps only those pairs.
+    fn keep(&mut self, py: Python<'_>, below: u64) -> Result<(), BoundaryError> {
+        detached(py, || self.0.keep(below))
+    }
+
+    /// Removes all pairs.
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All pairs, in batches as structs.
+    fn batches(&self, py: Python<'_>) -> Result<Vec<Py<PyAny>>, BoundaryError> {
+        let batches = detached(py, || self.0.batches())?;
+        batches.into_iter().map(|batch| to_pyarrow(py, batch)).collect()
+    }
+}

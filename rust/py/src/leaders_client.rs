@@ -1,0 +1,80 @@
+//! What a leader's client assigns in a play with members of several clients: a Python function says it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use partwright_core::group::consumer::Place;
+use partwright_core::group::play::{self, Led, LedMember};
+use partwright_core::{Error, Result};
+use pyo3::prelude::*;
+
+/// What the function has raised: it ends the play.
+#[derive(Clone, Default)]
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A function of a group as its leader is told of it, which returns each member's partitions, or None where the client fails.
+pub(crate) struct LeadersClient {
+    pub asked: Py<PyAny>,
+    pub raised: Raised,
+}
+
+/// A group, by the names of `Led`.
+#[derive(IntoPyObject)]
+struct Told {
+    at_ms: i64,
+    generation: i32,
+    leader: usize,
+    assignor: String,
+    topics: Vec<(String, u32)>,
+    members: Vec<ToldMember>,
+}
+
+#[derive(IntoPyObject)]
+struct ToldMember {
+    member: Option<u32>,
+    id: String,
+    instance_id: Option<String>,
+    client: String,
+    topics: Vec<u32>,
+    owned: Vec<Place>,
+    generation: i32,
+    remembers: Option<(Vec<Place>, i32)>,
+}
+
+impl play::LeadersClient for LeadersClient {
+    fn assign(&mut self, group: &Led<'_>) -> Result<Option<Vec<Vec<Place>>>> {
+        Python::attach(|py| self.asked.call1(py, (told(group),))?.extract(py)).map_err(|error: PyErr| {
+            *self.raised.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            Error::Group("the function that says what a leader assigns has failed".to_owned())
+        })
+    }
+}
+
+fn told(group: &Led<'_>) -> Told {
+    Told {
+        at_ms: group.at,
+        generation: group.generation,
+        leader: group.leader,
+        assignor: group.assignor.to_owned(),
+        topics: group.topics.iter().map(|&(name, count)| (name.to_owned(), count)).collect(),
+        members: group.members.iter().map(told_member).collect(),
+    }
+}
+
+fn told_member(member: &LedMember<'_>) -> ToldMember {
+    ToldMember {
+        member: member.reader,
+        id: member.id.to_owned(),
+        instance_id: member.instance.map(str::to_owned),
+        client: member.client.to_owned(),
+        topics: member.topics.to_vec(),
+        owned: member.owned.to_vec(),
+        generation: member.generation,
+        remembers: member.remembers.map(|(list, of)| (list.to_vec(), of)),
+    }
+}

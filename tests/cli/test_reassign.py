@@ -1,0 +1,135 @@
+"""`partwright reassign`: plans in words, JSON and Kafka's own files; saved plans; what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from partwright.cli.commands.reassign import command
+from partwright.cluster import Broker
+from partwright.cluster.placement import explicit
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from click.testing import Result
+
+LISTS = "0:1,1:0,0:1,1:0,0:1,1:0"
+LOG_DIRS = """Querying brokers for log directories information
+Received log directory information from brokers 0,1
+{"version":1,"brokers":[{"broker":0,"logDirs":[{"logDir":"/d","error":null,"partitions":[PARTITIONS]}]}]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _cluster(own_folder: None) -> None:
+    del own_folder
+    brokers = [Broker(0, rack="a"), Broker(1, rack="b")]
+    Path("cluster.json").write_text(json.dumps(explicit(LISTS, brokers).to_cluster("orders").to_dict()))
+    rows = [json.dumps({"partition": f"orders-{at}", "size": 1000, "isFuture": False}) for at in range(6)]
+    Path("log-dirs.txt").write_text(LOG_DIRS.replace("PARTITIONS", ",".join(rows)))
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(command, ["cluster.json", *words], catch_exceptions=False)
+
+
+def test_the_plan_is_what_kafkas_tools_take() -> None:
+    done = run(
+        "--add",
+        "2=a,3=b",
+        "--sizes",
+        "log-dirs.txt",
+        "--throttle",
+        "1kB",
+        "--max-replicas",
+        "2",
+        "--out",
+        "plan",
+        "--json",
+    )
+    told = json.loads(done.stdout)
+    plan = json.loads(Path("plan/plan.json").read_text())
+    assert plan == told["plan"]
+    assert told["replicas_moved"] == told["bounds"]["replicas"] == 6
+    assert told["bytes_moved"] == 6000
+    batches = [json.loads(each.read_text()) for each in sorted(Path("plan/batches").iterdir())]
+    assert len(batches) == len(told["batches"])
+    assert sum(each["replicas"] for each in told["batches"]) == 6
+    for each in told["batches"]:
+        # One broker receives, or sends, half of what is copied at least.
+        assert each["bytes"] / 2 <= each["seconds"] * 1000 <= each["bytes"]
+    moved = sorted((each["partition"], each["replicas"]) for batch in batches for each in batch["partitions"])
+    assert moved == sorted((each["partition"], each["replicas"]) for each in plan["partitions"])
+    today = {at: [int(id_) for id_ in each.split(":")] for at, each in enumerate(LISTS.split(","))}
+    for each in json.loads(Path("plan/rollback.json").read_text())["partitions"]:
+        assert each["replicas"] == today[each["partition"]]
+
+
+def test_a_saved_plan_is_checked() -> None:
+    run("--replication-factor", "1", "--out", "plan")
+    done = run("--plan", "plan")
+    assert "the cluster is as it was planned for" in done.stdout
+    cluster = json.loads(Path("cluster.json").read_text())
+    topic = cluster["topics"]["orders"]
+    topic[2]["replicas"], topic[2]["in_sync_replicas"] = [1], [1]
+    topic.append({"id": 6, "leader": 0, "replicas": [0]})
+    Path("cluster.json").write_text(json.dumps(cluster))
+    with pytest.raises(PartwrightError, match="topic orders has 7 partitions, and had 6") as error:
+        run("--plan", "plan")
+    assert "plan anew" in str(error.value)
+
+
+REFUSED = [
+    (["--add", "2=a,x"], "--add takes brokers' ids, as 0,2-5, or with its rack as 3=rack-a, not 'x'"),
+    (["--add", "2"], "broker 2 has no rack and others have one"),
+    (["--remove", "1"], "topic 'orders' needs 2 brokers for as many replicas, and 1 broker is left"),
+    (["--remove", "5-1"], "--remove takes brokers' ids, as 0,2-5, not '5-1'"),
+    (["--throttle", "fast"], "--throttle takes a size above 0, such as 50MB or 1.5GiB, not 'fast'"),
+    (["--max-seconds", "9"], "max_seconds needs a throttle"),
+    (
+        ["--add", "2=a,3=b", "--throttle", "1MB", "--max-seconds", "9"],
+        "max_bytes and max_seconds need the partitions' sizes",
+    ),
+    (["--power", "0"], "--power takes ID=NUMBER,..., not '0'"),
+    (["--power", "0=1,0=2"], "--power names broker 0 twice: each once"),
+    (["--disks", "0=1kB,1=0"], "--disks takes a size above 0"),
+    (["--replication-factor", "orders=x"], "--replication-factor takes N once, or NAME=N for each topic"),
+    (["--sizes", "cluster.json"], "sizes lacks topic 'orders'"),
+    (["--sizes", "kafka"], "--sizes kafka asks a live Kafka"),
+    (["--execute"], "--execute needs a live Kafka"),
+    (["-X", "a=b"], "--command-config and -X are for reaching a Kafka"),
+    (["--plan", "nowhere"], "'nowhere' is no plan"),
+    (["--plan", "nowhere", "--add", "3"], "--plan takes a plan that is there: leave out --add"),
+    (["--topic", "order"], "there is no topic 'order' in the cluster: did you mean 'orders'?"),
+    (["--out", "."], "'.' is there and not empty"),
+    (["--within", "5"], "--within"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED, ids=[" ".join(words) for words, _ in REFUSED])
+def test_what_is_refused(words: list[str], said: str) -> None:
+    with pytest.raises(PartwrightError) as error:
+        run(*words)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+DAMAGED = [
+    "",
+    "{",
+    "[]",
+    '{"partitions": 3}',
+    '{"partitions": [{"topic": "x", "partition": 0, "replicas": [1]}]}',
+]
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_plan_is_refused(text: str) -> None:
+    run("--replication-factor", "1", "--out", "plan")
+    next(Path("plan/batches").iterdir()).write_text(text)
+    with pytest.raises(PartwrightError, match=r"0001\.json"):
+        run("--plan", "plan")

@@ -1,0 +1,96 @@
+"""`partwright rollout`: the verdict first, JSON, manifests, and what it refuses in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+    Refusal = Callable[..., str]
+
+ASKED = ("rollout", "--topic", "t=6", "--replicas", "3", "--plays", "2")
+MANIFEST = """kind: Service
+---
+kind: Deployment
+spec:
+  replicas: 3
+  template: {spec: {containers: [{readinessProbe: {periodSeconds: 5}}]}}
+"""
+
+
+def test_the_verdict_comes_first_and_every_client_has_its_lines(command: Command) -> None:
+    code, out, err = command(*ASKED, "--records-per-s", "100")
+    text = out.decode()
+    assert (code, err) == (0, "")
+    assert text.startswith(("Take ", "Keep "))
+    assert "kafkajs" in text
+    assert text.count("KIP-848 uniform") == 2
+    assert "read twice" in text
+    assert "Assumed: start: 10s" in text
+
+
+def test_json_is_what_python_says(command: Command) -> None:
+    import partwright as pw
+
+    code, out, _ = command(*ASKED, "--json", "--start", "5s..9s", "--seed", "3")
+    assert code == 0
+    assert json.loads(out) == pw.group.rollout({"t": 6}, 3, start="5s..9s", plays=2, seed=3).to_dict()
+
+
+def test_the_recommended_candidate_is_marked_without_bold_type_too(command: Command) -> None:
+    code, out, _ = command(*ASKED)
+    _, told, _ = command(*ASKED, "--json")
+    found = json.loads(told)
+    marked = [line.split() for line in out.decode().splitlines() if "(take)" in line or ", take)" in line]
+    assert code == 0
+    assert len(marked) == 1
+    assert found["candidates"][found["recommended"]]["assignor"] in marked[0]
+
+
+def test_a_manifest_says_what_options_do_not(command: Command) -> None:
+    pytest.importorskip("yaml")
+    Path("m.yaml").write_text(MANIFEST, encoding="utf-8")
+    code, out, _ = command("rollout", "--topic", "t=6", "--manifest", "m.yaml", "--plays", "1", "--json")
+    assert code == 0
+    assert (
+        "ready: 0s..5s from its consumer's first poll until the pod is available by the manifest"
+        in json.loads(out)["assumed"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["--topic", "t=3"], "the deployment has (--replicas N, or --manifest FILE)"),
+        (["--topic", "t=3", "--replicas", "2", "--start", "soon"], "--start is a time, 20s"),
+        (
+            ["--topic", "t=3", "--replicas", "2", "--max-surge", "2x"],
+            "--max-surge is a number of pods or a percentage",
+        ),
+        (["--topic", "t=x", "--replicas", "2"], "topics are named as orders=12,users=7, not 't=x'"),
+        (["--replicas", "2"], "name the topics: --topic NAME=N"),
+        (["t.csv", "--replicas", "2"], "'t.csv' is not a Kafka address"),
+        (["--group", "g"], "--group names a group of a live Kafka"),
+        (["kafka://127.0.0.1:9092", "--topic", "t=3"], "leave out --topic"),
+        (["kafka://127.0.0.1:9092"], "names no topic"),
+        (["kafka://127.0.0.1:9092/t", "--group", "g"], "names a topic, and a group reads several"),
+        (["--topic", "t=3", "-X", "a=b"], "--command-config and -X are for reaching a Kafka"),
+        (["--topic", "t=3", "--manifest", "none.yaml"], "'none.yaml' cannot be read"),
+        (["--topic", "t=3", "--manifest", "helm.yaml"], "(render a chart first, by helm template)"),
+        (["--topic", "t=3", "--manifest", "bad.json"], "bad.json: this is no JSON"),
+        (["--topic", "t=3", "--manifest", "none.json"], "cannot be read"),
+        (["--topic", "t=3", "--manifest", "empty.json"], "no Deployment and no StatefulSet"),
+    ],
+)
+def test_what_is_refused(given: list[str], sentence: str, refusal: Refusal) -> None:
+    pytest.importorskip("yaml")
+    Path("helm.yaml").write_text("kind: Deployment\nspec:\n  replicas: {{ .Values.n }}\n", encoding="utf-8")
+    Path("bad.json").write_text("{", encoding="utf-8")
+    Path("empty.json").write_text("[]", encoding="utf-8")
+    assert sentence in refusal("rollout", *given)

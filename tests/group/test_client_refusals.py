@@ -1,0 +1,55 @@
+"""Scripts that name a client, a version or an assignor that there is not: one sentence, with the event in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import partwright as pw
+from partwright.group import play
+
+TOPICS = {"orders": 7, "users": 4}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"client": "sarma"}, "there is no client 'sarma' in a script: did you mean 'sarama'"),
+        ({"client": 7}, "there is no client 7 in a script"),
+        ({"client": "sarama@9"}, "no client 'sarama@9' in a script: did you mean 'sarama"),
+        ({"client": "java@2.8"}, "no client 'java@2.8' in a script"),
+        (
+            {"client": "sarama", "protocol": "consumer"},
+            "sarama does not speak the protocol consumer (KIP-848)",
+        ),
+        ({"client": "librdkafka@1.6", "protocol": "consumer"}, "librdkafka@1.6 does not speak"),
+        (
+            {"client": "librdkafka", "assignor": "sticky"},
+            "the member is of librdkafka, which has no assignor",
+        ),
+        ({"client": "sarama@1.27", "assignor": "sticky"}, "sticky has no answers for sarama@1.27"),
+        ({"client": "kafkajs", "assignor": "RoundRobin"}, "there is no assignor 'RoundRobin'"),
+        ({"client": "librdkafka", "assignor": ["range", "cooperative-sticky"]}, "librdkafka refuses"),
+        (
+            {"assignor": "RoundRobinAssigner"},
+            "the member is of java, which has no assignor 'RoundRobinAssigner'",
+        ),
+    ],
+)
+def test_a_client_or_an_assignor_that_there_is_not_is_refused(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        play({"topics": TOPICS, "events": "+2", **change})
+    assert sentence in str(refused.value), str(refused.value)
+    assert "\n" not in str(refused.value)
+    client = change.pop("client", None)
+    event = {"at_ms": 0, "join": "c1", **({} if client is None else {"client": client})}
+    with pytest.raises(pw.PartwrightError) as refused:
+        play({"topics": TOPICS, "events": [event], **change})
+    if client is not None and "assignor" not in change:
+        assert "event 1" in str(refused.value), str(refused.value)
+
+
+def test_a_comparison_is_of_javas_consumers() -> None:
+    with pytest.raises(pw.PartwrightError, match="a comparison plays Java's consumers"):
+        pw.group.compare({"topics": TOPICS, "client": "sarama", "events": "+2"})

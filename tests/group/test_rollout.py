@@ -1,0 +1,359 @@
+"""Rollouts: Kubernetes' rules, what is measured of a roll, and which candidate is taken."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import partwright as pw
+from partwright.errors import PartwrightError
+from partwright.group.durations import read_duration
+from partwright.group.kubernetes import Deployment, PodTimes, StatefulSet, read_workload
+from partwright.group.rollouts.answer import Rollout, Spread, Tried, recommended
+from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering
+from partwright.group.rollouts.client_settings import CLIENTS, client_lines
+from partwright.group.rollouts.manifest import read_manifest
+from partwright.group.rollouts.play import Lived, Pods, play_roll
+
+TIMES = PodTimes(start_ms=10_000, ready_ms=5000, stop_ms=2000)
+
+
+def unavailable(workload: Deployment | StatefulSet) -> tuple[int, int]:
+    """The fewest available pods, and the most pods that run, at any instant of a roll."""
+    roll = workload.roll(lambda: TIMES)
+    edges = []
+    for each in roll:
+        created = each.starts_at_ms - TIMES.start_ms
+        edges += [(each.stops_at_ms, -1, -1), (created, 0, 1), (each.starts_at_ms + TIMES.ready_ms, 1, 0)]
+    available = running = workload.replicas
+    least, most = available, running
+    # What becomes available at an instant is what lets the next pod be stopped at the same one.
+    for at_ms in sorted({edge[0] for edge in edges}):
+        available += sum(edge[1] for edge in edges if edge[0] == at_ms)
+        running += sum(edge[2] for edge in edges if edge[0] == at_ms and edge[1] != -1)
+        running -= sum(1 for edge in edges if edge[0] == at_ms and edge[1] == -1)
+        least, most = min(least, available), max(most, running)
+    return least, most
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 3, 10, 50])
+@pytest.mark.parametrize(("surge", "missing"), [(1, 0), (0, 1), (3, 2), ("25%", "25%"), ("100%", 0)])
+def test_a_deployment_keeps_within_its_bounds(replicas: int, surge: int | str, missing: int | str) -> None:
+    workload = read_workload("Deployment", replicas, surge, missing)
+    least, most = unavailable(workload)
+    assert least >= replicas - workload.max_unavailable
+    assert most <= replicas + workload.max_surge
+    roll = workload.roll(lambda: TIMES)
+    assert len(roll) == replicas
+
+
+@pytest.mark.parametrize("missing", [1, 2, 5])
+def test_a_stateful_set_goes_from_the_highest_number_down(missing: int) -> None:
+    roll = StatefulSet(5, missing).roll(lambda: TIMES)
+    assert [each.pod for each in roll] == [4, 3, 2, 1, 0]
+    assert all(each.starts_at_ms - each.stops_at_ms == TIMES.stop_ms + TIMES.start_ms for each in roll)
+    # At most so many are away at once.
+    away = [sum(a.stops_at_ms <= b.stops_at_ms < a.starts_at_ms + TIMES.ready_ms for a in roll) for b in roll]
+    assert max(away) == missing
+
+
+def test_a_partition_leaves_lower_pods_as_they_are() -> None:
+    assert [each.pod for each in StatefulSet(5, partition=3).roll(lambda: TIMES)] == [4, 3]
+
+
+def test_recreate_stops_all_before_any_starts() -> None:
+    roll = read_workload("Deployment", 3, recreate=True).roll(lambda: TIMES)
+    assert {(each.stops_at_ms, each.starts_at_ms) for each in roll} == {(0, 12_000)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "replicas", "surge", "missing", "expected"),
+    [
+        ("Deployment", 10, None, None, (3, 2)),
+        ("Deployment", 3, None, None, (1, 0)),
+        ("Deployment", 50, "14%", "14%", (7, 7)),
+        # Percentages that are rounded to nothing, both: one pod at a time (ResolveFenceposts).
+        ("Deployment", 3, "0%", "5%", (0, 1)),
+        ("Deployment", 2, 0, "200%", (0, 2)),
+        ("StatefulSet", 10, None, "25%", (0, 3)),
+        ("StatefulSet", 10, 0, None, (0, 1)),
+    ],
+)
+def test_percentages_are_rounded_as_kubernetes_does(
+    kind: str, replicas: int, surge: Any, missing: Any, expected: tuple[int, int]
+) -> None:
+    workload = read_workload(kind, replicas, surge, missing)
+    assert (workload.max_surge, workload.max_unavailable) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"replicas": None}, "there are no replicas: say how many pods the deployment has"),
+        ({"replicas": 0}, "replicas is a whole number from 1 to 10000, not 0"),
+        ({"replicas": True}, "replicas is a whole number from 1 to 10000, not True"),
+        ({"max_surge": 0, "max_unavailable": 0}, "max surge and max unavailable are both 0"),
+        ({"max_surge": "0%", "max_unavailable": "0%"}, "max surge and max unavailable are both 0"),
+        ({"max_surge": -1}, "max surge is a number of pods or a percentage, 1 or 25% say, not -1"),
+        ({"max_surge": 1.5}, "max surge is a number of pods or a percentage, 1 or 25% say, not 1.5"),
+        ({"max_unavailable": "many"}, "max unavailable is a number of pods or a percentage"),
+        ({"kind": "StatefulSet", "max_surge": 1}, "a StatefulSet has no max surge, and 1 was given"),
+        ({"kind": "StatefulSet", "max_unavailable": 0}, "max unavailable of a StatefulSet cannot be 0"),
+        ({"kind": "Pod"}, "the kind is Deployment or StatefulSet, not 'Pod'"),
+        ({"start": "soon"}, "start is a time, 20s, 1m30s or 500ms say"),
+        ({"ready": -1}, "ready is a time from 0 to 24h, not -1"),
+        ({"grace": "5s..1s"}, "grace begins with the shorter time, not '5s..1s'"),
+        ({"grace": []}, r"grace has no samples: name one at least"),
+        ({"start": "25h"}, "start is a time from 0 to 24h, not '25h'"),
+        ({"poll": "5m"}, "poll may take 300000 ms, and max.poll.interval.ms is 300000"),
+        ({"config": {"group.protocol": "new"}}, "group.protocol is classic or consumer, not 'new'"),
+        ({"config": {"no.such": 1}}, "config has no field 'no.such'"),
+        ({"topics": {}}, "there are no topics: name one at least"),
+        ({"topics": {"t": 0}}, "t"),
+        ({"plays": 0}, "plays is a whole number from 1 to 10000, not 0"),
+        ({"seed": -1}, "the seed is a whole number from 0"),
+        ({"records_per_s": -1}, "records_per_s is a number from 0 to 1e"),
+        ({"records_per_s": float("nan")}, "records_per_s is a number from 0 to 1e"),
+        ({"subscriptions": [["t"]]}, "there are subscriptions of 1 pods, and 3 replicas"),
+        ({"manifest": {"kind": "Service"}}, "the manifest has no Deployment and no StatefulSet"),
+    ],
+)
+def test_what_is_refused(given: dict[str, Any], sentence: str) -> None:
+    asked = {"topics": {"t": 3}, "replicas": 3, "plays": 1, **given}
+    with pytest.raises(PartwrightError, match=re.escape(sentence)) as caught:
+        pw.group.rollout(asked.pop("topics"), asked.pop("replicas"), **asked)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "low", "high"),
+    [
+        ("20s", 20_000, 20_000),
+        ("1m30s..2m", 90_000, 120_000),
+        ("0.5", 500, 500),
+        ([3, 1, 2], 1000, 3000),
+        (0, 0, 0),
+    ],
+)
+def test_times(given: Any, low: int, high: int) -> None:
+    found = read_duration(given, "start")
+    drawn = random.Random(1)
+    assert (found.low_ms, found.high_ms) == (low, high)
+    values = {found.draw(drawn) for _ in range(200)}
+    assert min(values) >= low
+    assert max(values) <= high
+    assert read_duration(str(found), "start") == found
+
+
+def test_a_static_member_is_unread_while_it_is_away_and_nothing_moves() -> None:
+    answer = pw.group.rollout({"t": 12}, 4, kind="StatefulSet", start=20, grace=2, plays=3)
+    static = next(each for each in answer.tried if each.candidate.static)
+    # Each pod is away for 22 s with 3 partitions, and rejoins in two answers of 10 ms.
+    assert static.unread_s.median == pytest.approx(4 * 3 * 22, rel=0.01)
+    assert static.longest_unread_s.median == pytest.approx(22, rel=0.01)
+    assert (static.rebalances, static.moved) == (0, 0)
+    assert static.still_s.median < 0.1
+
+
+def test_a_session_that_is_too_short_is_lengthened_for_static_members() -> None:
+    client = Client.read({"session.timeout.ms": 10_000})
+    assert covering(Candidate("classic", "range", static=True), client, 5000) == Candidate(
+        "classic", "range", static=True, config={"session.timeout.ms": 15_000}
+    )
+    kip_848 = covering(Candidate("consumer", "uniform", static=True), client, 60_000)
+    assert kip_848 is not None
+    assert kip_848.config == {"group.consumer.session.timeout.ms": 105_000}
+    assert covering(Candidate("classic", "range", static=True), client, 3_600_000) is None
+    dynamic = Candidate("classic", "range", static=False)
+    assert covering(dynamic, client, 3_600_000) is dynamic
+
+
+def test_the_start_up_does_not_count() -> None:
+    drawn = random.Random(7)
+    lived = play_roll(
+        Pods({"t": 4}, 2),
+        [],
+        {"protocol": "consumer"},
+        same_names=True,
+        poll=read_duration(1, "poll"),
+        drawn=drawn,
+    )
+    assert (lived.unread_ms, lived.moved, lived.rebalances, lived.still_ms) == (0, 0, 0, (0, 0))
+
+
+def test_pods_without_partitions_are_idle_and_do_not_stand_still() -> None:
+    answer = pw.group.rollout({"t": 2}, 4, plays=1)
+    assert all(each.idle == 2 for each in answer.tried)
+    assert "2 pods are idle with it" in answer.summary
+
+
+def test_who_leaves_fewer_pods_idle_is_taken_before_who_leaves_less_unread() -> None:
+    answer = pw.group.rollout({f"t{number}": 1 for number in range(6)}, 3, plays=1)
+    # Range gives the one partition of each topic to the same member.
+    assert answer.tried[0].idle == 2
+    assert answer.best.idle == 0
+    assert "Today's range leaves 2 pods idle" in answer.summary
+
+
+def test_plays_are_repeated_by_their_seed_and_differ_without_it() -> None:
+    asked: dict[str, Any] = {"start": "5s..40s", "plays": 2}
+    first, again, other = (pw.group.rollout({"t": 6}, 3, seed=seed, **asked).to_dict() for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_the_answer_has_the_fields_that_are_promised() -> None:
+    answer = pw.group.rollout({"t": 6}, 3, plays=2, records_per_s=10).to_dict()
+    assert isinstance(answer["summary"], str)
+    assert 0 <= answer["recommended"] < len(answer["candidates"]) == 12
+    for each in answer["candidates"]:
+        assert each["protocol"] in {"classic", "consumer"}
+        for figure in (
+            "unread_s",
+            "longest_unread_s",
+            "still_s_per_member",
+            "records_behind",
+            "records_read_twice",
+        ):
+            assert each[figure].keys() == {"median", "p95"}
+            assert each[figure]["median"] <= each[figure]["p95"]
+        assert isinstance(each["rebalances"], int)
+        assert isinstance(each["moved"], int)
+
+
+def test_no_play_begins_after_the_time_limit_but_each_candidate_has_one() -> None:
+    answer = pw.group.rollout({"t": 6}, 3, plays=500, time_limit_s=0)
+    assert [len(each.lived) for each in answer.tried] == [1] * 12
+
+
+def test_a_manifest_is_read_and_arguments_stand_above_it() -> None:
+    deployment = {
+        "kind": "Deployment",
+        "spec": {
+            "replicas": 4,
+            "minReadySeconds": 5,
+            "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+            "template": {
+                "spec": {
+                    "terminationGracePeriodSeconds": 20,
+                    "containers": [
+                        {"readinessProbe": {"periodSeconds": 3, "successThreshold": 2}},
+                        {"name": "side"},
+                    ],
+                }
+            },
+        },
+    }
+    told = read_manifest([{"kind": "Service"}, deployment])
+    assert (told.grace, told.ready) == ("0s..20s", "8s..11s")
+    answer = pw.group.rollout({"t": 4}, manifest=deployment, plays=1)
+    assert answer.workload == Deployment(4, 1, 0)
+    assert any(each.startswith("grace: 0s..20s") for each in answer.assumed)
+    assert pw.group.rollout({"t": 4}, 2, manifest=[deployment], max_surge=2, plays=1).workload == Deployment(
+        2, 2, 0
+    )
+    stateful = {
+        "kind": "List",
+        "items": [{"kind": "StatefulSet", "spec": {"replicas": 3, "updateStrategy": {}}}],
+    }
+    assert pw.group.rollout({"t": 4}, manifest=stateful, plays=1).workload == StatefulSet(3)
+
+
+@pytest.mark.parametrize(
+    ("documents", "sentence"),
+    [
+        ([], "no Deployment and no StatefulSet"),
+        ([{"kind": "Deployment"}, {"kind": "StatefulSet"}], "2 Deployments and StatefulSets"),
+        (
+            [{"kind": "StatefulSet", "spec": {"updateStrategy": {"type": "OnDelete"}}}],
+            "is not rolled by Kubernetes",
+        ),
+        (
+            [{"kind": "StatefulSet", "spec": {"updateStrategy": {"type": "Recreate"}}}],
+            "is not rolled by Kubernetes",
+        ),
+        ([{"kind": "Deployment", "spec": []}], "spec of the manifest's Deployment is an object"),
+        ([{"kind": "Deployment", "spec": {"replicas": "4"}}], "the manifest's replicas is a whole number"),
+        (["text", None, 7], "no Deployment and no StatefulSet"),
+    ],
+)
+def test_what_is_refused_of_a_manifest(documents: list[object], sentence: str) -> None:
+    with pytest.raises(PartwrightError, match=re.escape(sentence)):
+        read_manifest(documents)
+
+
+def test_every_client_has_a_line_or_a_reason_for_every_candidate() -> None:
+    for each in candidates():
+        lines = client_lines(each)
+        assert tuple(lines) == CLIENTS
+        assert all(lines.values())
+    assert client_lines(Candidate("consumer", "range", static=False))["java"] == [
+        "group.protocol=consumer",
+        "group.remote.assignor=range",
+    ]
+    assert (
+        client_lines(Candidate("classic", "sticky", static=False))["librdkafka"]
+        == "librdkafka does not have sticky"
+    )
+
+
+def lived(unread_ms: int, moved: int, *failures: str) -> Lived:
+    """A roll of which only that counts which a verdict looks at."""
+    return Lived(unread_ms, unread_ms, (0,), 1, moved, 0, 0.0, failures, 0, {})
+
+
+def test_the_least_unread_is_taken_and_of_equals_the_fewest_moves() -> None:
+    names = ("range", "sticky", "cooperative-sticky")
+    each = [lived(100_000, 50), lived(104_000, 10), lived(50_000, 0, "UNKNOWN_MEMBER_ID")]
+    tried = [
+        Tried(Candidate("classic", name, static=False), Deployment(2), (one,))
+        for name, one in zip(names, each, strict=True)
+    ]
+    assert recommended(tried, 0) == 1
+    assert recommended(tried[:1], None) == 0
+    assert recommended(tried[2:], None) == 0
+    answer = Rollout(tuple(tried), 1, 0, Deployment(2))
+    assert "4 % more than with today's range" in answer.summary
+    assert answer.steps() == [
+        "Change the assignor in two rolls: the first with sticky and range, the second with sticky alone."
+    ]
+
+
+def test_a_spread_is_the_median_and_what_95_of_100_do_not_exceed() -> None:
+    assert Spread.of(list(range(1, 101))) == Spread(50.5, 95)
+    assert Spread.of([]) == Spread(0, 0)
+    assert Spread.of([7]) == Spread(7, 7)
+
+
+def test_a_verdict_says_more_less_and_what_fails() -> None:
+    candidates_, workload = (
+        [Candidate("classic", name, static=False) for name in ("range", "sticky")],
+        Deployment(2),
+    )
+
+    def said(now: Lived, best: Lived) -> str:
+        tried = (Tried(candidates_[0], workload, (now,)), Tried(candidates_[1], workload, (best,)))
+        return Rollout(tried, 1, 0, workload).summary
+
+    assert "75 % less than with today's range" in said(lived(40_000, 5), lived(10_000, 5))
+    assert "50 % more than with today's range" in said(lived(10_000, 5), lived(15_000, 0))
+    assert "about as much as with today's range" in said(lived(10_000, 5), lived(10_100, 0))
+    failed = said(lived(10_000, 5, "GROUP_MAX_SIZE_REACHED"), lived(15_000, 0))
+    assert "Today's range, dynamic members fail: one ends with GROUP_MAX_SIZE_REACHED." in failed
+
+
+def test_how_far_behind_a_group_is_at_most() -> None:
+    from partwright.group.rollouts.play import _behind
+
+    seed = random.randrange(2**32)
+    drawn = random.Random(seed)
+    for _ in range(200):
+        gaps = [
+            (begun, begun + drawn.randint(1, 9))
+            for begun in (drawn.randint(0, 20) for _ in range(drawn.randint(0, 6)))
+        ]
+        at_each = [sum(at - begun for begun, ended in gaps if begun < at <= ended) for at in range(31)]
+        assert _behind(gaps) == max(at_each), seed
