@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -69,15 +70,21 @@ def topic() -> str:
     return f"topic-{uuid4().hex[:8]}"
 
 
+@contextmanager
 def lost_and_back(kafka: EmbeddedKafka, topic: str, broker: int) -> Iterator[None]:
-    """A broker is killed, and missed; then it comes back, and leads again what it led."""
+    """A broker is killed, and missed; then it comes back, and leads again what it led.
+
+    It comes back also where a test fails, for other tests use the same cluster.
+    """
     kafka.kill(broker)
-    wait_for("it is not missed", lambda: broker not in alive(kafka) | set(leaders(kafka, topic)))
-    yield
-    kafka.start(broker)
-    wait_for("it does not catch up", lambda: all(broker in each for each in in_sync(kafka, topic)))
-    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
-        admin.elect_leaders(ElectionType.PREFERRED).result(PATIENCE_S)
+    try:
+        wait_for("it is not missed", lambda: broker not in alive(kafka) | set(leaders(kafka, topic)))
+        yield
+    finally:
+        kafka.start(broker)
+        wait_for("it does not catch up", lambda: all(broker in each for each in in_sync(kafka, topic)))
+        with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
+            admin.elect_leaders(ElectionType.PREFERRED).result(PATIENCE_S)
 
 
 # Members in this order by their ids, and not in the order of the racks: without racks each would read elsewhere.
@@ -175,7 +182,7 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
     assert leaders(three, topic) == [each[0] for each in PLACED]
     assert by_java() == by_ours() == {1, 4}
     assert by_leader("b") == {1, 4}
-    for _ in lost_and_back(three, topic, 2):
+    with lost_and_back(three, topic, 2):
         # What broker 2 led is led by the next of its replicas, and the rack b leads nothing.
         assert leaders(three, topic) == [1, 3, 3, 1, 3, 3]
         assert by_java() == by_ours() == set(range(N))
@@ -197,7 +204,7 @@ def test_a_group_goes_on_where_its_coordinator_has_moved_to(three: EmbeddedKafka
         found = placement.Placement.of(pw.Cluster.from_kafka(servers, [GROUPS]), GROUPS)
         told = found.lost([leader])
         assert not told.offline
-        for _ in lost_and_back(three, GROUPS, leader):
+        with lost_and_back(three, GROUPS, leader):
             # All that the broker led has the leaders that we foretell; the coordinator is one of them.
             assert Counter(leaders(three, GROUPS)) == dict(told.leaders)
             after = coordinator(servers, group)
@@ -301,7 +308,7 @@ def test_the_main_job_loses_nothing_while_brokers_die_and_leaders_move(
         )
         try:
             assert run.until_held(servers, name, RECORDS // 8), run.lines
-            for _ in lost_and_back(three, name, 2):
+            with lost_and_back(three, name, 2):
                 # The write goes on by the two that are left.
                 assert set(leaders(three, name)) <= {1, 3}
             code = run.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -13,16 +14,16 @@ from kafka import KafkaProducer
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.client import refusal
+from partwright.kafka.client import Admin, refusal
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from partwright.kafka import EmbeddedKafka
-    from partwright.kafka.client import Admin
 
 live = [pytest.mark.slow, pytest.mark.broker]
 
@@ -253,26 +254,27 @@ class TestWithABroker:
             thread for thread in threading.enumerate() if thread.name.startswith("kafka-io-kafka-python")
         ]
 
-    def test_offsets_are_asked_for_until_each_partition_has_a_leader(
-        self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("code", [KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.OFFSET_NOT_AVAILABLE])
+    def test_offsets_are_asked_for_until_each_leader_knows_them(
+        self, code: int, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        topics.create_topic(broker.bootstrap_servers, "grown", 2)
+        name = f"grown-{code}"
+        topics.create_topic(broker.bootstrap_servers, name, 2)
         refusals = 1
-        listed = topics.offsets_of
+        answered = Admin.answer
 
-        def unwilling(admin: Admin, topic: str, partitions: range, spec: str) -> dict[int, int]:
+        def unwilling(admin: Admin, asked: Future[Any], operation: str, of: str) -> Any:
             nonlocal refusals
             refusals -= 1
             if refusals >= 0:
-                not_leader = KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)
-                raise refusal(admin.config, not_leader, "DESCRIBE", f"the topic {topic!r}")
-            return listed(admin, topic, partitions, spec)
+                raise refusal(admin.config, KafkaError(code), operation, of)
+            return answered(admin, asked, operation, of)
 
-        monkeypatch.setattr(topics, "offsets_of", unwilling)
-        assert topics.end_offsets(broker.bootstrap_servers, "grown") == {0: 0, 1: 0}
+        monkeypatch.setattr(Admin, "answer", unwilling)
+        assert topics.end_offsets(broker.bootstrap_servers, name) == {0: 0, 1: 0}
         refusals = 1000
-        with pytest.raises(BrokerError, match="Not leader for partition"):
-            topics.end_offsets(broker.bootstrap_servers, "grown", timeout=0.3)
+        with pytest.raises(BrokerError, match=re.escape(KafkaError(code).str())):
+            topics.end_offsets(broker.bootstrap_servers, name, timeout=0.3)
         assert refusals < 999
 
     def test_creation_waits_for_every_partition(
