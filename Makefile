@@ -1,7 +1,7 @@
 # Every command of partwright's developers; `make help` lists them.
 
 # What a shell may carry over from other work must not decide what is built or tested here.
-unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME CARGO_TARGET_DIR SPARK_HOME SPARK_CONF_DIR
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE CARGO_TARGET_DIR SPARK_HOME SPARK_CONF_DIR
 unexport PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS UV_PROJECT_ENVIRONMENT
 
 SHELL := /bin/sh

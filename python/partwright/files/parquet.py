@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -143,15 +144,19 @@ class ParquetRecords(Opened):
     ) -> Iterator[tuple[Column, ...]]:
         with whole(self._path, "Parquet file"):
             batches = reader.iter_batches(_BATCH, groups, list(dict.fromkeys(names)), use_threads=False)
-        while True:
-            try:
-                with whole(self._path, "Parquet file"):
-                    batch = next(batches)
-            except StopIteration:
-                return
-            self._read += batch.num_rows
-            # A name with a dot may also match what lies deeper under such a path.
-            yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
+
+        def following() -> pa.RecordBatch | None:
+            with whole(self._path, "Parquet file"):
+                return next(batches, None)
+
+        # The next batch is decoded while this one is looked at: neither holds Python's lock for long.
+        with ThreadPoolExecutor(1, "partwright-parquet") as ahead:
+            coming = ahead.submit(following)
+            while (batch := coming.result()) is not None:
+                coming = ahead.submit(following)
+                self._read += batch.num_rows
+                # A name with a dot may also match what lies deeper under such a path.
+                yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
 
     def _footer(self, new: str) -> tuple[Footer, int]:
         """The file's metadata with the new column, and its length without it."""
