@@ -56,7 +56,7 @@ _MEND = {
 }
 LEADERLESS = {5, 6, 9, 56, 74, 75, 78}
 """`LEADER_NOT_AVAILABLE`, `NOT_LEADER_OR_FOLLOWER`, `REPLICA_NOT_AVAILABLE`, `KAFKA_STORAGE_ERROR`,
-`FENCED_LEADER_EPOCH`, `UNKNOWN_LEADER_EPOCH` and `OFFSET_NOT_AVAILABLE`: a leader moves, has not been chosen yet, or does not
+`FENCED_LEADER_EPOCH`, `UNKNOWN_LEADER_EPOCH` and `OFFSET_NOT_AVAILABLE`: a leader moves, is not chosen yet, or does not
 know its high watermark yet. Java's Admin asks again after each of them."""
 # The errors of org.apache.kafka.common.errors.RetriableException that a new partition may return, and librdkafka's own.
 # Another broker may already report a broker as leader before that broker knows the topic.
