@@ -25,7 +25,7 @@ _COMMANDS = {
     "advise": "How many partitions a topic needs, and what more of them would cost.",
     "assign": "Who in a consumer group reads what, exactly as Kafka's own assignor decides.",
     "batch": "Simulate a producer's batches: records with their times in, batches and requests out.",
-    "broker": "The embedded single-node Kafka: start, status, stop.",
+    "broker": "The embedded Kafka, of one broker or several: start, stop.",
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
     "coordinator": "Where a consumer group's offsets are stored, and which broker coordinates it.",
     "copartition": "Do two topics or tables meet, and if not, why?",
