@@ -108,6 +108,8 @@ def test_each_step_of_a_move_is_what_the_leaders_client_gives(
 @pytest.mark.parametrize("assignor", EAGER)
 def test_a_client_that_assigns_as_java_does_lives_the_same_life(client: str, assignor: str) -> None:
     script = {"topics": TOPICS, "assignor": assignor, "events": "+3, x1, roll, orders+4, -1"}
+    # Their default session timeouts differ.
+    script["config"] = {"session.timeout.ms": 45_000}
     java, other = play(script), play({**script, "client": client})
     assert other.cost == java.cost
     for ours, theirs in zip(other.generations(), java.generations(), strict=True):
@@ -202,6 +204,24 @@ def test_a_leader_of_kafkajs_deals_out_its_own_topics() -> None:
     last = {topic for pairs in generations[-1]["assignment"].values() for topic, _ in pairs}
     assert (generations[0]["leader"], first) == ("c0", {"users"})
     assert (generations[-1]["leader"], last) == ("c1", {"orders"})
+
+
+@pytest.mark.parametrize(
+    ("client", "session_ms"),
+    [("java", 45_000), ("sarama", 10_000), ("kafka-go", 30_000), ("librdkafka@1.6", 10_000)],
+)
+def test_a_crashed_member_is_missed_after_its_own_clients_session(client: str, session_ms: int) -> None:
+    script: dict[str, Any] = {
+        "topics": TOPICS,
+        "client": client,
+        "events": "+2, x1",
+        "assignor": "roundrobin",
+    }
+    *_, missed = play(script).generations()
+    # The coordinator counts from the last heartbeat.
+    assert 60_000 + session_ms - 4_000 <= missed["at_ms"] <= 60_000 + session_ms + 4_000
+    *_, missed = play({**script, "config": {"session.timeout.ms": 20_000}}).generations()
+    assert 76_000 <= missed["at_ms"] <= 84_000
 
 
 def test_static_members_and_other_topics_are_told_to_the_leader(asked_of: list[dict[str, Any]]) -> None:
