@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from partwright._check import shown, unknown
 from partwright.assignors.mixed.clients import (
     DEFAULT_ASSIGNORS,
@@ -19,11 +21,15 @@ from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, short_name
 from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.errors import PartwrightError
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 __all__ = [
     "JAVA",
     "assignors_of_client",
     "has_static_members",
     "member_client",
+    "refuses_list",
     "session_timeout_ms",
     "speaks_kip_848",
 ]
@@ -69,6 +75,16 @@ def has_static_members(client: str) -> bool:
     name, at, version = client.partition("@")
     without = _NO_STATIC_MEMBERS.get(name, ())
     return without is not None and at + version not in without
+
+
+def refuses_list(client: str, assignors: Collection[str]) -> bool:
+    """Whether a client takes no list with these assignors, because it has cooperative-sticky and an eager one.
+
+    Examples:
+        >>> refuses_list("librdkafka", ["range", "cooperative-sticky"]), refuses_list("librdkafka", ["range"])
+        (True, False)
+    """
+    return client.partition("@")[0] in _REFUSES_BOTH and _COOPERATIVE in assignors and len(assignors) > 1
 
 
 def session_timeout_ms(client: str) -> int:
@@ -122,7 +138,7 @@ def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ..
             check_client("the member", name, at + version, each)
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}" if where else str(error), value=error.value) from None
-    if name in _REFUSES_BOTH and _COOPERATIVE in found and len(found) > 1:
+    if refuses_list(name, found):
         raise PartwrightError(
             f"{where}: {name} refuses {_COOPERATIVE} together with others ({', '.join(found)}): give one of them",
             value=name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from partwright.assignors.mixed.guess import guessed_client
+from partwright.assignors.mixed.guess import guessed_by_id, guessed_client
 from partwright.assignors.mixed.subscription import read_subscription
 from partwright.errors import BrokerError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
@@ -88,8 +88,8 @@ def any_group(
         kafka_config: See `consumer_group`.
 
     Returns:
-        `protocol` (classic or consumer), `assignor`, `topics` and `members`, each with `id`, `topics`, `owned` and
-        `instance_id`.
+        `protocol` (classic or consumer), `assignor`, `topics` and `members`, each with `id`, `topics`, `owned`,
+        `instance_id` and `client`, and `guessed`, see `consumer_group`.
 
     Raises:
         BrokerError: See `consumer_group`.
@@ -104,12 +104,14 @@ def any_group(
             return {"protocol": "classic", **_classic_group(admin, group, found)}
         read = sorted({place.topic for each in found.members for place in each.assignment.topic_partitions})
         counts = described(admin, read)
+    guesses = {each.member_id: guessed_by_id(each.client_id) for each in found.members}
     members = [
         {
             "id": each.member_id,
             "topics": read,
             "owned": [[place.topic, place.partition] for place in each.assignment.topic_partitions],
             "instance_id": each.group_instance_id,
+            "client": guesses[each.member_id].client,
         }
         for each in found.members
     ]
@@ -119,6 +121,7 @@ def any_group(
         "assignor": found.partition_assignor,
         "topics": topics,
         "members": members,
+        "guessed": {member: guess.why for member, guess in guesses.items()},
     }
 
 
