@@ -27,7 +27,6 @@ AT_A_BROKER = {
     "partwright.kafka.coordinators.coordinator",
     "partwright.kafka.embedded.EmbeddedKafka",
     "partwright.kafka.groups.any_group",
-    "partwright.kafka.groups.consumer_group",
     "partwright.kafka.metadata.live_cluster",
     "partwright.kafka.partitioners.ConfluentPartitioner",
     "partwright.kafka.records.TopicRecords",

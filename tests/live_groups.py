@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import partwright as pw
 from partwright.kafka import topics
-from partwright.kafka.groups import consumer_group
+from partwright.kafka.groups import any_group
 
 PATIENCE_S = 90
 START_S = 60
@@ -22,7 +22,7 @@ def settled(servers: str, group: str, members: int, *, all_read: bool = False) -
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
-            found = consumer_group(servers, group)
+            found = any_group(servers, group)
         except pw.BrokerError as error:
             found = {"members": [], "error": error}
         if len(found["members"]) == members:

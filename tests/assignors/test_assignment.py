@@ -504,7 +504,9 @@ def test_the_verdict_is_in_the_json_where_it_is_asked_for(tmp_path: Path) -> Non
     assert led["summary"] == verdict.text.replace("by range", "by java:range")
     _, lines, _ = run("-", "--jsonl", "--json", stdin=json.dumps(GROUP))
     assert json.loads(lines) == told
-    assert list(json.loads(run(str(file), "--leader", "all", "--json")[1])) == ["leaders"]
+    assert list(json.loads(run(str(file), "--leader", "all")[1])) == ["leaders"]
+    every = json.loads(run(str(file), "--leader", "all", "--json")[1])
+    assert list(every) == ["summary", "leaders"]
 
 
 def test_groups_come_a_line_each() -> None:

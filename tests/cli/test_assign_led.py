@@ -94,6 +94,57 @@ def test_a_leaders_answer_has_a_page(command: Command, refusal: Refusal) -> None
         assert f"--report shows one assignment: leave out {said}" in told
 
 
+@pytest.mark.parametrize(
+    ("clients", "assignor", "said"),
+    [
+        (
+            ("java", "sarama"),
+            "range",
+            "Each member gets the same partitions, whichever leads: any of 2 members may.",
+        ),
+        (("java",), "range", "Each member gets the same partitions, whichever leads: its only member may."),
+        (
+            ("java", "kafka-go"),
+            "range",
+            "Under a and b nobody gets anything, because the leader's client fails.",
+        ),
+    ],
+)
+def test_all_leaders_have_one_verdict(
+    command: Command, clients: tuple[str, ...], assignor: str, said: str
+) -> None:
+    code, out, _ = command("assign", group(*clients, assignor=assignor), "--leader", "all", "--json")
+    assert code == 0
+    assert said in json.loads(out)["summary"]
+
+
+def test_leaders_that_differ_are_counted(command: Command) -> None:
+    file = group("java", "sarama", "java", assignor="roundrobin", topics={"t": 12})
+    found = json.loads(command("assign", file, "--leader", "all", "--json")[1])
+    answers = {json.dumps(each["assignment"]) for each in found["leaders"].values()}
+    assert len(answers) == 2
+    assert found["summary"] == "The leader matters: 3 members would give 2 different assignments."
+
+
+def test_clients_have_one_verdict_in_json_and_on_top(command: Command) -> None:
+    file = group("java", "java", "java", assignor="roundrobin", topics={"t": 12})
+    code, out, _ = command("assign", file, "--clients", "--json")
+    found = json.loads(out)
+    different = [each["client"] for each in found["clients"] if each["answer"].startswith("other")]
+    assert code == 0
+    assert list(found) == ["summary", "clients"]
+    assert different
+    assert all(client in found["summary"].partition(";")[0] for client in different)
+    assert "other partitions than Java" in found["summary"]
+    _, out, _ = command("assign", file, "--clients")
+    # A mark stands before a verdict that something fails.
+    assert found["summary"] in out.decode().splitlines()[0]
+    same = json.loads(
+        command("assign", group("java", assignor="cooperative-sticky"), "--clients", "--json")[1]
+    )
+    assert "the same partitions as Java" in same["summary"]
+
+
 def test_a_roll_says_its_steps(command: Command) -> None:
     file = group("java", "java", "java", assignor="roundrobin")
     code, out, err = command("assign", file, "--roll-to", "sarama")
@@ -105,6 +156,7 @@ def test_a_roll_says_its_steps(command: Command) -> None:
     code, out, _ = command("assign", file, "--roll-to", "sarama", "--json")
     found = json.loads(out)
     assert (code, found["to"]) == (0, "sarama")
+    assert found["summary"].startswith("Safe: no step of a roll to sarama stops a reader. Leader last: ")
     assert [each["order"] for each in found["orders"]] == ["leader last", "leader first"]
     assert [step["replaced"] for step in found["orders"][0]["steps"]] == ["b", "c", "a"]
     code, out, _ = command("assign", group("java", "java"), "--roll-to", "kafka-go")

@@ -53,6 +53,22 @@ def test_the_recommended_candidate_is_marked_without_bold_type_too(command: Comm
     assert found["candidates"][found["recommended"]]["assignor"] in marked[0]
 
 
+def test_a_client_has_its_own_candidates_and_names(command: Command) -> None:
+    import partwright as pw
+
+    code, out, _ = command(*ASKED, "--client", "sarama", "--json")
+    assert code == 0
+    assert json.loads(out) == pw.group.rollout({"t": 6}, 3, client="sarama", plays=2).to_dict()
+    code, out, _ = command(*ASKED, "--client", "kafkajs")
+    text = out.decode()
+    assert code == 0
+    assert "partitionAssigners: [PartitionAssigners.roundRobin]" in text
+    assert "librdkafka" not in text
+    assert (
+        "Not played: KIP-848: kafkajs does not have it; static members: kafkajs does not have them." in text
+    )
+
+
 def test_a_manifest_says_what_options_do_not(command: Command) -> None:
     pytest.importorskip("yaml")
     Path("m.yaml").write_text(MANIFEST, encoding="utf-8")
@@ -68,6 +84,7 @@ def test_a_manifest_says_what_options_do_not(command: Command) -> None:
     ("given", "sentence"),
     [
         (["--topic", "t=3"], "the deployment has (--replicas N, or --manifest FILE)"),
+        (["--topic", "t=3", "--replicas", "2", "--client", "sarma"], "did you mean 'sarama'"),
         (["--topic", "t=3", "--replicas", "2", "--start", "soon"], "--start is a time, 20s"),
         (
             ["--topic", "t=3", "--replicas", "2", "--max-surge", "2x"],

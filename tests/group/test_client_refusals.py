@@ -31,6 +31,8 @@ TOPICS = {"orders": 7, "users": 4}
         ({"client": "sarama@1.27", "assignor": "sticky"}, "sticky has no answers for sarama@1.27"),
         ({"client": "kafkajs", "assignor": "RoundRobin"}, "there is no assignor 'RoundRobin'"),
         ({"client": "librdkafka", "assignor": ["range", "cooperative-sticky"]}, "librdkafka refuses"),
+        ({"client": "kafka-go", "static": True}, "kafka-go does not have static members, and 'c1' is its"),
+        ({"client": "kafka-python@2.2", "static": True}, "kafka-python@2.2 does not have static members"),
         (
             {"assignor": "RoundRobinAssigner"},
             "the member is of java, which has no assignor 'RoundRobinAssigner'",

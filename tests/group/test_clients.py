@@ -108,6 +108,8 @@ def test_each_step_of_a_move_is_what_the_leaders_client_gives(
 @pytest.mark.parametrize("assignor", EAGER)
 def test_a_client_that_assigns_as_java_does_lives_the_same_life(client: str, assignor: str) -> None:
     script = {"topics": TOPICS, "assignor": assignor, "events": "+3, x1, roll, orders+4, -1"}
+    # Their default session timeouts differ.
+    script["config"] = {"session.timeout.ms": 45_000}
     java, other = play(script), play({**script, "client": client})
     assert other.cost == java.cost
     for ours, theirs in zip(other.generations(), java.generations(), strict=True):
@@ -134,6 +136,54 @@ def test_java_on_the_wire_lives_as_java_in_the_core(
     for ours, theirs in zip(on_the_wire.generations(), in_the_core.generations(), strict=True):
         assert {name: ours[name] for name in theirs} == theirs
         assert ours["assignor"] in (f"java:{assignor}", None)
+
+
+def given_up(client: str, assignors: list[str]) -> set[int]:
+    """What the first member stops reading when a second one joins."""
+    script = {"topics": {"t": 6}, "client": client, "assignor": assignors, "events": "+1, +1"}
+    spans = play(script).ownership().to_pylist()
+    return {each["partition"] for each in spans if each["member"] == "c1" and each["to_ms"] is not None}
+
+
+@pytest.mark.parametrize(
+    ("client", "assignors", "count"),
+    [
+        ("java", ["cooperative-sticky"], 3),
+        ("java", ["cooperative-sticky", "range"], 6),
+        ("sarama", ["cooperative-sticky"], 3),
+        ("sarama", ["cooperative-sticky", "range"], 6),
+        ("franz-go", ["cooperative-sticky", "range"], 3),
+        ("franz-go@1.21", ["cooperative-sticky", "range"], 3),
+        ("franz-go", ["range", "cooperative-sticky"], 6),
+    ],
+)
+def test_whether_a_member_keeps_its_partitions_is_its_own_clients_rule(
+    client: str, assignors: list[str], count: int
+) -> None:
+    # Real members do the same: tests/kafka/test_go_members.py.
+    assert len(given_up(client, assignors)) == count
+
+
+def test_a_member_of_franz_go_gives_up_late_when_the_assignor_becomes_an_eager_one() -> None:
+    events: list[dict[str, Any]] = [
+        {"at_ms": 0, "join": "a", "assignor": ["cooperative-sticky", "range"]},
+        {"at_ms": 60_000, "join": "b", "assignor": ["range"]},
+    ]
+    script: dict[str, Any] = {"topics": {"t": 6}, "client": "franz-go"}
+    timeline = play({**script, "events": events})
+    assert timeline.protocols() == ["cooperative-sticky", "range"]
+    # It has kept them until it takes what it is given, and then nobody asks for a second rebalance.
+    first = [each for each in timeline.ownership().to_pylist() if each["member"] == "a"]
+    (second, _) = [each["at_ms"] for each in timeline.generations()][::-1]
+    assert all(each["to_ms"] is None or each["to_ms"] >= second for each in first)
+    # From then on it is as eager as any.
+    events += [{"at_ms": 120_000, "join": "c", "assignor": ["range"]}]
+    spans = play({**script, "events": events}).ownership().to_pylist()
+    assert not [
+        each
+        for each in spans
+        if each["member"] == "a" and each["from_ms"] < 120_000 and each["to_ms"] is None
+    ]
 
 
 def test_a_member_joins_only_if_all_have_an_assignor_in_common() -> None:
@@ -202,6 +252,24 @@ def test_a_leader_of_kafkajs_deals_out_its_own_topics() -> None:
     last = {topic for pairs in generations[-1]["assignment"].values() for topic, _ in pairs}
     assert (generations[0]["leader"], first) == ("c0", {"users"})
     assert (generations[-1]["leader"], last) == ("c1", {"orders"})
+
+
+@pytest.mark.parametrize(
+    ("client", "session_ms"),
+    [("java", 45_000), ("sarama", 10_000), ("kafka-go", 30_000), ("librdkafka@1.6", 10_000)],
+)
+def test_a_crashed_member_is_missed_after_its_own_clients_session(client: str, session_ms: int) -> None:
+    script: dict[str, Any] = {
+        "topics": TOPICS,
+        "client": client,
+        "events": "+2, x1",
+        "assignor": "roundrobin",
+    }
+    *_, missed = play(script).generations()
+    # The coordinator counts from the last heartbeat.
+    assert 60_000 + session_ms - 4_000 <= missed["at_ms"] <= 60_000 + session_ms + 4_000
+    *_, missed = play({**script, "config": {"session.timeout.ms": 20_000}}).generations()
+    assert 76_000 <= missed["at_ms"] <= 84_000
 
 
 def test_static_members_and_other_topics_are_told_to_the_leader(asked_of: list[dict[str, Any]]) -> None:

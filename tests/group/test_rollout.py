@@ -10,6 +10,7 @@ import pytest
 
 import partwright as pw
 from partwright.errors import PartwrightError
+from partwright.group import play
 from partwright.group.durations import read_duration
 from partwright.group.kubernetes import Deployment, PodTimes, StatefulSet, read_workload
 from partwright.group.rollouts.answer import Rollout, Spread, Tried, recommended
@@ -118,6 +119,21 @@ def test_percentages_are_rounded_as_kubernetes_does(
         ({"records_per_s": -1}, "records_per_s is a number from 0 to 1e"),
         ({"records_per_s": float("nan")}, "records_per_s is a number from 0 to 1e"),
         ({"subscriptions": [["t"]]}, "there are subscriptions of 1 pods, and 3 replicas"),
+        ({"client": "sarma"}, "there is no client 'sarma' in a rollout: did you mean 'sarama'"),
+        (
+            {"client": ["java", "sarama"]},
+            "client is one for all pods or one for each, and there are 2 clients for 3",
+        ),
+        ({"client": 7}, "client is a name"),
+        ({"client": ["java", "java", "kafkajs"]}, "java and kafkajs have no assignor in common"),
+        (
+            {"client": "sarama", "config": {"group.protocol": "consumer"}},
+            "group.protocol is consumer, and sarama does not speak KIP-848",
+        ),
+        (
+            {"client": "librdkafka", "config": {"partition.assignment.strategy": "sticky"}},
+            "librdkafka, which has no assignor 'sticky'",
+        ),
         ({"manifest": {"kind": "Service"}}, "the manifest has no Deployment and no StatefulSet"),
     ],
 )
@@ -156,6 +172,117 @@ def test_a_static_member_is_unread_while_it_is_away_and_nothing_moves() -> None:
     assert static.longest_unread_s.median == pytest.approx(22, rel=0.01)
     assert (static.rebalances, static.moved) == (0, 0)
     assert static.still_s.median < 0.1
+
+
+@pytest.mark.parametrize(
+    ("client", "assignors", "has_static", "speaks_kip_848"),
+    [
+        ("java", ["range", "roundrobin", "sticky", "cooperative-sticky"], True, True),
+        ("librdkafka", ["range", "roundrobin", "cooperative-sticky"], True, True),
+        ("librdkafka@1.6", ["range", "roundrobin", "cooperative-sticky"], True, False),
+        ("sarama", ["range", "roundrobin", "sticky", "cooperative-sticky"], True, False),
+        ("sarama@1.27", ["roundrobin"], False, False),
+        ("franz-go", ["range", "roundrobin", "sticky", "cooperative-sticky"], True, True),
+        ("kafka-go", ["range", "roundrobin"], False, False),
+        ("kafkajs", ["RoundRobinAssigner"], False, False),
+        ("kafka-python", ["range", "roundrobin", "sticky", "cooperative-sticky"], True, False),
+        ("kafka-python@2.2", ["range", "roundrobin", "sticky"], False, False),
+        ("aiokafka", ["range", "roundrobin", "sticky"], True, False),
+    ],
+)
+def test_the_candidates_are_what_the_client_has(
+    client: str, assignors: list[str], has_static: bool, speaks_kip_848: bool
+) -> None:
+    answer = pw.group.rollout({"t": 6}, 3, client=client, plays=1)
+    asked = [each.candidate for each in answer.tried]
+    assert sorted({each.assignor for each in asked if each.protocol == "classic"}) == sorted(assignors)
+    assert {each.static for each in asked} == ({False, True} if has_static else {False})
+    assert any(each.protocol == "consumer" for each in asked) == speaks_kip_848
+    said = "; ".join(answer.left_out)
+    assert ("KIP-848" in said, "static members" in said) == (not speaks_kip_848, not has_static)
+    assert not any(each.failures for each in answer.tried)
+    # Of the range of so old a sarama, which is its default, nothing is known.
+    assert (answer.today is None) == (client == "sarama@1.27")
+    (told,) = answer.settings().items()
+    assert told[0] == client
+    assert isinstance(told[1], list)
+    # Every candidate that is played has its lines under the client's own names, which name no other client's.
+    for each in asked:
+        lines = client_lines(each, [client])[client]
+        assert isinstance(lines, list), lines
+    assert answer.to_dict()["clients"] == [client]
+
+
+def test_a_leader_of_another_client_assigns_in_the_roll() -> None:
+    asked: dict[str, Any] = {"plays": 1, "config": {"partition.assignment.strategy": "roundrobin"}}
+    topics = {"a": 11, "b": 3}
+    java, go = (pw.group.rollout(topics, 4, client=client, **asked) for client in ("java", "kafka-go"))
+    assert java.today is not None
+    assert go.today is not None
+    # kafka-go begins each topic at the first member.
+    idle = [play(each.tried[each.today].lived[0].played) for each in (java, go)]
+    sizes = [sorted(len(pairs) for pairs in next(each.generations())["assignment"].values()) for each in idle]
+    assert sizes == [[3, 3, 4, 4], [2, 4, 4, 4]]
+
+
+def test_pods_of_several_clients_have_the_candidates_that_all_can_run() -> None:
+    clients = ["java", "sarama", "aiokafka"]
+    answer = pw.group.rollout({"t": 6}, 3, client=clients, plays=1)
+    labels = [each.candidate.label for each in answer.tried]
+    assert labels == [
+        f"{name}, {kind} members"
+        for kind in ("dynamic", "static")
+        for name in ("range", "roundrobin", "sticky")
+    ]
+    assert answer.left_out == ("KIP-848: sarama and aiokafka do not have it",)
+    assert list(answer.settings()) == clients
+    script = answer.best.lived[0].played
+    assert [event["client"] for event in script["events"][:3]] == clients
+
+
+def test_a_static_member_needs_a_session_of_its_own_clients_length() -> None:
+    asked: dict[str, Any] = {"kind": "StatefulSet", "start": 10, "grace": 2, "plays": 1}
+    for client, session_ms in (("sarama", 30_000), ("aiokafka", 30_000), ("java", None)):
+        answer = pw.group.rollout({"t": 6}, 3, client=client, **asked)
+        static = [each for each in answer.tried if each.candidate.static]
+        assert {each.candidate.config.get("session.timeout.ms") for each in static} <= {session_ms, None}
+        assert all(each.rebalances == 0 for each in static)
+    lines = client_lines(
+        static_range := Candidate("classic", "range", static=True, config={"session.timeout.ms": 30_000})
+    )
+    assert static_range.static
+    assert "config.Consumer.Group.Session.Timeout = 30000 * time.Millisecond" in lines["sarama"]
+
+
+@pytest.mark.parametrize(
+    ("clients", "told"),
+    [
+        (
+            (),
+            "librdkafka and kafka-python refuse a list of both: stop all consumers of librdkafka and kafka-python",
+        ),
+        (
+            ("librdkafka",),
+            "librdkafka refuses a list of both, cooperative-sticky and range: stop all consumers",
+        ),
+        (
+            ("java", "librdkafka"),
+            "librdkafka refuses a list of both: stop all consumers of librdkafka in between",
+        ),
+        (
+            ("sarama",),
+            "the first with cooperative-sticky and range, the second with cooperative-sticky alone.",
+        ),
+    ],
+)
+def test_how_to_change_over_depends_on_the_client(clients: tuple[str, ...], told: str) -> None:
+    tried = tuple(
+        Tried(Candidate("classic", name, static=False), Deployment(2), (lived(1, 1),))
+        for name in ("range", "cooperative-sticky")
+    )
+    (step,) = Rollout(tried, 1, 0, Deployment(2), clients=clients).steps()
+    assert told in step
+    assert ("Change the assignor in two rolls" in step) == (clients != ("librdkafka",))
 
 
 def test_a_session_that_is_too_short_is_lengthened_for_static_members() -> None:

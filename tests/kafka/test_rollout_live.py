@@ -90,6 +90,9 @@ def test_a_live_group_is_rolled_as_it_is(group: tuple[str, str, str]) -> None:
         "rollout", f"kafka://{servers}", "--group", name, "--kind", "StatefulSet", "--plays", "1", "--json"
     )
     today = found["candidates"][found["today"]]
+    # The client ids of these members are librdkafka's default, and so are the candidates and the lines.
+    assert found["clients"] == ["librdkafka"]
+    assert set(found["settings"]) <= {"librdkafka", "broker"}
     assert (today["protocol"], today["static"]) == (protocol, True)
     assert today["assignor"] == ("cooperative-sticky" if protocol == "classic" else "uniform")
     # Three pods with two partitions each, away for 12 s in turn, and a second at most until their polls have them back.
@@ -101,6 +104,8 @@ def test_a_live_group_is_rolled_as_it_is(group: tuple[str, str, str]) -> None:
         "3",
         "--kind",
         "StatefulSet",
+        "--client",
+        "librdkafka",
         "--plays",
         "1",
         "--json",

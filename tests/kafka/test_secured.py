@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 import partwright as pw
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.coordinators import coordinator
-from partwright.kafka.groups import consumer_group
+from partwright.kafka.groups import any_group
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_functions_take_a_file_or_a_dict(kafka: EmbeddedKafka, file: Path) -> No
     assert sum(topics.beginning_offsets(server, "orders", kafka_config=file).values()) == 0
     assert len(pw.Cluster.from_kafka(server, kafka_config=file).topics) >= 2
     assert coordinator(server, "billing", kafka_config=file)["leader"]["id"] == 1
-    assert len(consumer_group(server, "billing", kafka_config=file)["members"]) == 1
+    assert len(any_group(server, "billing", kafka_config=file)["members"]) == 1
     assert (
         sum(len(each.keys) for each in TopicRecords(server, "orders", kafka_config=file).batches()) == RECORDS
     )

@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.assignors.collapsed_rows import row_of
-from partwright.assignors.mixed.guess import Guess, by_client_id, guesses_said
+from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
 from partwright.assignors.tool_output import read_tool
 from partwright.errors import PartwrightError
 
@@ -201,11 +201,7 @@ def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...
         return ()
     for member in group["members"]:
         said = client_ids.get(member["id"], "")
-        own = (
-            f"its own client id {said!r}, which says nothing"
-            if said
-            else "nothing: the text lacks its client id"
-        )
-        guess = guesses.setdefault(member["id"], Guess("java", own))
+        own = guessed_by_id(said) if said else Guess("java", "nothing: the text lacks its client id")
+        guess = guesses.setdefault(member["id"], own)
         member["client"] = guess.client
     return tuple(guesses_said(guesses[member["id"]] for member in group["members"]))

@@ -16,7 +16,13 @@ from partwright._check import MOST_INT, MOST_LONG, object_fields, shown, whole
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config, is_text
-from partwright.group.member_client import JAVA, assignors_of_client, member_client
+from partwright.group.member_client import (
+    JAVA,
+    assignors_of_client,
+    has_static_members,
+    member_client,
+    session_timeout_ms,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +32,7 @@ __all__ = ["BrokerConfigs", "MemberConfigs", "read_configs"]
 _STRATEGY, _REMOTE = "partition.assignment.strategy", "group.remote.assignor"
 _AUTO_COMMIT = "enable.auto.commit"
 _NUMBERS = {
-    "session.timeout.ms": "session_timeout_ms",
+    "session.timeout.ms": "session_ms",
     "heartbeat.interval.ms": "heartbeat_interval_ms",
     "max.poll.interval.ms": "max_poll_interval_ms",
     "auto.commit.interval.ms": "auto_commit_interval_ms",
@@ -51,7 +57,7 @@ class MemberConfigs:
 
     Attributes:
         protocol: classic or consumer.
-        session_timeout_ms: `session.timeout.ms`, of the classic protocol.
+        session_ms: `session.timeout.ms`, of the classic protocol; None for the client's default.
         heartbeat_interval_ms: `heartbeat.interval.ms`, of the classic protocol.
         max_poll_interval_ms: `max.poll.interval.ms`.
         auto_commit_interval_ms: `auto.commit.interval.ms`.
@@ -71,7 +77,7 @@ class MemberConfigs:
     """
 
     protocol: str = "classic"
-    session_timeout_ms: int = 45_000
+    session_ms: int | None = None
     heartbeat_interval_ms: int = 3000
     max_poll_interval_ms: int = 300_000
     auto_commit_interval_ms: int = 5000
@@ -88,6 +94,11 @@ class MemberConfigs:
     remote_assignor: str | None = None
     instance_id: str | None = None
     member_id: str | None = None
+
+    @property
+    def session_timeout_ms(self) -> int:
+        """`session.timeout.ms`: the one that is set, or the client's default."""
+        return session_timeout_ms(self.client) if self.session_ms is None else self.session_ms
 
     def changed(self, where: str, event: Mapping[str, object]) -> MemberConfigs:
         """The settings of a member that an event starts: the previous ones, changed by the event.
@@ -114,7 +125,14 @@ class MemberConfigs:
         if "assignor" in event:
             key = _REMOTE if self.protocol == "consumer" else _STRATEGY
             config = {**config, key: event["assignor"]}
-        return replace(_with(self, config, f"{where}: ", event.get("client")), **told)
+        made = replace(_with(self, config, f"{where}: ", event.get("client")), **told)
+        if made.instance_id is not None and not has_static_members(made.client):
+            raise PartwrightError(
+                f"{where}: {made.client} does not have static members, and {made.instance_id!r} is its instance_id: "
+                "leave it out, or take another client",
+                value=made.client,
+            )
+        return made
 
     def _batch_ms(self, record_ms: float) -> int:
         """How long an application takes for as many records as one poll returns at most."""

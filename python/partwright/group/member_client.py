@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from partwright._check import shown, unknown
 from partwright.assignors.mixed.clients import (
     DEFAULT_ASSIGNORS,
@@ -19,13 +21,80 @@ from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, short_name
 from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.errors import PartwrightError
 
-__all__ = ["JAVA", "assignors_of_client", "member_client"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = [
+    "JAVA",
+    "assignors_of_client",
+    "has_static_members",
+    "member_client",
+    "refuses_list",
+    "session_timeout_ms",
+    "speaks_kip_848",
+]
 
 JAVA = "java"
 _COOPERATIVE = "cooperative-sticky"
 _KIP_848 = {"java": ("",), "librdkafka": ("", "@2.6.0"), "franz-go": ("", "@1.21", "@1.20")}
 """The clients that speak the protocol of KIP-848, with the versions of them that do."""
+_NO_STATIC_MEMBERS = {"kafka-go": None, "kafkajs": None, "sarama": ("@1.27",), "kafka-python": ("@2.2",)}
+"""The clients without `group.instance.id` (KIP-345): all versions of them, or these."""
 _REFUSES_BOTH = ("librdkafka", "kafka-python")
+_SESSION_MS = 45_000
+_SESSIONS_MS = {
+    "sarama": 10_000,
+    "kafka-go": 30_000,
+    "kafkajs": 30_000,
+    "aiokafka": 10_000,
+    "librdkafka@1.6": 10_000,
+    "kafka-python@2.2": 10_000,
+}
+"""The default session timeouts that are not Java's, by client: `Consumer.Group.Session.Timeout`, `SessionTimeout`,
+`sessionTimeout`, `session_timeout_ms` and (before KIP-735) `session.timeout.ms`."""
+
+
+def speaks_kip_848(client: str) -> bool:
+    """Whether a client, with its `@VERSION` if it has one, speaks the protocol of KIP-848.
+
+    Examples:
+        >>> speaks_kip_848("librdkafka"), speaks_kip_848("librdkafka@1.6"), speaks_kip_848("sarama")
+        (True, False, False)
+    """
+    name, at, version = client.partition("@")
+    return at + version in _KIP_848.get(name, ())
+
+
+def has_static_members(client: str) -> bool:
+    """Whether a client, with its `@VERSION` if it has one, can be a static member (KIP-345).
+
+    Examples:
+        >>> has_static_members("sarama"), has_static_members("sarama@1.27"), has_static_members("kafkajs")
+        (True, False, False)
+    """
+    name, at, version = client.partition("@")
+    without = _NO_STATIC_MEMBERS.get(name, ())
+    return without is not None and at + version not in without
+
+
+def refuses_list(client: str, assignors: Collection[str]) -> bool:
+    """Whether a client takes no list with these assignors, because it has cooperative-sticky and an eager one.
+
+    Examples:
+        >>> refuses_list("librdkafka", ["range", "cooperative-sticky"]), refuses_list("librdkafka", ["range"])
+        (True, False)
+    """
+    return client.partition("@")[0] in _REFUSES_BOTH and _COOPERATIVE in assignors and len(assignors) > 1
+
+
+def session_timeout_ms(client: str) -> int:
+    """The session timeout of a client that sets none.
+
+    Examples:
+        >>> session_timeout_ms("java"), session_timeout_ms("sarama@1.27")
+        (45000, 10000)
+    """
+    return _SESSIONS_MS.get(client, _SESSIONS_MS.get(client.partition("@")[0], _SESSION_MS))
 
 
 def member_client(given: object, where: str, protocol: str) -> str:
@@ -35,7 +104,7 @@ def member_client(given: object, where: str, protocol: str) -> str:
         PartwrightError: The client is unknown, or does not speak the protocol; nothing is known of its version.
     """
     client, version = client_of(given, where)
-    if protocol == "consumer" and version not in _KIP_848.get(client, ()):
+    if protocol == "consumer" and not speaks_kip_848(client + version):
         those = ", ".join(_KIP_848)
         raise PartwrightError(
             f"{where}: {client}{version} does not speak the protocol consumer (KIP-848), which {those} speak: let the "
@@ -69,7 +138,7 @@ def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ..
             check_client("the member", name, at + version, each)
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}" if where else str(error), value=error.value) from None
-    if name in _REFUSES_BOTH and _COOPERATIVE in found and len(found) > 1:
+    if refuses_list(name, found):
         raise PartwrightError(
             f"{where}: {name} refuses {_COOPERATIVE} together with others ({', '.join(found)}): give one of them",
             value=name,

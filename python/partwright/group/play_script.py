@@ -52,7 +52,9 @@ def play(
               `crash`, `restart` (closed, and started again `down_ms` later, with whatever `join` has), `stall` (does
               not poll `for_ms`), `subscribe` (to other `topics`), `assign` (a consumer that assigns itself
               `partitions`, pairs of a topic and a number), `add_partitions`, `create_topic` (numbers by topic),
-              `delete_topic`, `move_coordinator` (true), and `commit` (as of `generation`). Or a short form as text:
+              `delete_topic`, `move_coordinator` (true), `broker` (one goes that leads these partitions, lists of
+              numbers by topic; they have no leader for `election_ms`, 9300, and then the coordinator moves if it
+              `coordinates`), and `commit` (as of `generation`). Or a short form as text:
               `+3, -1, x1, roll, t+4`, one word every `every_ms` (60000), with members down for `down_ms` (5000) in a
               roll.
             * `protocol`: classic (the default) or consumer (KIP-848).
@@ -70,9 +72,9 @@ def play(
               takes. A join may have its own.
             * `idle_topics`: names of topics in which no records come.
             * `latency_ms`: how long the coordinator's answers take (10).
-            * `poll_ms`, `down_ms` and `latency_ms` may be distributions as `partwright.batching` takes a broker's
-              latency, `{"from": 200, "to": 900}` say. The first is drawn at each start of a member, the second at each
-              restart, the third once. `seed` (0) gives other draws.
+            * `poll_ms`, `down_ms`, `election_ms` and `latency_ms` may be distributions as `partwright.batching` takes a
+              broker's latency, `{"from": 200, "to": 900}` say. The first is drawn at each start of a member, the second
+              at each restart, the third at each broker that goes, the last once. `seed` (0) gives other draws.
             * `until_ms`: when the play ends; by default, when nothing moves any more.
         ownership: Whether to keep who read what from when to when, which `ownership` and `chart` need; a large group
             that rebalances often takes much memory for it.

@@ -51,6 +51,7 @@ class Script:
         instances: By member, its `group.instance.id`.
         assignors: Those that members name, in the order of the first mention.
         clients: The members' clients, in the same order.
+        leaderless: Partitions that have no leader for a time: topic, number, from when and to.
     """
 
     protocol: str
@@ -66,6 +67,7 @@ class Script:
     instances: dict[str, str | None]
     assignors: tuple[str, ...]
     clients: tuple[str, ...]
+    leaderless: tuple[tuple[str, int, int, int], ...]
 
 
 def read_script(given: Mapping[str, object]) -> Script:
@@ -122,6 +124,7 @@ def read_script(given: Mapping[str, object]) -> Script:
         story.members.instances,
         tuple(story.members.assignors),
         tuple(story.members.clients),
+        tuple(story.leaderless),
     )
 
 

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from partwright.group.configs import BrokerConfigs
 
-__all__ = ["EVENTS", "Event", "Story"]
+__all__ = ["ELECTION_MS", "EVENTS", "Event", "Story"]
 
+ELECTION_MS = 9_300
+"""How long a killed broker's partitions have no leader, as measured (docs/group.md): Kafka waits for
+`broker.session.timeout.ms`, 9 s by default, before it elects others."""
 _OPERATIONS = {"DEFAULT": None, "LEAVE_GROUP": True, "REMAIN_IN_GROUP": False}
 
 
@@ -36,6 +39,7 @@ class Story:
         poll_ms: How long members take from one poll to the next by default.
         polls_ms: By member, the same if its events say something else; None where `record_ms` decides.
         beside: Consumers that assign themselves partitions.
+        leaderless: Partitions that have no leader for a time: topic, number, from when and to.
         actions: When, and what, by the numbers of members and topics, in the order of the events.
     """
 
@@ -48,6 +52,7 @@ class Story:
     poll_ms: object = None
     polls_ms: dict[str, object] = field(default_factory=dict)
     beside: SelfAssigned = field(default_factory=SelfAssigned)
+    leaderless: list[tuple[str, int, int, int]] = field(default_factory=list)
     actions: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
 
@@ -248,6 +253,37 @@ def _move_coordinator(story: Story, event: Event) -> None:
     story.actions.append((event.at_ms, {"move": True}))
 
 
+def _broker(story: Story, event: Event) -> None:
+    where, at_ms = event.where, event.at_ms
+    coordinates = event.fields.get("coordinates", False)
+    if not isinstance(coordinates, bool):
+        raise PartwrightError(f"{where}: coordinates is true or false, not {shown(coordinates)}")
+    until_ms = at_ms + story.draws.time_ms(
+        event.fields.get("election_ms", ELECTION_MS), "election_ms", f"{where}: "
+    )
+    if not isinstance(event.subject, Mapping) or not event.subject:
+        raise PartwrightError(
+            f'{where}: broker has the partitions that it leads, by topic, as {{"t": [0, 3]}}, '
+            f"not {shown(event.subject)}"
+        )
+    led = [
+        _pair(story, where, (topic, number))
+        for topic, numbers in event.subject.items()
+        for number in listed(numbers, f"{where}: partitions of {topic}")
+    ]
+    for topic, number, _, before_ms in story.leaderless:
+        if (topic, number) in led and before_ms > at_ms:
+            raise PartwrightError(
+                f"{where}: {topic}-{number} has no leader until {before_ms} ms: let it go later"
+            )
+    led = list(dict.fromkeys(led))
+    story.leaderless += [(topic, number, at_ms, until_ms) for topic, number in led]
+    places = [(story.topics.number_of(topic), number) for topic, number in led]
+    story.actions += [(at_ms, {"leaders": (places, False)}), (until_ms, {"leaders": (places, True)})]
+    if coordinates:
+        story.actions.append((until_ms, {"move": True}))
+
+
 _MEMBER = (
     "topics",
     "instance_id",
@@ -273,5 +309,6 @@ EVENTS: dict[str, tuple[tuple[str, ...], Callable[[Story, Event], None]]] = {
     "create_topic": ((), _create_topic),
     "delete_topic": ((), _delete_topic),
     "move_coordinator": ((), _move_coordinator),
+    "broker": (("election_ms", "coordinates"), _broker),
     "commit": (("generation",), _commit),
 }

@@ -68,7 +68,7 @@ class ScriptTopics:
         if key not in self._lists:
             for name in names:
                 self.mention(name, where)
-            self._lists[key] = [self._number_of(name) for name in dict.fromkeys(names)]
+            self._lists[key] = [self.number_of(name) for name in dict.fromkeys(names)]
         return self._lists[key]
 
     def count_of(self, where: str, name: object) -> int:
@@ -85,7 +85,7 @@ class ScriptTopics:
         """A topic has so many partitions from now on, or is gone: its number with them."""
         self.now[name] = count
         self.refuse_too_many(f"{where}: ")
-        return self._number_of(name), count
+        return self.number_of(name), count
 
     def refuse_too_many(self, where: str) -> None:
         """Refuses more partitions than can be played."""
@@ -98,7 +98,8 @@ class ScriptTopics:
                 f"{where}topics {one!r} and {other!r} cannot stand side by side: Kafka's metrics write '.' as '_'"
             )
 
-    def _number_of(self, name: str) -> int:
+    def number_of(self, name: str) -> int:
+        """A topic's number, in the order of the first mention."""
         return self._numbers[name]
 
 

@@ -268,6 +268,24 @@ class Timeline:
         readings = self._timeline.unread()
         return [self._partition(place) for place in readings]
 
+    def without_leader(self) -> list[Json]:
+        """From when to when which partition had no leader, because its broker was gone: it counts as unread meanwhile.
+
+        Returns:
+            `partition` (`topic-0`), `from_ms` and `to_ms`, in the order of the script.
+
+        Examples:
+            >>> from partwright.group import play
+            >>> events = [{"at_ms": 0, "join": "c1"}, {"at_ms": 60000, "broker": {"t": [1]}, "election_ms": 700}]
+            >>> timeline = play({"topics": {"t": 2}, "events": events})
+            >>> timeline.without_leader(), timeline.unowned_ms
+            ([{'partition': 't-1', 'from_ms': 60000, 'to_ms': 60700}], {'t-0': 0, 't-1': 700})
+        """
+        return [
+            {"partition": f"{topic}-{number}", "from_ms": from_ms, "to_ms": to_ms}
+            for topic, number, from_ms, to_ms in self._script.leaderless
+        ]
+
     def failures(self) -> list[Json]:
         """The members that ended with an error: `at_ms`, `member` and `error`.
 
@@ -285,14 +303,18 @@ class Timeline:
     def to_dict(self) -> Json:
         """As in `partwright group --json`.
 
-        `generations`, `moved` and `unowned_ms`, and, if there are any, `failures` and `commits`.
+        `generations`, `moved` and `unowned_ms`, and, if there are any, `without_leader`, `failures` and `commits`.
         """
         found: Json = {
             "generations": list(self.generations()),
             "moved": self.moved,
             "unowned_ms": self.unowned_ms,
         }
-        more = {"failures": self.failures(), "commits": self.commits()}
+        more = {
+            "without_leader": self.without_leader(),
+            "failures": self.failures(),
+            "commits": self.commits(),
+        }
         return {**found, **{name: those for name, those in more.items() if those}}
 
     def chart(self, width: int = 100) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from partwright.assignors.mixed.guess import guessed_client
+from partwright.assignors.mixed.guess import guessed_by_id, guessed_client
 from partwright.assignors.mixed.subscription import read_subscription
 from partwright.errors import BrokerError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from partwright.assignors.mixed.subscription import Subscription
     from partwright.kafka.connection.given import KafkaConfigLike
 
-__all__ = ["Told", "any_group", "consumer_group", "described_group", "group_offsets"]
+__all__ = ["Told", "any_group", "described_group", "group_offsets"]
 
 
 class Told(NamedTuple):
@@ -39,39 +39,6 @@ class Told(NamedTuple):
     guess: Guess
 
 
-def consumer_group(
-    bootstrap: str | None,
-    group: str,
-    *,
-    timeout: float = TIMEOUT_S,
-    kafka_config: KafkaConfigLike = None,
-) -> Json:
-    """A stable group of the classic protocol, as `partwright.assign` takes one.
-
-    Args:
-        bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
-        group: The group's id.
-        timeout: Seconds to wait for the broker, and again for each of its answers.
-        kafka_config: The client configuration.
-
-    Returns:
-        `assignor` (the one that the group runs), `topics` (the existing ones that members subscribe to or read) and
-        `members`, in the coordinator's order: `id`, `topics`, `owned` (what it reads), `generation`, the same for all,
-        `instance_id`, `rack` and `client`. A broker does not know the client: `guessed` gives the evidence for it by
-        member.
-
-    Raises:
-        BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, its members are not
-            consumers, or it uses the protocol of KIP-848, whose subscriptions this client does not report.
-
-    Examples:
-        >>> consumer_group("127.0.0.1:9092", "billing")["assignor"]
-        'range'
-    """
-    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
-        return _classic_group(admin, group, _described(admin, group))
-
-
 def any_group(
     bootstrap: str | None,
     group: str,
@@ -82,34 +49,39 @@ def any_group(
     """A stable group of either protocol; under KIP-848, members count as subscribed to all topics that the group reads.
 
     Args:
-        bootstrap: See `consumer_group`.
-        group: See `consumer_group`.
-        timeout: See `consumer_group`.
-        kafka_config: See `consumer_group`.
+        bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
+        group: The group's id.
+        timeout: Seconds to wait for the broker, and again for each of its answers.
+        kafka_config: The client configuration.
 
     Returns:
-        `protocol` (classic or consumer), `assignor`, `topics` and `members`, each with `id`, `topics`, `owned` and
-        `instance_id`.
+        `protocol` (classic or consumer), `assignor` (the one that the group runs), `topics` (the existing ones that
+        members subscribe to or read) and `members`, in the coordinator's order: `id`, `topics`, `owned` (what it
+        reads), `instance_id` and `client`. A broker does not know the client: `guessed` gives the evidence for it by
+        member. Members of the classic protocol also have `generation`, the same for all, and `rack`.
 
     Raises:
-        BrokerError: See `consumer_group`.
+        BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, or its members are
+            not consumers.
 
     Examples:
         >>> any_group("127.0.0.1:9092", "billing")["protocol"]
         'classic'
     """
     with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
-        found = _described(admin, group, takes_any=True)
+        found = _described(admin, group)
         if found.type != confluent_kafka().ConsumerGroupType.CONSUMER:
             return {"protocol": "classic", **_classic_group(admin, group, found)}
         read = sorted({place.topic for each in found.members for place in each.assignment.topic_partitions})
         counts = described(admin, read)
+    guesses = {each.member_id: guessed_by_id(each.client_id) for each in found.members}
     members = [
         {
             "id": each.member_id,
             "topics": read,
             "owned": [[place.topic, place.partition] for place in each.assignment.topic_partitions],
             "instance_id": each.group_instance_id,
+            "client": guesses[each.member_id].client,
         }
         for each in found.members
     ]
@@ -119,6 +91,7 @@ def any_group(
         "assignor": found.partition_assignor,
         "topics": topics,
         "members": members,
+        "guessed": {member: guess.why for member, guess in guesses.items()},
     }
 
 
@@ -152,7 +125,7 @@ def group_offsets(admin: Admin, group: str) -> Future[ConsumerGroupTopicPartitio
 
 
 def _classic_group(admin: Admin, group: str, found: ConsumerGroupDescription) -> Json:
-    """A described group of the classic protocol, in the form of `consumer_group`."""
+    """A described group of the classic protocol, in the form of `any_group`."""
     told = _told(admin, group, found.partition_assignor)
     members: list[Json] = []
     for each in found.members:
@@ -184,20 +157,14 @@ def _classic_group(admin: Admin, group: str, found: ConsumerGroupDescription) ->
     return {"assignor": found.partition_assignor, "topics": topics, "members": members, "guessed": guessed}
 
 
-def _described(admin: Admin, group: str, *, takes_any: bool = False) -> ConsumerGroupDescription:
-    kafka = confluent_kafka()
+def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
     who = f"the group {group!r} {admin.where}"
     asked = described_group(admin, group)
     error = admin.error(asked)
     if error is not None and error.code() == NO_SUCH_GROUP:
         raise _no_group(admin, group)
     found: ConsumerGroupDescription = admin.answer(asked, "DESCRIBE", f"the group {group!r}")
-    state = kafka.ConsumerGroupState
-    if found.type == kafka.ConsumerGroupType.CONSUMER and not takes_any:
-        raise BrokerError(
-            f"{who} is of the protocol of KIP-848, whose members do not tell their subscriptions: any_group reads it "
-            "and takes them to be equal"
-        )
+    state = confluent_kafka().ConsumerGroupState
     if found.state == state.DEAD:
         raise _no_group(admin, group)
     if found.state == state.EMPTY:

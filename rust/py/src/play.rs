@@ -103,6 +103,10 @@ enum GivenAction {
         #[pyo3(item)]
         topic: (u32, Option<u32>),
     },
+    Leaders {
+        #[pyo3(item)]
+        leaders: (Vec<Place>, bool),
+    },
     Commit {
         #[pyo3(item)]
         commit: (Reader, Option<i32>),
@@ -132,6 +136,7 @@ impl TryFrom<GivenAction> for Action {
             GivenAction::Stall { stall: (reader, for_ms) } => Self::Stall(reader, for_ms),
             GivenAction::Subscribe { subscribe: (reader, topics) } => Self::Subscribe(reader, topics),
             GivenAction::Topic { topic: (topic, count) } => Self::Topic(topic, count),
+            GivenAction::Leaders { leaders: (places, has_leader) } => Self::Leaders(places, has_leader),
             GivenAction::Commit { commit: (reader, generation) } => Self::Commit(reader, generation),
             GivenAction::Move { .. } => Self::Move,
             GivenAction::Beside { .. } => Self::Beside,

@@ -14,7 +14,7 @@ from partwright.kafka import topics
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.coordinators import coordinator
 from partwright.kafka.doctor import examine
-from partwright.kafka.groups import consumer_group
+from partwright.kafka.groups import any_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def said(call: Callable[..., object], given: object) -> list[tuple[str, str]]:
         lambda at, given: topics.delete_topic(at, "t", kafka_config=given),
         lambda at, given: topics.end_offsets(at, "t", kafka_config=given),
         lambda at, given: coordinator(at, "g", kafka_config=given),
-        lambda at, given: consumer_group(at, "g", kafka_config=given),
+        lambda at, given: any_group(at, "g", kafka_config=given),
         lambda at, given: list(examine(at, kafka_config=given)),
         lambda at, given: pw.Cluster.from_kafka(at, kafka_config=given),
     ],

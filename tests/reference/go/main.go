@@ -1,9 +1,9 @@
 // Answers questions about keys with a real Go client: "<hex key or null> <n>" in, one partition a profile out.
 //
-// The one argument names the client; `write CLIENT HOST:PORT TOPIC` sends keys to a topic instead, and
-// `groups CLIENT` asks its assignors (groups.go). The first line out
-// is the client's provenance in JSON, the second the names of its profiles; after them comes one line for each line
-// in, in order.
+// The one argument names the client; `write CLIENT HOST:PORT TOPIC` sends keys to a topic instead, `groups CLIENT`
+// asks its assignors (groups.go), and `member CLIENT HOST:PORT GROUP TOPIC ASSIGNOR,...` joins a group (member.go).
+// The first line out is the client's provenance in JSON, the second the names of its profiles; after them comes one
+// line for each line in, in order.
 package main
 
 import (
@@ -55,6 +55,9 @@ func main() {
 func run(arguments []string, questions io.Reader, answers io.Writer) error {
 	if len(arguments) > 0 && arguments[0] == "write" {
 		return write(arguments[1:], questions)
+	}
+	if len(arguments) > 0 && arguments[0] == "member" {
+		return joinGroup(arguments[1:], questions, answers)
 	}
 	if len(arguments) > 0 && arguments[0] == "groups" {
 		return answerGroups(arguments[1:], questions, answers)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from partwright.assignors.mixed.subscription import Subscription
 
-__all__ = ["Guess", "by_client_id", "guessed_client", "guesses_said"]
+__all__ = ["Guess", "by_client_id", "guessed_by_id", "guessed_client", "guesses_said"]
 
 # What clients call themselves unless the application sets `client.id`.
 _CLIENT_IDS = {
@@ -65,6 +65,16 @@ def by_client_id(client_id: str) -> Guess | None:
     if named is None and client_id.endswith(_KAFKA_GO):
         named = "kafka-go"
     return None if named is None else Guess(named, f"the client id {client_id!r}")
+
+
+def guessed_by_id(client_id: str) -> Guess:
+    """The client of a member of whom nothing else is known; Java's if its `client.id` says nothing.
+
+    Examples:
+        >>> guessed_by_id("billing")
+        Guess(client='java', why="its own client id 'billing', which says nothing")
+    """
+    return by_client_id(client_id) or Guess("java", f"its own client id {client_id!r}, which says nothing")
 
 
 def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:

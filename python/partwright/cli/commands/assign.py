@@ -209,7 +209,10 @@ def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) ->
             balance_racks=group.get("balance_racks", False),
         )
     if as_json:
-        click.echo(json.dumps({"clients": [each.to_dict() for each in found]}))
+        from partwright.report.sentences import of_clients, summed
+
+        verdict = of_clients(found, group["assignor"])
+        click.echo(json.dumps(summed(verdict, {"clients": [each.to_dict() for each in found]})))
         return
     from partwright.cli.tables.clients import print_clients
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -14,10 +15,12 @@ from partwright.cli.input.json import lines, named
 from partwright.cli.input.options import save_report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from partwright._check import Json
     from partwright.assignors.assignment import Assignment
+    from partwright.report.figure import Verdict
 
 __all__ = ["print_answer", "print_each"]
 
@@ -28,8 +31,8 @@ def print_answer(
     """Print one group's answer, and below it the verdict where a person reads it."""
     answer = _answer(text, assignor, where, report, leader)
     click.echo(answer.told(as_json=as_json))
-    if sys.stdout.isatty() and not as_json and (summary := answer.summary()):
-        click.echo(summary, err=True)
+    if sys.stdout.isatty() and not as_json:
+        click.echo(answer.summary(), err=True)
 
 
 def print_each(file: str, assignor: str | None, leader: str | None, *, as_json: bool) -> None:
@@ -45,24 +48,19 @@ class _Answer(NamedTuple):
 
     Attributes:
         json: It, as other programs read it.
-        found: It in columns; None where it is several, one for each leader.
-        assignor: The assignor.
+        verdicts: Says it in words, the verdict first; asked only when somebody reads that.
     """
 
     json: Json
-    found: Assignment | None
-    assignor: str | None
+    verdicts: Callable[[], tuple[Verdict, ...]]
 
     def told(self, *, as_json: bool) -> str:
         """One line of JSON, which begins with the verdict only if --json asks for it."""
-        summary = self.summary() if as_json else None
-        return json.dumps(self.json if summary is None else {"summary": summary, **self.json})
+        return json.dumps({"summary": self.summary(), **self.json} if as_json else self.json)
 
-    def summary(self) -> str | None:
+    def summary(self) -> str:
         """The verdict."""
-        from partwright.report.sentences import of_assignment
-
-        return None if self.found is None else of_assignment(self.found, self.assignor)[0].text
+        return self.verdicts()[0].text
 
 
 def _answer(text: str, assignor: str | None, where: str, report: Path | None, leader: str | None) -> _Answer:
@@ -85,4 +83,13 @@ def _answer(text: str, assignor: str | None, where: str, report: Path | None, le
     save_report(report, found, where, assignor=group["assignor"])
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
     chance = {} if found.chance is None else {"chance": found.chance._asdict()}
-    return _Answer({"assignment": found.to_dict(), **ids, **chance}, found, group["assignor"])
+    return _Answer(
+        {"assignment": found.to_dict(), **ids, **chance}, partial(_in_words, found, group["assignor"])
+    )
+
+
+def _in_words(found: Assignment, assignor: str) -> tuple[Verdict, ...]:
+    # Imported here alone: whoever only reads the assignment does not wait for it.
+    from partwright.report.sentences import of_assignment
+
+    return of_assignment(found, assignor)

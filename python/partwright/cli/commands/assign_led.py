@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -12,10 +13,11 @@ from partwright.cli.input.options import save_report
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from partwright._check import Json
-    from partwright.assignors.assignment import Assignment
+    from partwright.report.figure import Verdict
 
 __all__ = ["is_of_leader", "led", "print_roll", "refuse_clients", "refuse_roll"]
 
@@ -85,7 +87,10 @@ def print_roll(group: Json, to: str, *, as_json: bool) -> None:
     if not names_clients(group):
         click.echo("taken for each member's client: java; the field client says otherwise", err=True)
     if as_json:
-        click.echo(json.dumps({"to": to, "orders": [each.to_dict() for each in rolls]}))
+        from partwright.report.sentences import of_roll, summed
+
+        answer = {"to": to, "orders": [each.to_dict() for each in rolls]}
+        click.echo(json.dumps(summed(of_roll(rolls, to), answer)))
         return
     from partwright.cli.tables.roll import print_rolls
 
@@ -107,9 +112,10 @@ def is_of_leader(assignor: object) -> bool:
 
 def led(
     group: Json, leader: str | None, report: Path | None, where: str
-) -> tuple[Json, Assignment | None, str | None]:
-    """The group under one leader, with its assignment and assignor, or under each leader, without them."""
+) -> tuple[Json, Callable[[], tuple[Verdict, ...]]]:
+    """The group under one leader, or under each, and what says so in words."""
     from partwright.assignors.mixed.leaders import leaders
+    from partwright.report import sentences
 
     if group.get("partition_order") is not None:
         raise PartwrightError("partition_order is for old-roundrobin alone, which no member's client has")
@@ -128,12 +134,14 @@ def led(
         balance_racks=group.get("balance_racks", False),
     )
     if leader == _ALL:
-        return {"leaders": {each.leader: each.to_dict() for each in found}}, None, None
+        answer = {"leaders": {each.leader: each.to_dict() for each in found}}
+        return answer, partial(sentences.of_each_leader, found)
     (only,) = found
-    if only.error is not None:
-        raise PartwrightError(only.error)
+    if only.answer is None:
+        raise PartwrightError(only.error or "the leader gives no assignment")
     save_report(report, only.answer, where, assignor=only.assignor)
-    return {"leader": only.leader, **only.to_dict()}, only.answer, only.assignor
+    told = partial(sentences.of_assignment, only.answer, only.assignor)
+    return {"leader": only.leader, **only.to_dict()}, told
 
 
 def _refuse_all(topics: object, members: list[object]) -> None:

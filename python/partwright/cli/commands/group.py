@@ -106,7 +106,7 @@ def command(
     "static", "config": {Kafka's keys}, "events": [{"at_ms": 0, "join": "c1", "topics": ["t"], "instance_id": null},
     {"at_ms": 60000, "leave": "c1"}, {"at_ms": 90000, "crash": "c2"}, {"at_ms": 95000, "add_partitions": {"t": 4}},
     {"at_ms": 99000, "restart": "c3", "client": "sarama"}]}. Other events
-    are stall, subscribe, assign, create_topic, delete_topic, move_coordinator and commit: docs/group.md has
+    are stall, subscribe, assign, create_topic, delete_topic, move_coordinator, broker and commit: docs/group.md has
     them all. Events may be a short form: +4 (join), -1 (leave), x1 (crash), roll (a rolling restart; roll5, five at a
     time; roll/30s; roll to franz-go, to another client), surge2 (new ones first), node3 (three crash at once), scale
     4..12: 100 900 / 75 (an autoscaler), broker (the coordinator moves), wait 90s, t+4 (partitions).

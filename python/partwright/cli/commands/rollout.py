@@ -58,6 +58,11 @@ __all__ = ["command"]
     metavar="K=V",
     help="Today's settings, by Kafka's keys: group.protocol, partition.assignment.strategy, ...; may be repeated.",
 )
+@click.option(
+    "--client",
+    metavar="NAME",
+    help="The pods' client: java, librdkafka, sarama, kafka-go, ... (default: Java, or what --group's seem to be).",
+)
 @click.option("--records-per-s", type=float, metavar="R", help="How many records arrive in each partition.")
 @click.option(
     "--plays",
@@ -94,6 +99,7 @@ def command(
     poll: str | None,
     latency: str | None,
     configs: tuple[str, ...],
+    client: str | None,
     records_per_s: float | None,
     plays: int,
     seed: int,
@@ -107,10 +113,11 @@ def command(
     Each assignor of the classic protocol and of KIP-848, with dynamic and with static members, is simulated through the
     same rolls, in which pods are replaced as Kubernetes does. The verdict comes first: which one to use, what it saves
     against today's settings (--config), and the lines for each client. The group's start before a roll is not counted.
+    With --client, the candidates are what that client has, and the lines are under its own names.
 
     Topics come from --topic, from a live topic (kafka://host:port/topic), or with --group from a live group, whose
-    members, assignor and subscriptions are read. --manifest reads a Deployment or StatefulSet; options override it.
-     T is a time (20s, 1m30s, 500ms), a range (20s..40s) or samples (18s,25s,31s).
+    members, their clients, assignor and subscriptions are read. --manifest reads a Deployment or StatefulSet; options
+    override it. T is a time (20s, 1m30s, 500ms), a range (20s..40s) or samples (18s,25s,31s).
 
     \b
     Exit code: 0 played, 2 wrong use or bad input, 130 interrupted.
@@ -119,6 +126,7 @@ def command(
     Examples:
       partwright rollout --topic orders=100 --replicas 50 --start 20s..40s
       partwright rollout --topic orders=12 --manifest deployment.yaml --records-per-s 200
+      partwright rollout --topic orders=12 --replicas 4 --client sarama
       partwright rollout kafka://127.0.0.1:9092 --group billing --config session.timeout.ms=30000
       partwright rollout --topic orders=100 --replicas 50 --kind StatefulSet --json
     """
@@ -134,6 +142,7 @@ def command(
         "poll": poll,
         "latency": latency,
         "config": dict(key_values("--config", configs)),
+        "client": client,
         "records_per_s": records_per_s,
         "plays": plays,
         "seed": seed,
@@ -215,7 +224,9 @@ def _live(source: str, group_id: str | None, given: Json, connection: Connection
 
 
 def _of_group(group: Json, given: Json) -> Json:
-    """A live group as a rollout takes it: a pod for each member, if nobody says how many, and what each reads."""
+    """A live group as a rollout takes it: a pod for each member, if nobody says how many, its client and topics."""
+    from partwright.assignors.mixed.guess import Guess, guesses_said
+
     lists = [sorted(each["topics"]) for each in group["members"]]
     read = {name for topics in lists for name in topics if name in group["topics"]}
     config = dict(given["config"])
@@ -229,6 +240,13 @@ def _of_group(group: Json, given: Json) -> Json:
     found: Json = {"topics": {name: group["topics"][name] for name in sorted(read)}, "config": config}
     if given["replicas"] is None:
         found["replicas"] = len(lists)
+    if given["client"] is None:
+        clients = [each["client"] for each in group["members"]]
+        for said in guesses_said(
+            Guess(*each) for each in zip(clients, group["guessed"].values(), strict=True)
+        ):
+            click.echo(said, err=True)
+        found["client"] = clients[0] if len(set(clients)) == 1 else clients
     if any(each != lists[0] for each in lists):
         found["subscriptions"] = [[name for name in each if name in read] for each in lists]
     return found
@@ -240,7 +258,10 @@ _OPTIONS = {
     "the kind": "--kind",
     "records_per_s": "--records-per-s",
     "the seed": "--seed",
-    **{name: f"--{name}" for name in ("replicas", "start", "ready", "grace", "poll", "latency", "plays")},
+    **{
+        name: f"--{name}"
+        for name in ("replicas", "client", "start", "ready", "grace", "poll", "latency", "plays")
+    },
 }
 
 

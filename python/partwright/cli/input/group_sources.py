@@ -90,15 +90,18 @@ def real_group(
             path=file,
         )
     group = any_group(None, group_id or "", kafka_config=connection.config(servers))
+    why = group.pop("guessed")
     if group.pop("protocol") == "consumer":
         click.echo(
             f"the members of {group_id!r} are of KIP-848's protocol and do not tell their subscriptions: each is taken "
             f"to subscribe to all that the group reads, {', '.join(group['topics']) or 'nothing'}",
             err=True,
         )
+        for member in group["members"]:
+            # The broker assigns, whichever client a member is of.
+            del member["client"]
         return json.dumps({**group, "assignor": f"server-{group['assignor']}"})
-    clients = {member["id"]: member["client"] for member in group["members"]}
-    guesses = [Guess(clients[member], why) for member, why in group.pop("guessed").items()]
+    guesses = [Guess(member["client"], why[member["id"]]) for member in group["members"]]
     for said in guesses_said(guesses) if says_clients else ():
         click.echo(said, err=True)
     return json.dumps(group)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables.console import right_table, stdout_console
+from partwright.cli.tables.console import print_summary, right_table, stdout_console
+from partwright.report.sentences import of_clients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +20,9 @@ _WIDTH = 120
 
 
 def print_clients(found: Sequence[ClientAnswer], assignor: str) -> None:
-    """Print what a leader of each client gives, and how to make it agree with Java."""
+    """Print the verdict, what a leader of each client gives, and how to make it agree with Java."""
     console = stdout_console(_WIDTH)
+    print_summary(console, of_clients(found, assignor)[0])
     table = right_table(
         "leader", f"its {escape(assignor)}", "partitions a member", "elsewhere than Java", "same as Java with"
     )

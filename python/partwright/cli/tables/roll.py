@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables.console import right_table, stdout_console
+from partwright.cli.tables.console import print_summary, right_table, stdout_console
+from partwright.report.sentences import of_roll, of_roll_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ def print_rolls(rolls: Sequence[Roll], to: str) -> None:
     """Print which order is best, and what each of its steps does; the other order in one line."""
     console = stdout_console(_WIDTH)
     best, *others = rolls
-    console.print(escape(_verdict(best, to)))
+    print_summary(console, of_roll(rolls, to)[0])
     table = right_table(
         "replaced", "leader", "assignor", "rebalances", "moved", "unread", "what the leader does not see"
     )
@@ -35,20 +36,7 @@ def print_rolls(rolls: Sequence[Roll], to: str) -> None:
         if step.error is not None:
             console.print(escape(f"{step.replaced}: {step.error}"))
     for other in others:
-        console.print(escape(f"{other.order.capitalize()}: {_sum(other)}."))
-
-
-def _verdict(roll: Roll, to: str) -> str:
-    order = roll.order.capitalize()
-    if roll.unsafe:
-        steps = f"{roll.unsafe} of {len(roll.steps)} steps"
-        return f"Not safe: a roll to {to} stops readers in {steps}. {order} is best."
-    return f"Safe: no step of a roll to {to} stops a reader. {order}: {_sum(roll)}."
-
-
-def _sum(roll: Roll) -> str:
-    moved = f"{roll.moved:,} partitions of members that stay change their reader"
-    return f"{moved}, {roll.unsafe} steps are not safe" if roll.unsafe else moved
+        console.print(escape(f"{other.order.capitalize()}: {of_roll_order(other)}."))
 
 
 def _row(step: Step) -> tuple[str, ...]:

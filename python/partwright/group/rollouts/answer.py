@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._doors import notebook
-from partwright.group.rollouts.client_settings import broker_lines, client_lines
+from partwright.group.member_client import refuses_list
+from partwright.group.rollouts.client_settings import CLIENTS, broker_lines, client_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,6 +147,7 @@ class Rollout:
         assumed: The values that were assumed because none was given, a sentence each.
         left_out: Candidates that were not played, and why, a sentence each.
         plays: How many plays each candidate was asked for; `Tried.lived` has how many there were time for.
+        clients: The pods' clients, each once; none if nobody named one, and Java's consumers were played.
     """
 
     tried: tuple[Tried, ...]
@@ -155,6 +157,7 @@ class Rollout:
     assumed: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     plays: int = 1
+    clients: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         best = self.tried[self.recommended]
@@ -210,9 +213,15 @@ class Rollout:
         return " ".join(found)
 
     def settings(self) -> dict[str, list[str] | str]:
-        """By client, the configuration lines for the recommended candidate, or why the client cannot run it."""
+        """The configuration lines for the recommended candidate, under each client's own names.
+
+        They are those of the pods' clients; of every client, or why it cannot run the candidate, if nobody named one.
+        """
         broker = broker_lines(self.best.candidate)
-        return {**client_lines(self.best.candidate), **({"broker": broker} if broker else {})}
+        return {
+            **client_lines(self.best.candidate, self.clients or CLIENTS),
+            **({"broker": broker} if broker else {}),
+        }
 
     def steps(self) -> list[str]:
         """How the group is changed over without two halves of it that do not understand each other."""
@@ -226,24 +235,31 @@ class Rollout:
         if now.protocol == "consumer":
             return ["One roll changes the group back to the classic protocol."]
         both = f"{best.assignor} and {now.assignor}"
-        told = (
+        rolled = (
             f"Change the assignor in two rolls: the first with {both}, the second with {best.assignor} alone."
         )
-        if best.assignor == "cooperative-sticky":
-            told += " librdkafka refuses that list: stop all of its consumers in between."
-        return [told]
+        pair = (best.assignor, now.assignor)
+        refusing = [each for each in self.clients or CLIENTS if refuses_list(each, pair)]
+        if not refusing:
+            return [rolled]
+        names = " and ".join(refusing)
+        told = f"{names} refuse{'s' if len(refusing) == 1 else ''} a list of both"
+        if len(refusing) == len(self.clients):
+            return [f"{told}, {both}: stop all consumers in between."]
+        return [f"{rolled} {told}: stop all consumers of {names} in between."]
 
     def to_dict(self) -> Json:
         """As in `partwright rollout --json`.
 
-        `summary`, `recommended`, `today` (a place among the candidates, or null), `candidates`, `settings` by client,
-        `assumed` and `left_out`.
+        `summary`, `recommended`, `today` (a place among the candidates, or null), `candidates`, `clients` (if one was
+        named), `settings` by client, `assumed` and `left_out`.
         """
         return {
             "summary": self.summary,
             "recommended": self.recommended,
             "today": self.today,
             "candidates": [each.to_dict() for each in self.tried],
+            **({"clients": list(self.clients)} if self.clients else {}),
             "settings": self.settings(),
             "assumed": list(self.assumed),
             "left_out": list(self.left_out),

@@ -2,6 +2,8 @@
 
 >>> [(each.protocol, each.assignor) for each in candidates() if each.static]
 [('classic', 'range'), ('classic', 'roundrobin'), ('classic', 'sticky'), ('classic', 'cooperative-sticky'), ('consumer', 'uniform'), ('consumer', 'range')]
+>>> [each.label for each in candidates(["kafka-go"])], lacking(["kafkajs"])
+(['range, dynamic members', 'roundrobin, dynamic members'], ['KIP-848: kafkajs does not have it', 'static members: kafkajs does not have them'])
 """  # noqa: E501 - an example is one line
 
 from __future__ import annotations
@@ -9,22 +11,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from partwright.assignors.names import CLIENT_ASSIGNORS
+from partwright.assignors.mixed.clients import answering_version, assignors_of, client_of
 from partwright.errors import PartwrightError
 from partwright.group.configs import MemberConfigs, read_configs
+from partwright.group.member_client import JAVA, has_static_members, speaks_kip_848
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Candidate", "Client", "candidates", "covering"]
+__all__ = ["Candidate", "Client", "candidates", "covering", "lacking"]
 
 _SERVER = ("uniform", "range")
+_BY_RACKS = "rack-affinity"
 _MARGIN = 1.5
 _STEP_MS = 15_000
 # `group.max.session.timeout.ms` of a broker that nobody has configured.
 _LONGEST_MS = 1_800_000
 _SESSION = {"classic": "session.timeout.ms", "consumer": "group.consumer.session.timeout.ms"}
-_DEFAULT_MS = 45_000
+# `group.consumer.session.timeout.ms` of a broker that nobody has configured.
+_BROKERS_MS = 45_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +62,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A consumer's settings as a deployment has them today.
+    """A deployment's consumers as they are set today.
 
     Attributes:
         protocol: `group.protocol`.
         assignor: The assignor that the group runs.
         static: Whether `group.instance.id` is set.
         config: All other settings, of members and of the broker.
-        members: The members' settings with Kafka's defaults.
+        members: The members' settings with their client's defaults; of several clients, the ones that are soonest
+            missed.
     """
 
     protocol: str
@@ -74,11 +80,15 @@ class Client:
     members: MemberConfigs
 
     @classmethod
-    def read(cls, given: Mapping[str, object] | None) -> Client:
+    def read(cls, given: Mapping[str, object] | None, clients: Sequence[str] = (JAVA,)) -> Client:
         """Today's settings, of one object with Kafka's keys.
 
+        Args:
+            given: The object.
+            clients: The clients of the members, each once, with `@VERSION` if it is an older one.
+
         Raises:
-            PartwrightError: A key is not one that a play takes, or its value is invalid.
+            PartwrightError: A key is not one that a play takes, its value is invalid, or a client lacks it.
 
         Examples:
             >>> today = Client.read({"group.protocol": "consumer", "group.instance.id": "pod-0"})
@@ -90,8 +100,9 @@ class Client:
         if protocol not in _SESSION:
             raise PartwrightError(f"group.protocol is classic or consumer, not {protocol!r}")
         static = config.pop("group.instance.id", None) not in (None, "")
-        _, members = read_configs(config, None, protocol)
-        # Kafka's default list begins with range, which all members then have in common.
+        of_clients = [read_configs(config, None, protocol, client)[1] for client in clients]
+        members = min(of_clients, key=lambda each: each.session_timeout_ms)
+        # The coordinator takes what all members have, and all prefer the first.
         assignor = members.assignors[0] if protocol == "classic" else members.remote_assignor or _SERVER[0]
         for key in ("partition.assignment.strategy", "group.remote.assignor"):
             config.pop(key, None)
@@ -106,10 +117,51 @@ class Client:
         return next(places, None)
 
 
-def candidates() -> list[Candidate]:
-    """Every candidate: the classic protocol's four assignors and the broker's two, dynamic and static."""
-    kinds = [("classic", name) for name in CLIENT_ASSIGNORS] + [("consumer", name) for name in _SERVER]
-    return [Candidate(protocol, name, static) for static in (False, True) for protocol, name in kinds]
+def candidates(clients: Sequence[str] = (JAVA,)) -> list[Candidate]:
+    """Every candidate: the assignors of the classic protocol, and the broker's two, with dynamic and static members.
+
+    Args:
+        clients: The clients of the members, each once: a candidate is one that all of them can run.
+
+    Raises:
+        PartwrightError: The clients have no assignor in common.
+    """
+    own = [name for name in _assignors(clients[0]) if all(name in _assignors(each) for each in clients)]
+    if not own:
+        raise PartwrightError(
+            f"{' and '.join(clients)} have no assignor in common, so that they cannot share a group: name one client"
+        )
+    kinds = [("classic", name) for name in own if name != _BY_RACKS]
+    if all(map(speaks_kip_848, clients)):
+        kinds += [("consumer", name) for name in _SERVER]
+    memberships = (False, True) if all(map(has_static_members, clients)) else (False,)
+    return [Candidate(protocol, name, static) for static in memberships for protocol, name in kinds]
+
+
+def lacking(clients: Sequence[str]) -> list[str]:
+    """The candidates that there are not, because of the clients: a sentence for each kind."""
+
+    def without(has: Callable[[str], bool]) -> str:
+        return " and ".join(each for each in clients if not has(each))
+
+    found = []
+    if names := without(speaks_kip_848):
+        found.append(f"KIP-848: {names} {_does(names)} not have it")
+    if names := without(has_static_members):
+        found.append(f"static members: {names} {_does(names)} not have them")
+    if any(_BY_RACKS in _assignors(each) for each in clients):
+        found.append(f"{_BY_RACKS}: it assigns by racks, and a roll knows none")
+    return found
+
+
+def _does(names: str) -> str:
+    return "do" if " and " in names else "does"
+
+
+def _assignors(client: str) -> list[str]:
+    """The wire names of a client's assignors in its version."""
+    name, version = client_of(client, "the roll")
+    return [each for each in assignors_of(name) if answering_version(name, each, version) is not None]
 
 
 def covering(candidate: Candidate, client: Client, longest_ms: int) -> Candidate | None:
@@ -130,7 +182,9 @@ def covering(candidate: Candidate, client: Client, longest_ms: int) -> Candidate
     if not candidate.static:
         return candidate
     key = _SESSION[candidate.protocol]
-    today = int(str(client.config.get(key, _DEFAULT_MS)))
+    today = client.members.session_timeout_ms
+    if candidate.protocol == "consumer":
+        today = int(str(client.config.get(key, _BROKERS_MS)))
     # The session counts from the last heartbeat, which may be one interval old.
     needed = (longest_ms + client.members.heartbeat_interval_ms) * _MARGIN
     if needed <= today:

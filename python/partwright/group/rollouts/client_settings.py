@@ -5,7 +5,7 @@
 >>> lines["librdkafka"][0], lines["librdkafka"][2]
 ('partition.assignment.strategy=cooperative-sticky', 'session.timeout.ms=90000')
 >>> lines["kafkajs"]
-'kafkajs has only its own RoundRobinAssigner'
+'kafkajs does not have cooperative-sticky'
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from partwright.group.rollouts.candidates import Candidate
 
 __all__ = ["CLIENTS", "broker_lines", "client_lines"]
@@ -50,6 +52,7 @@ _CLASSIC: dict[str, dict[str, str]] = {
         "sticky": "kgo.Balancers(kgo.StickyBalancer())",
         "cooperative-sticky": "kgo.Balancers(kgo.CooperativeStickyBalancer())",
     },
+    "kafkajs": {"RoundRobinAssigner": "partitionAssigners: [PartitionAssigners.roundRobin]"},
     "kafka-python": {
         "range": f"{_PYTHON}RangePartitionAssignor]",
         "roundrobin": f"{_PYTHON}RoundRobinPartitionAssignor]",
@@ -88,17 +91,18 @@ _SESSION: dict[str, str] = {
 }
 
 
-def client_lines(candidate: Candidate) -> dict[str, list[str] | str]:
+def client_lines(candidate: Candidate, clients: Sequence[str] = CLIENTS) -> dict[str, list[str] | str]:
     """The lines of each client's configuration, in place of whatever it has of these settings.
 
     Args:
         candidate: The candidate.
+        clients: The clients to give lines for; their `@VERSION` does not change a setting's name.
 
     Returns:
         By client its lines, or one sentence that says why it cannot run the candidate. The broker's own settings are
         not among them: `broker_lines` has those.
     """
-    return {client: _lines(client, candidate) for client in CLIENTS}
+    return {client: _lines(client.partition("@")[0], candidate) for client in clients}
 
 
 def broker_lines(candidate: Candidate) -> list[str]:
@@ -120,8 +124,6 @@ def _lines(client: str, candidate: Candidate) -> list[str] | str:
             lines = [line.format(assignor=candidate.assignor) for line in _CONSUMER[client]]
         else:
             return f"{client} does not have KIP-848"
-    elif client == "kafkajs":
-        return "kafkajs has only its own RoundRobinAssigner"
     elif candidate.assignor not in _CLASSIC[client]:
         return f"{client} does not have {candidate.assignor}"
     else:

@@ -44,15 +44,18 @@ class Pods:
         topics: By name, how many partitions.
         count: How many pods.
         subscriptions: What each subscribes to; all topics where there is none.
+        clients: The client of each; Java's where there is none.
     """
 
     topics: Mapping[str, int]
     count: int
     subscriptions: Sequence[Sequence[str]] = ()
+    clients: Sequence[str] = ()
 
     def join(self, pod: int) -> Json:
         """What the event has in which a pod's consumer subscribes, besides its name."""
-        return {"topics": list(self.subscriptions[pod])} if self.subscriptions else {}
+        found: Json = {"topics": list(self.subscriptions[pod])} if self.subscriptions else {}
+        return {**found, "client": self.clients[pod]} if self.clients else found
 
 
 class Lived(NamedTuple):

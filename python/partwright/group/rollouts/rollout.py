@@ -13,8 +13,9 @@ from partwright._check import MOST_INT, listed, refuse_many, refused, shown, who
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
 from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
+from partwright.group.member_client import JAVA, member_client, speaks_kip_848
 from partwright.group.rollouts.answer import Rollout, Tried, recommended
-from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering
+from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering, lacking
 from partwright.group.rollouts.manifest import Manifest, read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll
 from partwright.group.script_topics import ScriptTopics
@@ -68,6 +69,7 @@ def rollout(
     records_per_s: float | None = None,
     manifest: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
     subscriptions: Sequence[Sequence[str]] | None = None,
+    client: str | Sequence[str] | None = None,
     plays: int = 20,
     seed: int = 0,
     time_limit_s: float = 60,
@@ -75,8 +77,9 @@ def rollout(
 ) -> Rollout:
     """Calculate what a deployment's restart costs a consumer group, and which settings would make it cheaper.
 
-    Each candidate (each assignor of the classic protocol and of KIP-848, with dynamic and with static members) goes
-    through `plays` rolls in `partwright.group.play`, in which Kubernetes replaces the pods as its controllers do. Rolls
+    Each candidate (each assignor of the classic protocol and of KIP-848, with dynamic and with static members, as far
+    as the pods' client has them) goes through `plays` rolls in `partwright.group.play`, in which Kubernetes replaces
+    the pods as its controllers do. Rolls
     differ in what is drawn from the seed: the moment at which the roll begins, members' IDs, and each time that is a
     range. All candidates go through the same rolls. The group's start before a roll is not counted.
 
@@ -99,6 +102,9 @@ def rollout(
         records_per_s: How many records a second arrive in each partition; without it none are counted.
         manifest: A Deployment or StatefulSet, as its YAML has it, or all documents of the file; arguments override it.
         subscriptions: For each pod the topics that it reads; all of them by default.
+        client: The pods' client, or one for each pod: java, librdkafka, sarama, kafka-go, franz-go, kafkajs,
+            kafka-python or aiokafka, with `@VERSION` if it is an older one. By default pods are played as Java's
+            consumers, and the answer has the settings of every client.
         plays: How many rolls each candidate lives through, 1 to 10,000.
         seed: The seed of all draws.
         time_limit_s: The seconds after which no new roll begins; each candidate gets at least one.
@@ -109,7 +115,8 @@ def rollout(
 
     Raises:
         PartwrightError: A value is invalid; there are no replicas; nothing could be replaced, because surge and
-            unavailable are both 0; a StatefulSet has a surge.
+            unavailable are both 0; a StatefulSet has a surge; the client lacks what `config` sets, or the clients have
+            no assignor in common.
 
     Examples:
         >>> answer = rollout({"orders": 12}, 4, kind="StatefulSet", start="20s", grace="5s", plays=2)
@@ -118,6 +125,9 @@ def rollout(
         >>> static = next(each for each in answer.tried if each.candidate.static)
         >>> static.rebalances, static.moved, round(static.longest_unread_s.median)
         (0, 0, 25)
+        >>> answer = rollout({"orders": 12}, 4, client="kafka-go", plays=1)
+        >>> [each.candidate.label for each in answer.tried], answer.left_out[0]
+        (['range, dynamic members', 'roundrobin, dynamic members'], 'KIP-848: kafka-go does not have it')
     """
     told = None
     if manifest is not None:
@@ -125,22 +135,26 @@ def rollout(
     workload = _workload(told, kind, replicas, max_surge, max_unavailable)
     assumed: list[str] = []
     times = _times(told, assumed, start=start, ready=ready, grace=grace, poll=poll, latency=latency)
-    client = _client(config, times, assumed)
+    of_pods = _clients(client, workload.replicas)
+    clients = tuple(dict.fromkeys(of_pods))
+    today = _today(config, clients or (JAVA,), times, assumed)
     rate = _rate(records_per_s)
-    pods = Pods(_topics(topics), workload.replicas, _subscribed(subscriptions, workload.replicas))
+    pods = Pods(_topics(topics), workload.replicas, _subscribed(subscriptions, workload.replicas), of_pods)
     whole(plays, "plays", 1, _MOST_PLAYS)
     whole(seed, "the seed", 0, MOST_INT)
     _number(time_limit_s, "time_limit_s")
-    asked, left_out = _asked(client, times.away_ms)
+    asked, left_out = _asked(today, clients or (JAVA,), times.away_ms)
     lived = _play_all(
-        pods, workload, times, client, asked, plays, seed, time_limit_s, played, has_records=rate is not None
+        pods, workload, times, today, asked, plays, seed, time_limit_s, played, has_records=rate is not None
     )
     tried = tuple(
         Tried(each, _rolled(each, workload), tuple(those), rate)
         for each, those in zip(asked, lived, strict=True)
     )
-    today = client.place(asked)
-    return Rollout(tried, recommended(tried, today), today, workload, tuple(assumed), tuple(left_out), plays)
+    place = today.place(asked)
+    return Rollout(
+        tried, recommended(tried, place), place, workload, tuple(assumed), tuple(left_out), plays, clients
+    )
 
 
 def _workload(
@@ -181,17 +195,48 @@ def _times(told: Manifest | None, assumed: list[str], **given: object) -> _Times
     return _Times(**read)
 
 
-def _client(config: Mapping[str, object] | None, times: _Times, assumed: list[str]) -> Client:
-    client = Client.read(config)
-    longest = client.members.max_poll_interval_ms
+def _clients(given: object, replicas: int) -> tuple[str, ...]:
+    """Each pod's client; none if nobody named one."""
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (member_client(given, "a rollout", "classic"),) * replicas
+    if not isinstance(given, (list, tuple)):
+        raise refused(given, "client", f"is a name, or a list with one for each pod, not {shown(given)}")
+    found = tuple(member_client(each, "a rollout", "classic") for each in given)
+    if len(found) != replicas:
+        raise refused(
+            given,
+            "client",
+            f"is one for all pods or one for each, and there are {len(found)} clients for {replicas} replicas",
+        )
+    return found
+
+
+def _today(
+    config: Mapping[str, object] | None, clients: Sequence[str], times: _Times, assumed: list[str]
+) -> Client:
+    given = config or {}
+    silent = next((each for each in clients if not speaks_kip_848(each)), None)
+    if silent is not None and str(given.get("group.protocol")).lower() == "consumer":
+        raise PartwrightError(
+            f"group.protocol is consumer, and {silent} does not speak KIP-848: let it be classic, or take another "
+            "client",
+            value=silent,
+        )
+    today = Client.read(config, clients)
+    longest = today.members.max_poll_interval_ms
     if times.poll.most_ms >= longest:
         raise PartwrightError(
             f"poll may take {times.poll.most_ms} ms, and max.poll.interval.ms is {longest}: whoever polls less often "
             "is put out of the group each time, so raise it or poll more often"
         )
-    if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(config or ()):
-        assumed.append("today: range and dynamic members, Kafka's default")
-    return client
+    whose = "Kafka" if today.members.client == JAVA else today.members.client
+    if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(given):
+        assumed.append(f"today: {today.assignor} and dynamic members, {whose}'s default")
+    if today.members.client != JAVA and "session.timeout.ms" not in given:
+        assumed.append(f"session.timeout.ms: {today.members.session_timeout_ms}, {whose}'s default")
+    return today
 
 
 def _rate(given: object) -> float | None:
@@ -223,11 +268,11 @@ def _subscribed(given: object, replicas: int) -> tuple[tuple[str, ...], ...]:
     return found
 
 
-def _asked(client: Client, away_ms: int) -> tuple[list[Candidate], list[str]]:
+def _asked(today: Client, clients: Sequence[str], away_ms: int) -> tuple[list[Candidate], list[str]]:
     """The candidates that make sense, and why others do not."""
-    asked, left_out = [], []
-    for each in candidates():
-        covered = covering(each, client, away_ms)
+    asked, left_out = [], lacking(clients)
+    for each in candidates(clients):
+        covered = covering(each, today, away_ms)
         if covered is None:
             left_out.append(
                 f"{each.label}: a pod is away for {away_ms / 1000:,.0f} s, longer than any session timeout "
@@ -249,7 +294,7 @@ def _play_all(
     pods: Pods,
     workload: Deployment | StatefulSet,
     times: _Times,
-    client: Client,
+    today: Client,
     asked: Sequence[Candidate],
     plays: int,
     seed: int,
@@ -270,7 +315,7 @@ def _play_all(
             drawn = random.Random(f"{seed}/{phase}")  # noqa: S311 - plays are repeatable, not secret
             rolled = _rolled(candidate, workload)
             roll = rolled.roll(partial(times.pod, drawn))
-            settings = _settings(candidate, client, times.latency.draw(drawn))
+            settings = _settings(candidate, today, times.latency.draw(drawn))
             is_named = isinstance(rolled, StatefulSet)
             lived[place].append(
                 play_roll(
@@ -286,11 +331,12 @@ def _play_all(
     return lived
 
 
-def _settings(candidate: Candidate, client: Client, latency_ms: int) -> Json:
+def _settings(candidate: Candidate, today: Client, latency_ms: int) -> Json:
     return {
         "protocol": candidate.protocol,
         "assignor": candidate.assignor,
         "static": candidate.static,
-        "config": {**client.config, **candidate.config},
+        "config": {**today.config, **candidate.config},
+        "client": today.members.client,
         "latency_ms": latency_ms,
     }

@@ -8,6 +8,7 @@ from partwright.report.sentences.groups import (
     of_rollout,
     of_timeline,
 )
+from partwright.report.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
 from partwright.report.sentences.migrating import lasting, of_migration
 from partwright.report.sentences.placing import (
     contract,
@@ -30,14 +31,18 @@ __all__ = [
     "of_assignment",
     "of_batches",
     "of_check",
+    "of_clients",
     "of_comparison",
     "of_counts",
+    "of_each_leader",
     "of_fingerprint",
     "of_lives",
     "of_meeting",
     "of_migration",
     "of_reading",
     "of_resize",
+    "of_roll",
+    "of_roll_order",
     "of_rollout",
     "of_run",
     "of_scenario",

@@ -145,6 +145,7 @@ def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
         for each in failures
     ]
     found += of_leaders(timeline)
+    found += _without_leader(timeline)
     for commit in timeline.commits():
         answered = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
         found.append(Verdict("said", f"{commit['member']}'s commit at {seconds(commit['at_ms'])} {answered}"))
@@ -153,6 +154,17 @@ def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
     if not timeline.settled:
         found.append(Verdict("open", "The group had not come to rest when the play ended."))
     return tuple(found)
+
+
+def _without_leader(timeline: Timeline) -> list[Verdict]:
+    """Which partitions had no leader when a broker went, a sentence for each time."""
+    spans: dict[tuple[int, int], list[str]] = {}
+    for each in timeline.without_leader():
+        spans.setdefault((each["from_ms"], each["to_ms"]), []).append(each["partition"])
+    return [
+        Verdict("said", f"From {seconds(from_ms)} to {seconds(to_ms)} {named(those)} had no leader.")
+        for (from_ms, to_ms), those in spans.items()
+    ]
 
 
 def _reason(error: str) -> str:

@@ -212,6 +212,9 @@ impl World {
             }
         }
         client.classic.state = MemberState::CompletingRebalance;
+        if let Some(config) = &client.config {
+            client.classic.is_told(config, joined.protocol.as_ref());
+        }
         client.id = Arc::clone(&joined.member);
         client.generation = joined.generation;
         client.classic.identity += 1;

@@ -80,6 +80,10 @@ impl World {
                 }
                 _ => self.step_consumer(consumer::Request::Move, None),
             },
+            Action::Leaders(places, has_leader) => {
+                self.change_leaders(&places, has_leader);
+                Ok(())
+            }
             Action::Commit(reader, generation) => self.commit(reader, generation),
             Action::Beside => Ok(()),
         }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::super::consumer::Place;
 use super::super::error_code::Code;
+use super::script::Consumer;
+use crate::interned::Name;
 
 /// `AbstractCoordinator.MemberState`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +67,10 @@ pub(super) struct ClassicMember {
     /// How many callbacks of `onJoinComplete` are through.
     pub called_back: u8,
     pub is_leader: bool,
+    /// Whether the assignor is cooperative that the coordinator named last, in its answer to `JoinGroup`.
+    pub is_told_cooperative: bool,
+    /// Whether that one is eager and the one before was not, so that a client that goes by it has kept its partitions so far.
+    pub is_downgraded: bool,
     /// What its group subscribes to, where it leads (`SubscriptionState.groupSubscription`).
     pub group_topics: Vec<u32>,
     /// Whether the topics have changed since it made the last assignment.
@@ -94,6 +100,8 @@ impl Default for ClassicMember {
             commit: None,
             called_back: 0,
             is_leader: false,
+            is_told_cooperative: false,
+            is_downgraded: false,
             group_topics: Vec::new(),
             unpositioned: Vec::new(),
             positions_at: None,
@@ -107,9 +115,31 @@ impl Default for ClassicMember {
 }
 
 impl ClassicMember {
+    /// Whether it keeps its partitions while it joins. Java's consumer, and sarama's (`selectRebalanceProtocol`), know that when
+    /// they start: where all of their assignors can. franz-go goes by the one that the coordinator named (`handleJoinResp`).
+    pub(super) fn is_cooperative(&self, config: &Consumer) -> bool {
+        if follows_coordinator(config) {
+            return self.is_told_cooperative;
+        }
+        config.assignors.iter().all(|(_, assignor)| assignor.is_cooperative())
+    }
+
+    /// The coordinator names the assignor of a generation.
+    pub(super) fn is_told(&mut self, config: &Consumer, protocol: Option<&Name>) {
+        let before = self.is_told_cooperative;
+        let named = config.assignors.iter().find(|(name, _)| Some(name) == protocol);
+        self.is_told_cooperative = named.is_some_and(|(_, assignor)| assignor.is_cooperative());
+        self.is_downgraded = follows_coordinator(config) && before && !self.is_told_cooperative;
+    }
+
     /// `requestRejoin`.
     pub(super) fn request_rejoin(&mut self, reason: impl Into<String>) {
         self.rejoin_needed = true;
         self.rejoin_reason = reason.into();
     }
+}
+
+/// Whether a member's client is one that goes by the assignor that the coordinator named.
+fn follows_coordinator(config: &Consumer) -> bool {
+    config.client.split('@').next() == Some("franz-go")
 }

@@ -12,8 +12,6 @@ use super::client::{Answer, Asked, Said, beyond};
 use super::ledger::Reader;
 use super::world::World;
 use crate::Result;
-use crate::assignors::Assignor;
-use crate::interned::Name;
 
 type Group = classic::Group<Said, Arc<[Place]>>;
 
@@ -146,7 +144,7 @@ impl World {
     pub(super) fn on_join_prepare(&mut self, reader: Reader) -> Result<bool> {
         let client = &self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return Ok(false) };
-        let cooperative = is_cooperative(&config.assignors);
+        let cooperative = client.classic.is_cooperative(&config);
         if client.classic.prepare == Prepare::Begins && client.auto_commits() {
             self.send_auto_commit(reader);
             if !cooperative {
@@ -201,8 +199,10 @@ impl World {
         }
         let mut wanted = assignment.to_vec();
         wanted.sort_unstable();
-        let revoked = beyond(&client.owned, &wanted);
-        if client.classic.called_back == 0 && !revoked.is_empty() && is_cooperative(&config.assignors) {
+        let kept_so_far = client.classic.is_downgraded;
+        let revoked = if kept_so_far { client.owned.clone() } else { beyond(&client.owned, &wanted) };
+        let gives_up = kept_so_far || client.classic.is_cooperative(&config);
+        if client.classic.called_back == 0 && !revoked.is_empty() && gives_up {
             self.clients[reader as usize].classic.called_back = 1;
             if self.call_back(reader) {
                 return false;
@@ -212,7 +212,7 @@ impl World {
             let client = &mut self.clients[reader as usize];
             client.memory = (Arc::clone(assignment), client.generation);
             client.commits_since = Some(now);
-            if client.classic.called_back == 1 {
+            if client.classic.called_back == 1 && !kept_so_far {
                 // What was given up can be given to others now: a second rebalance.
                 let many = if revoked.len() == 1 { "" } else { "s" };
                 client.classic.request_rejoin(format!("has given up {} partition{many}", revoked.len()));
@@ -257,9 +257,4 @@ impl World {
             rests && current && up_to_date
         })
     }
-}
-
-/// Whether a consumer of these assignors rebalances cooperatively: only where all of them can.
-fn is_cooperative(assignors: &[(Name, Assignor)]) -> bool {
-    assignors.iter().all(|(_, assignor)| assignor.is_cooperative())
 }

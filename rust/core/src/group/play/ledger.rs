@@ -14,6 +14,8 @@ pub struct Reading {
     idle_since: Option<i64>,
     /// Whether it is gone with its topic: whoever is still told to read it finds nothing there.
     deleted: bool,
+    /// Since when it has no leader: whoever reads it finds nothing meanwhile, and goes on where it was.
+    leaderless: Option<i64>,
     /// Who read it last.
     last: Option<Reader>,
     /// All the time in which nobody read it.
@@ -84,19 +86,17 @@ impl Ledger {
     }
 
     /// Keeps a span; one of no length is none.
-    fn keep(spans: &mut Vec<Span>, span: Span) {
-        if span.from < span.to {
-            spans.push(span);
-        }
+    fn keep(spans: &mut Vec<Span>, span: Option<Span>) {
+        spans.extend(span.filter(|span| span.from < span.to));
     }
 
     /// A partition is gone with its topic.
     pub(super) fn delete(&mut self, place: Place, at: i64) {
         if let Some(reading) = found(&mut self.readings, place) {
             reading.deleted = true;
-            if let Some((reader, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
-                Self::keep(&mut self.spans, Span { place, reader, from, to: at });
-            }
+            let span = reading.span(place, at);
+            reading.reader = None;
+            Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
             reading.stop_idling(at);
         }
     }
@@ -120,10 +120,11 @@ impl Ledger {
             return;
         };
         // Who had it may not have noticed yet that it is not theirs any more.
-        if let Some((before, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
-            Self::keep(&mut self.spans, Span { place, reader: before, from, to: at });
+        let span = reading.span(place, at);
+        Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
+        if reading.leaderless.is_none() {
+            reading.stop_idling(at);
         }
-        reading.stop_idling(at);
         reading.again_ms += (reading.read_until - reading.committed_until).max(0);
         reading.moves += u32::from(reading.last.is_some_and(|last| last != reader));
         reading.last = Some(reader);
@@ -133,14 +134,48 @@ impl Ledger {
     /// A member stops reading; `committed` is up to when it has committed what it read, and `read` up to when it did.
     pub(super) fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64, at: i64) {
         let Some(reading) = found(&mut self.readings, place) else { return };
-        let Some((current, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
-        if self.keeps_spans {
-            Self::keep(&mut self.spans, Span { place, reader: current, from, to: at });
-        }
+        let Some((_, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
+        let span = reading.span(place, at);
+        Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
         reading.reader = None;
-        reading.idle_since = Some(at);
+        reading.idle_since.get_or_insert(at);
+        let read = reading.leaderless.map_or(read, |since| read.min(since));
+        if read < from && reading.leaderless.is_some() {
+            // It was given it without a leader, and has read nothing of it.
+            return;
+        }
         reading.read_until = read.max(from);
         reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
+    }
+
+    /// A partition has no leader from now on: its reader keeps it, and finds nothing.
+    pub(super) fn lose_leader(&mut self, place: Place, at: i64) {
+        let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
+            return;
+        };
+        let span = reading.span(place, at);
+        Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
+        reading.leaderless = Some(at);
+        if self.began {
+            reading.idle_since.get_or_insert(at);
+        }
+    }
+
+    /// A partition has a leader again, from which its reader reads on.
+    pub(super) fn find_leader(&mut self, place: Place, at: i64) {
+        let Some(reading) = found(&mut self.readings, place) else { return };
+        reading.leaderless = None;
+        if let Some((_, from)) = &mut reading.reader {
+            *from = at;
+            reading.stop_idling(at);
+        }
+    }
+
+    /// Whether a partition has no leader.
+    pub(super) fn is_leaderless(&self, (topic, partition): Place) -> bool {
+        let readings = self.readings.get(topic as usize);
+        let reading = readings.and_then(|all| all.get(usize::try_from(partition).ok()?));
+        reading.is_some_and(|reading| reading.leaderless.is_some())
     }
 
     /// Counts what nobody reads up to the end.
@@ -148,9 +183,8 @@ impl Ledger {
         for (topic, readings) in (0..).zip(&mut self.readings) {
             for (partition, reading) in (0..).zip(readings) {
                 reading.stop_idling(at);
-                if let Some((reader, from)) = reading.reader.filter(|_| self.keeps_spans) {
-                    self.spans.push(Span { place: (topic, partition), reader, from, to: -1 });
-                }
+                let span = reading.span((topic, partition), -1);
+                self.spans.extend(span.filter(|_| self.keeps_spans));
             }
         }
         self.sort_spans();
@@ -187,7 +221,13 @@ impl Reading {
     /// Whether it is there, and nobody reads it.
     #[must_use]
     pub fn is_unread(&self) -> bool {
-        self.reader.is_none() && !self.deleted
+        (self.reader.is_none() || self.leaderless.is_some()) && !self.deleted
+    }
+
+    /// The span that its reader has read it for, up to a time.
+    fn span(&self, place: Place, to: i64) -> Option<Span> {
+        let (reader, from) = self.reader.filter(|_| self.leaderless.is_none())?;
+        Some(Span { place, reader, from, to })
     }
 
     fn stop_idling(&mut self, at: i64) {

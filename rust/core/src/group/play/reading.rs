@@ -1,5 +1,7 @@
 //! What a client has and returns records of, and what becomes of that when it ends.
 
+use std::collections::BTreeSet;
+
 use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::client::beyond;
@@ -96,6 +98,7 @@ impl World {
             |topic: u32| !self.idle_topics.contains(&topic) && self.topics[topic as usize].1.is_some();
         let is_busy = client.owned.iter().any(|place| {
             has_records(place.0)
+                && !self.ledger.is_leaderless(*place)
                 && client.held_back.binary_search(place).is_err()
                 && client.classic.unpositioned.binary_search(place).is_err()
         });
@@ -108,6 +111,22 @@ impl World {
         let client = &mut self.clients[reader as usize];
         client.positions.found &= !is_classic && client.owned.len() > client.held_back.len();
         client.is_busy = is_busy && (is_classic || client.positions.found);
+    }
+
+    /// Partitions lose their leader, or find another one: their readers go on where they were.
+    pub(super) fn change_leaders(&mut self, places: &[Place], has_leader: bool) {
+        for &place in places {
+            if has_leader {
+                self.ledger.find_leader(place, self.now);
+            } else {
+                self.ledger.lose_leader(place, self.now);
+            }
+        }
+        let readers: BTreeSet<Reader> =
+            places.iter().filter_map(|&place| self.ledger.reader(place)).collect();
+        for reader in readers {
+            self.sees_records(reader);
+        }
     }
 
     /// Up to when a client reads: while it stalls or closes, up to when it began to.

@@ -104,6 +104,8 @@ pub enum Action {
     Topic(u32, Option<u32>),
     /// Another broker takes the group over.
     Move,
+    /// Partitions have no leader from now on, or have another one.
+    Leaders(Vec<Place>, bool),
     /// A member commits an offset, as of a generation; of its own where none is given.
     Commit(Reader, Option<i32>),
     /// Something that the group does not hear of: a consumer that assigns itself begins, or ends.
