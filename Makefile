@@ -1,27 +1,27 @@
 # Every command of partwright's developers; `make help` lists them.
 
-# What a shell may carry over from other work must not decide what is built or tested here.
+# Variables that a shell carries over from other work must not decide what is built or tested here.
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE CARGO_TARGET_DIR SPARK_HOME SPARK_CONF_DIR
 unexport PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS UV_PROJECT_ENVIRONMENT
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 PYTHON := .venv/bin/python
-# pyo3 asks an interpreter what it is: ours, whatever `python3` on PATH may be.
+# pyo3 asks an interpreter about itself: it must be ours, whatever `python3` on PATH is.
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
-# The wheel's sources: it is built anew only when one of them is newer, or was added or deleted.
+# The wheel's sources: the wheel is built anew only if one of them is newer, or was added or deleted.
 SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.toml Cargo.lock pyproject.toml README.md LICENSE THIRD-PARTY-LICENSES.txt partwright.cyclonedx.json
-# A sanitizer is for a target, not for the build scripts beside it.
+# A sanitizer is for a target, not for the build scripts next to it.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SECONDS := 30
-# So many processes share the tests, file by file: a file's broker and Spark session are its process's own. In their order,
-# for some files of one test take minutes, and would come last, alone, if those of many came first.
+# This many processes share the tests, file by file, so a broker or a Spark session belongs to one process. Files go in
+# their order: some files with a single test take minutes, and would run last and alone if files with many tests came first.
 WORKERS := 2
 PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
-# What `make slow` takes samples of: random questions to the real clients, and the Spark tests through Connect.
+# The part of the tests that `make slow` only samples: random questions to the real clients, and Spark tests through Connect.
 SOAK := $(addsuffix /test_differential.py,$(addprefix tests/,assignors batching group keys producer)) tests/cluster tests/spark/test_connect.py
 CASES := 2000
-# The PySparks that `make spark-matrix` tests; empty for all that tools/spark_matrix.sh lists.
+# The PySparks that `make spark-matrix` tests; if empty, all that tools/spark_matrix.sh lists.
 SPARK_VERSIONS :=
 # The cargo profile of `make wheel`.
 PROFILE := release
@@ -50,7 +50,7 @@ spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on every P
 
 setup: .venv/setup ## Install the locked versions into .venv
 
-# Without the folders' names, which the module's panics would tell, whoever builds a tag gets the same bytes.
+# The module's panics would contain folders' names; without these, anyone who builds a tag gets the same bytes.
 wheel: export RUSTFLAGS := --remap-path-prefix=$(CURDIR)=partwright --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 wheel: ## Build the wheel that is released (fat LTO, minutes) into dist/
 wheel: .venv/setup
@@ -74,8 +74,8 @@ format: .venv/setup ## Format the sources
 	$(PYTHON) -m ruff check --fix --quiet
 	$(PYTHON) -m ruff format
 
-# The variable is mkdocs-material's: without it each build begins with a notice about its successor. A quiet build would
-# not count the warnings on which a strict one fails.
+# mkdocs-material reads this variable: without it, each build begins with a notice about its successor. With --quiet, a
+# build would not count the warnings on which a strict one fails.
 docs: .venv/wheel ## Draw the figures of docs/, run its notebook, build its site into target/site
 	@$(PYTHON) tools/figures.py
 	@$(PYTHON) tools/notebook.py
@@ -98,7 +98,7 @@ sanitize: .venv/setup ## Run the tests of the unsafe code, and of all columns, u
 fuzz: .venv/setup ## Look for columns that the core reads wrongly, with libFuzzer: SECONDS=30; needs cargo-fuzz
 	RUSTC_BOOTSTRAP=1 cargo fuzz run columns -- -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1
 
-# Python's is counted in each process that the tests start, too.
+# Python coverage also counts the processes that the tests start.
 coverage: .venv/wheel ## Count the lines that the fast tests run, into target/coverage; needs cargo-llvm-cov
 	@mkdir -p target/coverage
 	cargo llvm-cov --workspace --locked --summary-only --output-path target/coverage/rust.txt
@@ -113,12 +113,12 @@ clean: ## Remove what was built and installed
 machine:
 	@sh tools/setup.sh --check
 
-# What the machine must have is looked at each time, and in a fifth of a second.
+# The check for what the machine must have runs each time, in a fifth of a second.
 .venv/setup: tools/setup.sh pyproject.toml uv.lock Cargo.lock rust-toolchain.toml | machine
 	@sh tools/setup.sh
 	@touch $@
 
-# The rivals and what draws the pictures, which nothing else needs.
+# The rivals and the packages that draw the pictures; nothing else needs them.
 .venv/bench: .venv/setup
 	@$(PYTHON) -m uv sync --quiet --locked --inexact --all-extras --group dev --group bench --python $(PYTHON)
 	@touch $@

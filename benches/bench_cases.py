@@ -34,7 +34,7 @@ _ALPHABET = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 _HEX_DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 _HYPHENS = (8, 13, 18, 23)
 _TAIL_BYTES = 6
-# So many rows' bytes are made at once.
+# The bytes of this many rows are made at once.
 _PIECE = 1 << 18
 
 
@@ -67,7 +67,7 @@ def column(case: str, layout: str, rows: int) -> pa.Array:
 
 
 def check(case: str, partitions: pa.Array) -> int:
-    """The sum of the first rows' partitions; fails where it is another than in any layer, known with seed 0 alone."""
+    """The sum of the first rows' partitions; fails if it is not the known one, which all layers share for seed 0."""
     found = sum(partition or 0 for partition in partitions[: LAB["checked_rows"]].to_pylist())
     assert SEED != 0 or found == CASES[case]["checksum"], f"{case}: the partitions' sum is {found}"
     return found
@@ -75,7 +75,7 @@ def check(case: str, partitions: pa.Array) -> int:
 
 def _text(case: dict[str, Any], rows: np.ndarray) -> pa.Array:
     choice = _words(case["seed"], rows, [0])[:, 0]
-    # numpy's operators keep an unsigned type only among their own kind.
+    # numpy's operators keep an unsigned type only if both sides are unsigned.
     span = np.uint64(case["longest"] - case["shortest"] + 1)
     lengths = (choice >> np.uint64(32)) % span + np.uint64(case["shortest"])
     is_null = (choice & np.uint64(0xFFFFFFFF)) % np.uint64(1000) < np.uint64(case["null_per_mille"])
@@ -105,7 +105,7 @@ _KINDS = {"text": _text, "uuid": _uuid, "tails": _tails, "long": _long}
 
 
 def _strings(text: np.ndarray, lengths: np.ndarray, is_null: np.ndarray | None = None) -> pa.Array:
-    """One string a line of `text`, cut to its length."""
+    """One string for each line of `text`, cut to its length."""
     kept = np.arange(text.shape[1]) < lengths[:, None]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     valid = None if is_null is None or not is_null.any() else pa.array(~is_null).buffers()[1]
@@ -122,7 +122,7 @@ def _bytes(seed: int, rows: np.ndarray, count: int) -> np.ndarray:
 
 
 def _words(seed: int, rows: np.ndarray, places: Any) -> np.ndarray:
-    """SplitMix64 by position: a line a row, a word a place, as `word` of rust/keys.rs."""
+    """SplitMix64 by position, a line per row and a word per place, as `word` of rust/keys.rs does it."""
     position = rows[:, None] * np.uint64(16) + np.array(places, np.uint64) + np.uint64(1)
     word = position * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,8 +1,8 @@
-"""Joins what all layers measured into one table, with ours as 1, and holds their answers against each other.
+"""Joins the measurements of all layers into one table, with ours as 1, and compares the layers' answers.
 
 `python benches/compare.py` prints it in Markdown; `--all` adds every layout and the bare hash. `--write` puts it into
 `results/`, with the pictures and the raw figures, and its headline between the marks `<!-- bench -->` and
-`<!-- /bench -->` of README.md. Where two layers' partitions of a case add up to different sums, or were made with
+`<!-- /bench -->` of README.md. If two layers' partitions of a case add up to different sums, or were made with
 different seeds, it fails and writes nothing.
 """
 
@@ -34,7 +34,7 @@ BLOCK = re.compile(f"{re.escape(OPENING)}.*{re.escape(CLOSING)}", re.DOTALL)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, or write it; 1 where nothing was measured or the layers disagree."""
+    """Print the table, or write it; 1 if nothing was measured or the layers disagree."""
     options = _parser().parse_args(arguments)
     about = options.bench / "run.json"
     if not about.exists():
@@ -112,7 +112,7 @@ def _write(results: Results, run: dict[str, Any], options: argparse.Namespace) -
 
 
 def address(page: Path) -> str:
-    """Where a page of the repository is on the web: PyPI shows README, too, and follows no relative link."""
+    """The address of a page of the repository on the web: PyPI shows README too, and follows no relative link."""
     about = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     return f"{about['workspace']['package']['repository']}/blob/main/{Path(os.path.relpath(page, ROOT)).as_posix()}"
 

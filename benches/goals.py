@@ -1,4 +1,4 @@
-"""The goals of goals.json, each beside what a run reached; whether it is reached is reckoned from the figures here."""
+"""Compares the goals of goals.json with the figures that a run reached."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Goal:
 
     @property
     def shown(self) -> str:
-        """The figure that was found."""
+        """The figure that the run reached."""
         return "" if self.found is None else short(self.found)
 
 
 def goals(results: Results) -> list[Goal]:
-    """Each of them, in the order of the file."""
+    """All goals, in the order of the file."""
     found = []
     for said in json.loads((BENCHES / "goals.json").read_text(encoding="utf-8")):
         figure = _figure(results, said)
@@ -72,13 +72,13 @@ def _figure(results: Results, said: dict[str, Any]) -> float | None:
 
 
 def _seconds(results: Results, key: Sequence[str | int]) -> float | None:
-    """Of the line of a key; an assignor's has no number of rows."""
+    """The label of a line about keys; an assignor's has no number of rows."""
     lines = [line for line in results.lines.values() if line.key[: len(key)] == tuple(key)]
     return lines[0].seconds if lines else None
 
 
 def short(number: float) -> str:
-    """Three digits that count, and no exponent."""
+    """Three significant digits, and no exponent."""
     if abs(number) >= 100:
         return f"{number:,.0f}"
     if abs(number) >= 10:

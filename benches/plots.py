@@ -26,7 +26,7 @@ _MARKERS = "os^D"
 
 
 def draw(results: Results, folder: Path, date: str) -> dict[str, str]:
-    """The names of the files that were written, by what they show; what was not measured is not drawn."""
+    """The names of the files that were written, by what they show; cases that were not measured are not drawn."""
     mpl.use("svg")
     mpl.rcParams |= {"svg.hashsalt": "partwright", "svg.fonttype": "none", "font.size": 9}
     written = {}
@@ -41,7 +41,7 @@ def draw(results: Results, folder: Path, date: str) -> dict[str, str]:
     ):
         if picture is not None:
             picture.tight_layout()
-            # matplotlib would write the moment into it.
+            # matplotlib would otherwise write the current time into the file.
             picture.savefig(folder / name, metadata={"Date": None})
             plt.close(picture)
             written[text] = name

@@ -1,4 +1,4 @@
-"""What each layer measured, read from its own format into one list of lines; what was not measured is not there."""
+"""Reads each layer's measurements from its own format into one list of lines; what was not measured is left out."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Line:
 
     @property
     def key(self) -> Key:
-        """By what goals name it."""
+        """The name by which goals refer to it."""
         return (self.where, self.case, self.what, self.rows)
 
 
 @dataclass
 class Results:
-    """Everything that one run measured."""
+    """All measurements of one run."""
 
     lines: dict[Key, Line] = field(default_factory=dict)
     memory: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -67,13 +67,13 @@ class Results:
     """Versions and settings, for the reader."""
 
     def ratio(self, line: Line) -> float | None:
-        """A line's time by that of ours."""
+        """A line's time divided by ours."""
         ours = None if line.ours is None else self.lines.get(line.ours)
         return None if ours is None else line.seconds / ours.seconds
 
 
 def read(criterion: Path, bench: Path) -> Results:
-    """Everything that lies in criterion's folder and in `target/bench`."""
+    """All files in criterion's folder and in `target/bench`."""
     results = Results()
     lines = (
         *_rust(criterion, bench, results),
@@ -181,7 +181,7 @@ def _python(file: Path, results: Results) -> Iterator[Line]:
     if found:
         results.seeds["Python"] = found["seed"]
         results.about["Python"] = found["machine_info"]["python_version"]
-    # By size first, and ours, which each group measures first, is what the others are divided by.
+    # Sorted by size first; ours, which each group measures first, is the divisor.
     measured = sorted(found.get("benchmarks", []), key=lambda each: each["extra_info"]["rows"])
     firsts: dict[tuple[str, str, int], str] = {}
     for each in measured:
@@ -218,7 +218,7 @@ def _spark(file: Path, results: Results) -> Iterator[Line]:
 
 
 def _worker_share(file: Path) -> dict[str, float]:
-    """What the kernel and our calls took of the workers' time, by the clocks inside of them, at Spark's own batch."""
+    """The kernel's and our calls' shares of the workers' time, by clocks inside them, at Spark's own batch size."""
     rounds = _loaded(file).get("batches", {}).get(str(LAB["rows"]["batch"]), [])
     names = {"the kernel's": "kernel", "our whole call's": "call"}
     timed = {whose: [each for each in rounds if each.get(f"{part}_rows")] for whose, part in names.items()}

@@ -1,4 +1,4 @@
-"""A run's results in Markdown: the goals beside what was reached, one table of ratios, and the machine."""
+"""A run's results in Markdown: the goals with the figures reached, one table of ratios, and the machine."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def report(
     """The whole page.
 
     Args:
-        results: What was measured.
-        run: What run.py says of the run.
-        pictures: Files beside the page, by what they show.
-        everything: Every layout, and the hash without the modulo.
+        results: The measurements.
+        run: Facts about the run, from run.py.
+        pictures: Files next to the page, by what they show.
+        everything: Whether to show every layout, and the hash without the modulo.
     """
     yield f"# Benches of {run['date']}"
     yield ""
@@ -82,11 +82,11 @@ def report(
 
 
 def headline(goals: Sequence[Goal], run: dict[str, Any], page: str) -> Iterator[str]:
-    """What README shows of it: some goals in plain words, and how many of all were reached.
+    """The part that README shows: some goals in plain words, and how many of all were reached.
 
     Args:
-        goals: Each goal with what was found.
-        run: What run.py says of the run.
+        goals: Each goal with the figure reached.
+        run: Facts about the run, from run.py.
         page: The address of the whole page.
     """
     found = {goal.text: goal.found for goal in goals}
@@ -114,7 +114,7 @@ def _factor(number: float) -> str:
 
 
 def _sorted(results: Results) -> list[Line]:
-    """Keys by case and size with all rivals of a case together; the others as they were read."""
+    """Sorts lines about keys by case and size, with all rivals of a case together; keeps the order of the others."""
     places = ("Rust", "JVM", "Go")
     names = list(CASES)
 

@@ -56,7 +56,7 @@ PACKAGES = ("partwright", "pyarrow", "numpy", "confluent-kafka", "kafka-python",
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the parts named, or all; 2 where one cannot be run here."""
+    """Run the named parts, or all; 2 if one cannot be run here."""
     parts = [part for part in PARTS if part in arguments or not arguments]
     for unknown in (argument for argument in arguments if argument not in PARTS):
         print(f"run.py: there is no part {unknown}: say {' '.join(PARTS)}", file=sys.stderr)
@@ -67,11 +67,11 @@ def main(arguments: Sequence[str]) -> int:
             return 2
     seed = SEED if SEED_NAME in os.environ else secrets.randbits(32)
     os.environ[SEED_NAME] = str(seed)
-    # What cannot be built ends the run before anything is lost.
+    # A part that cannot be built ends the run before anything is lost.
     java = build_java("256m") if {"java", "assignors"} & {*parts} else []
     if "rust" in parts:
         _run(*HASHING, "--no-run")
-    # What an earlier run left has other keys, and another load.
+    # Results of an earlier run have other keys, and another load.
     for folder in (BENCH, CRITERION):
         shutil.rmtree(folder, ignore_errors=True)
     BENCH.mkdir(parents=True)
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _about(seed: str) -> dict[str, Any]:
-    """What the figures depend on, beside what each layer says of itself."""
+    """The versions and the machine on which the figures depend, apart from those that a layer reports itself."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "seed": seed,
@@ -105,7 +105,7 @@ def _said(*command: str) -> str:
 
 
 def _processor() -> str:
-    """Its name as Linux gives it, and otherwise as Python does."""
+    """The processor's name from Linux, or else from Python."""
     cpus = Path("/proc/cpuinfo")
     lines = cpus.read_text(encoding="utf-8").splitlines() if cpus.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -113,7 +113,7 @@ def _processor() -> str:
 
 
 def _measure(parts: Sequence[str], java: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Runs the parts, and gives each step's seconds; `java` is the command that a program's name goes behind."""
+    """Runs the parts, and returns each step's seconds; a program's name is added to the command `java`."""
     for case in CASES:
         for part in (part for part in KEYED if part in parts):
             yield _timed(part, _steps(part, case, java))
@@ -135,7 +135,7 @@ def _steps(part: str, case: str, java: Sequence[str]) -> list[list[str]]:
     jmh = [*java, "org.openjdk.jmh.Main", "-rf", "json", "-foe", "true", "-p", f"name={case}"]
     rows = ",".join(map(str, LAB["sizes"]["rows"]))
     plain = [*jmh, "-rff", str(BENCH / f"java-{case}.json"), "HashingBenchmark"]
-    # Fewer iterations: these are not what goals are about.
+    # Fewer iterations: no goal depends on these.
     jmh += ["-rff", str(BENCH / f"java-{case}-sizes.json"), "-wi", "2", "-i", "3"]
     sized = [*jmh, "-p", f"rows={rows}", "HashingBenchmark.partition"]
     return [plain, sized] if case in LAB["sizes"]["cases"] else [plain]
@@ -173,7 +173,7 @@ def _timed(part: str, commands: Sequence[Sequence[str]]) -> tuple[str, float]:
 
 
 def _run(*command: str) -> None:
-    """Runs a command to its end; what Go prints is kept, too, for it writes no file."""
+    """Runs a command to its end, and keeps what Go prints, because Go writes no file."""
     is_go = command[0] == "go"
     print(f"--- {' '.join(command)}", flush=True)
     folder, sink = (BENCHES / "go", subprocess.PIPE) if is_go else (ROOT, None)

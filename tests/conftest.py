@@ -1,4 +1,4 @@
-"""What the tests of several packages need: a broker, Spark, the command, and the programs of tests/reference."""
+"""Shared by the tests of several packages: a broker, Spark, the command, and the programs of tests/reference."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-# Where wheels are tested, it is not installed.
+# It is not installed where wheels are tested.
 with warnings.catch_warnings(), suppress(ImportError):
-    # kafka-python warns as it is imported, whichever test is the first to do so.
+    # kafka-python warns when it is imported, whichever test imports it first.
     warnings.simplefilter("ignore", DeprecationWarning)
     import kafka  # noqa: F401
 
@@ -48,7 +48,7 @@ LONGEST = [
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     first = {TESTS / name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path, len(first)))
-    # What is proven elsewhere already, and again on other versions, may be a sample: one test of so many.
+    # Tests that repeat on other versions what is proven elsewhere may be sampled: one test in so many.
     if one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1) - 1:
         drawn = random.Random(f"sample {os.environ.get('PARTWRIGHT_SEED')}")
         left_out = {item for item in items if drawn.randint(0, one_of)}
@@ -67,9 +67,9 @@ def reference() -> Iterator[Callable[[str], ModuleType]]:
 
 @pytest.fixture
 def seed() -> int:
-    """What random questions are drawn from: PARTWRIGHT_SEED repeats those of a test that failed."""
+    """The seed of random questions: PARTWRIGHT_SEED repeats those of a test that failed."""
     drawn = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
-    print(f"PARTWRIGHT_SEED={drawn}")  # noqa: T201 - pytest shows it where the test fails
+    print(f"PARTWRIGHT_SEED={drawn}")  # noqa: T201 - pytest shows it if the test fails
     return drawn
 
 
@@ -145,7 +145,7 @@ def command(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[in
 
 @pytest.fixture
 def told(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., tuple[int, str, str]]:
-    """As `command`, and stdout is text."""
+    """Like `command`, with stdout as text."""
 
     def call(*words: object) -> tuple[int, str, str]:
         code, out, err = command(*words)
@@ -156,7 +156,7 @@ def told(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., tuple[
 
 @pytest.fixture
 def refusal(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., str]:
-    """The one sentence with which the command refuses."""
+    """The one sentence of the command's refusal."""
 
     def call(*words: object) -> str:
         code, out, err = command(*words)
@@ -168,7 +168,7 @@ def refusal(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., str
 
 @pytest.fixture
 def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
-    """Runs the command as a process of its own, with `stdin`."""
+    """Runs the command as its own process, with `stdin`."""
 
     def run(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(

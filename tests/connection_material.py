@@ -1,4 +1,4 @@
-"""Certificates, and files of them, in every format that clients take."""
+"""Certificates, and files of them, in every format that clients accept."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Material:
         return self.client.key.private_bytes(Encoding.PEM, form, how)
 
     def write(self) -> None:
-        """Writes every file, each for its owner alone."""
+        """Writes every file, readable only by its owner."""
         store = self.authority.pkcs12_trust_store(PASSWORD)
         files = {
             "ca.pem": self.authority.pem,

@@ -1,4 +1,4 @@
-"""Docstrings' examples, found in the installed package: what a module shows is run, or listed with why not."""
+"""The examples of docstrings, found in the installed package: each is run, or listed with the reason why not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What no test can run, by the docstring that shows it.
+# Examples that no test can run, by docstring.
 SKIPPED = {
     "partwright.kafka.embedded_detached.start": "its broker stays when the tests are done",
     "partwright.kafka.jars.jars": "it fetches 19 files, of which the tests of Spark take what they need",
@@ -20,7 +20,7 @@ SKIPPED = {
     "partwright.spark.topic.read_topic": "it needs Spark and a broker; tests/spark/test_read_topic.py has both",
     "partwright.spark.session.session": "it ends the session that the other tests share",
 }
-# What tests/kafka runs, at a broker of its own; all else runs without one.
+# Examples that tests/kafka runs with its own broker; all others run without one.
 AT_A_BROKER = {
     "partwright.cluster.metadata.Cluster.from_kafka",
     "partwright.kafka.assignors.kafka_python_assignor",
@@ -38,7 +38,7 @@ AT_A_BROKER = {
 
 
 def modules() -> list[str]:
-    """The modules whose source has an example; none is imported for it."""
+    """The modules whose source has an example; this imports none of them."""
     spec = find_spec("partwright")
     assert spec is not None
     assert spec.origin is not None
@@ -59,12 +59,12 @@ def docstrings(module: str) -> Iterator[doctest.DocTest]:
 
 
 def is_skipped(found: doctest.DocTest) -> bool:
-    """Whether one of a docstring's examples is shown and not run."""
+    """Whether one of a docstring's examples is only shown, not run."""
     return any(each.options.get(doctest.SKIP) for each in found.examples)
 
 
 def run(found: doctest.DocTest, names: Mapping[str, Any] | None = None) -> None:
-    """Run a docstring's examples, where `names` are there too."""
+    """Run a docstring's examples, with `names` defined."""
     found.globs.update(names or {})
     said: list[str] = []
     failed, attempted = doctest.DocTestRunner().run(found, out=said.append)

@@ -1,4 +1,4 @@
-"""What the tests of engine jvm have in common: modes of Spark, random keys, and the comparison with the core."""
+"""Shared by the tests of engine jvm: modes of Spark, random keys, and the comparison with the core."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N, LARGEST = 1000, 2**31 - 1
 CLIENTS = {row["client"]: row for row in pw.clients().to_pylist()}
 BY_BYTES = [name for name, row in CLIENTS.items() if row["hash"] == "murmur2"]
 BY_CRC32 = [name for name, row in CLIENTS.items() if row["hash"] == "crc32"]
-# The method that hashes bytes is reached only in a session with a Java process of its own.
+# Only a session with its own Java process reaches the method that hashes bytes.
 IS_REMOTE = "PARTWRIGHT_TEST_REMOTE" in os.environ
 MODES = {
     "generated code, ANSI": {"spark.sql.ansi.enabled": "true"},
@@ -47,7 +47,7 @@ def mode(request: pytest.FixtureRequest, configured: Configured) -> Iterator[Non
 
 @pytest.fixture
 def drawn(seed: int, cases: Callable[[int], int]) -> list[bytes | None]:
-    """Random keys, all lengths and all bytes among them."""
+    """Random keys, with all lengths and all bytes among them."""
     source = random.Random(seed)
     random_keys = [source.randbytes(source.randrange(65)) for _ in range(cases(USUAL))]
     return [b"", None, b"\xff" * 64, bytes(100_003), *random_keys]
@@ -56,14 +56,14 @@ def drawn(seed: int, cases: Callable[[int], int]) -> list[bytes | None]:
 def check(
     df: DataFrame, keys: pa.Array, clients: Iterable[str], key_type: str | None = None, ns: Sequence[int] = ()
 ) -> None:
-    """Engine jvm says of the column `key` what the core says of the keys: each client, and the first one by each n."""
+    """Engine jvm and the core agree on the column `key`: for each client, and for the first one with each n."""
     asked = [(client, N) for client in clients]
     asked += [(asked[0][0], n) for n in ns]
     columns = [
         pws.partition_for_key("key", n, client, key_type, engine="jvm").alias(f"{client} {n}")
         for client, n in asked
     ]
-    # Rows of a local table would be worked out as Spark plans, and not by a task.
+    # Spark would compute rows of a local table while it plans, not in a task.
     kept = df.cache()
     found = list(zip(*kept.select(*columns).collect(), strict=True))
     for (client, n), partitions in zip(asked, found, strict=True):

@@ -1,4 +1,4 @@
-"""What tests of faults share: a broker that dies and comes back, a command that is watched, and what is there."""
+"""Shared by tests of faults: a broker that dies and comes back, a watched command, and the records that result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LIGHT = [
 
 
 def records_file(path: Path, count: int, seed: int = 5, first: int = 0, wide: int = 0) -> Path:
-    """Records of a few keys, some without any, as JSON lines; `text` counts them, `wide` characters make them large."""
+    """Records with few keys, some without any, as JSON lines; `text` counts them, `wide` characters make them large."""
     drawn = random.Random(seed)
     lines = []
     for number in range(first, first + count):
@@ -46,12 +46,12 @@ def records_file(path: Path, count: int, seed: int = 5, first: int = 0, wide: in
 
 
 def writers(seed: int, count: int) -> list[bool]:
-    """Whether a run writes exactly once, of one case or of both: each takes a minute."""
+    """Whether a run writes exactly once: one of the two cases or both, because each takes a minute."""
     return random.Random(seed).sample([False, True], min(2, count))
 
 
 class Found(NamedTuple):
-    """What a topic holds of a source's records, read by a consumer of our own."""
+    """The records of a source that a topic has, read by a consumer of our own."""
 
     lost: int
     twice: int
@@ -60,7 +60,7 @@ class Found(NamedTuple):
 
 
 def read_directly(servers: str, topic: str, source: Sequence[Path], n: int) -> Found:
-    """Compares a topic with the files that were written to it, without anything of the run's own checks."""
+    """Compares a topic with the files that were written to it, without using any of the run's own checks."""
     given = [json.loads(line) for file in source for line in file.read_text(encoding="utf-8").splitlines()]
     keys = {each["text"]: each["id"] for each in given}
     copies: Counter[int] = Counter()
@@ -82,7 +82,7 @@ def read_directly(servers: str, topic: str, source: Sequence[Path], n: int) -> F
 
 
 def held(servers: str, topic: str) -> int:
-    """How many offsets a topic has; 0 where it is not there yet."""
+    """The number of offsets in a topic; 0 if it does not exist yet."""
     try:
         return sum(topics.end_offsets(servers, topic).values())
     except BrokerError:
@@ -90,10 +90,10 @@ def held(servers: str, topic: str) -> int:
 
 
 class Watched:
-    """The command as a process in a group of its own, and the lines that it has said.
+    """The command as a process in its own group, and the lines that it has printed.
 
     Args:
-        words: The command's, `run` and so on.
+        words: The command's arguments, `run` and so on.
         folder: Where its state and temporary files are.
         environment: More variables.
     """
@@ -134,13 +134,13 @@ class Watched:
         self.out = self.process.stdout.read()
 
     def until(self, step: str, seconds: float = PATIENCE_S) -> bool:
-        """Waits for the end of a step; whether it came before the command's own end."""
+        """Waits for the end of a step; returns whether it came before the command's own end."""
         with self._came:
             self._came.wait_for(lambda: self._ended or self._has(step), seconds)
             return self._has(step)
 
     def until_held(self, servers: str, topic: str, count: int, seconds: float = PATIENCE_S) -> bool:
-        """Waits until a topic has so many offsets; whether that was before the command's own end."""
+        """Waits until a topic has this many offsets; returns whether that was before the command's own end."""
         deadline = time.monotonic() + seconds
         while held(servers, topic) < count:
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -156,7 +156,7 @@ class Watched:
             (os.killpg if group else os.kill)(self.process.pid, number)
 
     def end(self, seconds: float = PATIENCE_S) -> int:
-        """Waits for its end; the exit code."""
+        """Waits for its end; returns the exit code."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -168,7 +168,7 @@ class Watched:
 
     @property
     def sentences(self) -> list[str]:
-        """What it said that is no step of a run."""
+        """The lines that it printed that are not about a step of a run."""
         return [line for line in self.lines if line.startswith("partwright: ")]
 
     @property
@@ -186,7 +186,7 @@ class Watched:
         ]
 
     def workers(self) -> list[psutil.Process]:
-        """Spark's Python workers, the daemon that forks them left out."""
+        """Spark's Python workers, without the daemon that forks them."""
         found = []
         for process in self.processes():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -195,11 +195,11 @@ class Watched:
         return found
 
     def left(self, seconds: float = 30) -> list[str]:
-        """What is still there once it has ended: processes, and temporary files."""
+        """Processes and temporary files that remain after its end."""
         deadline = time.monotonic() + seconds
         while True:
             names = [f"process {process.pid} {process.name()}" for process in _alive(self.processes())]
-            # PySpark's own, where it is killed as it starts Java: an empty folder that nobody knows again.
+            # PySpark's own, if it is killed while it starts Java: an empty folder that nobody can recognise.
             files = [path.name for path in self.temporary.iterdir() if not path.name.startswith("tmp")]
             names += files
             if not names or time.monotonic() > deadline:
@@ -230,7 +230,7 @@ def _alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 class Mortal:
-    """A broker that is killed, and comes back at the same address with what it had."""
+    """A broker that is killed, and comes back at the same address with its records."""
 
     def __init__(self, kafka: EmbeddedKafka) -> None:
         self.kafka = kafka
@@ -252,6 +252,6 @@ class Mortal:
 
 @contextlib.contextmanager
 def mortal(parent: Path | None = None, **overrides: str) -> Iterator[Mortal]:
-    """A broker of a test's own."""
+    """A broker of the test's own."""
     with EmbeddedKafka(parent=parent, overrides=overrides) as kafka:
         yield Mortal(kafka)

@@ -1,4 +1,4 @@
-"""Listeners on 127.0.0.1 that are no Kafka, or not quite one, each for a `with` block."""
+"""Listeners on 127.0.0.1 that are not a Kafka, or not quite one, each for a `with` block."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def closed_port() -> int:
 
 @contextmanager
 def _listening(serve: Callable[[socket.socket], None]) -> Iterator[int]:
-    """Calls `serve` with each connection, in a thread of its own; the port."""
+    """Calls `serve` with each connection, in its own thread; returns the port."""
     ended = threading.Event()
     threads: list[threading.Thread] = []
 
@@ -58,14 +58,14 @@ def _listening(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 def address(host: bytes, port: int) -> bytes:
-    """How Kafka's answers have a broker's address: as many bytes for each name that is as long."""
+    """A broker's address in Kafka's answers: names of the same length take as many bytes."""
     assert len(host) == len(_HOST)
     return host + port.to_bytes(4, "big")
 
 
 @contextmanager
 def mute() -> Iterator[int]:
-    """Takes each connection, reads what is said, and says nothing; the port."""
+    """Takes each connection, reads it, and says nothing; returns the port."""
 
     def serve(connection: socket.socket) -> None:
         while connection.recv(_CHUNK):
@@ -77,20 +77,20 @@ def mute() -> Iterator[int]:
 
 @contextmanager
 def answering(*bodies: bytes | None) -> Iterator[int]:
-    """Answers the requests of each connection with these bodies, as a Kafka, and then hangs up; the port.
+    """Answers the requests of each connection with these bodies, as a Kafka, and then hangs up; returns the port.
 
     Args:
-        bodies: The answers; None for one that never comes.
+        bodies: The answers; None for an answer that never comes.
     """
 
     def serve(connection: socket.socket) -> None:
         for body in bodies:
-            # What TLS begins with is no request, and a Kafka hangs up.
+            # The first bytes of TLS are not a request, and a Kafka hangs up.
             if connection.recv(_CHUNK)[:1] in {b"", b"\x16"}:
                 return
             if body is not None:
                 connection.sendall((len(body) + 4).to_bytes(4, "big") + (1).to_bytes(4, "big") + body)
-        # What is not answered is read all the same: the connection ends without a reset.
+        # Requests without an answer are read all the same, so that the connection ends without a reset.
         connection.recv(_CHUNK)
 
     with _listening(serve) as port:
@@ -99,7 +99,7 @@ def answering(*bodies: bytes | None) -> Iterator[int]:
 
 @contextmanager
 def web() -> Iterator[int]:
-    """A web server; the port."""
+    """A web server; returns the port."""
 
     def serve(connection: socket.socket) -> None:
         connection.recv(_CHUNK)
@@ -111,11 +111,11 @@ def web() -> Iterator[int]:
 
 @contextmanager
 def tls(pem: Path, *, asks: bool = False) -> Iterator[int]:
-    """Speaks TLS, and ends the connection after the first word; the port.
+    """Speaks TLS, and ends the connection after the first word; returns the port.
 
     Args:
         pem: The file with its key and its certificate.
-        asks: Whether it speaks TLS 1.2, which asks for a client's certificate as the connection is made.
+        asks: Whether it speaks TLS 1.2, which asks for a client's certificate while it connects.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
@@ -133,13 +133,13 @@ def tls(pem: Path, *, asks: bool = False) -> Iterator[int]:
 
 @contextmanager
 def tokens(pem: Path, user: str, client_id: str, client_secret: str) -> Iterator[int]:
-    """An authorization server of OIDC over TLS, whose tokens nobody has signed; the port.
+    """An authorization server of OIDC over TLS, whose tokens are unsigned; returns the port.
 
     Args:
         pem: The file with its key and its certificate.
-        user: Whom its tokens are for.
-        client_id: Whom it gives one, by `client_credentials`.
-        client_secret: What they have to say.
+        user: The user of its tokens.
+        client_id: The client that gets one, by `client_credentials`.
+        client_secret: That client's secret.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
@@ -168,12 +168,12 @@ def tokens(pem: Path, user: str, client_id: str, client_secret: str) -> Iterator
 def relay(
     port: int, *, elsewhere: tuple[bytes, int] | None = None, slowed: Callable[[int], None] = lambda _: None
 ) -> Iterator[int]:
-    """Hands on what is said to and by a Kafka that advertises 127.0.0.1, and says that it is elsewhere; the port.
+    """Relays to a Kafka that advertises 127.0.0.1, and claims that it is elsewhere; returns the port.
 
     Args:
         port: The Kafka's.
-        elsewhere: The name that is said instead, as long as 127.0.0.1, and the port; this relay's own by default.
-        slowed: Called with how many bytes Kafka says, each time before they are handed on.
+        elsewhere: The claimed name, as long as 127.0.0.1, and the port; by default this relay's own.
+        slowed: Called with the number of bytes that Kafka sends, each time before they are passed on.
     """
 
     def asked(client: socket.socket, kafka: socket.socket) -> None:
@@ -190,7 +190,7 @@ def relay(
                 slowed(len(said))
                 connection.sendall(said.replace(address(_HOST.encode(), port), address(*places[0])))
 
-    # Where it is, it knows only once it listens.
+    # It knows its own address only once it listens.
     places = [elsewhere] if elsewhere else []
     with _listening(serve) as at:
         places.append((_HOST.encode(), at))

@@ -1,4 +1,4 @@
-"""What tests of an embedded Kafka of several brokers share: its settings, and what it says of itself."""
+"""Shared by tests of an embedded Kafka of several brokers: its settings, and what it reports about itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 def wait_for(what: str, so: Callable[[], object]) -> None:
-    """Waits until something is so; a cluster whose controller has just gone may not answer meanwhile."""
+    """Waits until a condition holds; a cluster whose controller has just gone may not answer meanwhile."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -50,13 +50,13 @@ def in_sync(kafka: EmbeddedKafka, topic: str) -> list[set[int]]:
 
 
 def alive(kafka: EmbeddedKafka) -> set[int]:
-    """The brokers that are alive, as those that run have it."""
+    """The brokers that are alive, by those that run."""
     with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
         return set(admin.list_topics(timeout=PATIENCE_S).brokers)
 
 
 def commits(admin: AdminClient, group: str, at: TopicPartition) -> bool:
-    """Whether the coordinator takes an offset of a group without members."""
+    """Whether the coordinator accepts an offset of a group without members."""
     try:
         asked = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, [at])])[group]
         told = asked.result(PATIENCE_S).topic_partitions or []

@@ -1,4 +1,4 @@
-"""Groups of a live Kafka: one that is waited for, and the members of a script in real time."""
+"""Groups of a live Kafka: waits for one, and plays a script's members in real time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settled(servers: str, group: str, members: int, *, all_read: bool = False) -
 
 
 def happened_live(servers: str, timeline: list[str], script: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the real members of one play of `GroupTimeline` say, the topics and the group being new."""
+    """The reports of the real members in one play of `GroupTimeline`; the topics and the group are new."""
     for topic, partitions in script["topics"].items():
         topics.create_topic(servers, topic, partitions)
     config = {**script["config"], "bootstrap.servers": servers, "group.id": f"group-{uuid4().hex[:8]}"}

@@ -22,7 +22,7 @@ CLASSES = {
     "sticky": "org.apache.kafka.clients.consumer.StickyAssignor",
     "cooperative-sticky": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
 }
-# Who is asked to rejoin hears of it with its next heartbeat.
+# A member that must rejoin learns of it with its next heartbeat.
 HEARTBEAT_MS = 300
 SESSION_MS = 10_000
 
@@ -40,7 +40,7 @@ class Reader(Protocol):
 
     @property
     def partitions(self) -> set[Pair]:
-        """What it reads."""
+        """The partitions that it reads."""
 
     def leave(self) -> None:
         """Leave the group."""
@@ -68,11 +68,11 @@ class Polling:
                 self.consumer.poll(**self._arguments)
                 self.seen()
             self.consumer.close()
-        except BaseException as error:  # noqa: BLE001 - the test says what it was
+        except BaseException as error:  # noqa: BLE001 - the test shows it
             self.failed = error
 
     def seen(self) -> None:
-        """Note what it is and has, in the thread that polls: confluent-kafka's client may stand still in another."""
+        """Note its ID and partitions in the thread that polls: confluent-kafka's client may block in another thread."""
         self.partitions = {(each.topic, each.partition) for each in self.consumer.assignment()}
         self.id = self._member_id() or ""
 
@@ -84,7 +84,7 @@ class Polling:
 def _settings(
     servers: str, group: str, assignor: str, names: dict[str, str], config: dict[str, str] | None
 ) -> dict[str, Any]:
-    """A consumer's settings; `names` is what its client calls assignors of the classic protocol."""
+    """A consumer's settings; `names` are its client's names for the assignors of the classic protocol."""
     settings: dict[str, Any] = {"bootstrap.servers": servers, "group.id": group, **(config or {})}
     if assignor.startswith(BROKERS):
         return settings | {
@@ -119,7 +119,7 @@ class JavaMembers:
     """The process of `partwright.GroupMembers`, in which Kafka's own consumers live."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        # The program is this project's own.
+        # The program is part of this project.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
@@ -186,7 +186,7 @@ class Java:
 
     @property
     def failed(self) -> object:
-        """What its client threw."""
+        """The error that its client threw."""
         return self._said.get("failed")
 
     @property
@@ -204,12 +204,12 @@ class Java:
 def all_get(
     step: str, readers: Sequence[Reader], wanted_of: Callable[[list[str]], dict[str, list[Pair]]]
 ) -> dict[str, list[Pair]]:
-    """What members were to get, once they have got it.
+    """Waits until members have the partitions that they should have.
 
     Args:
-        step: What a failure names.
+        step: The name that a failure shows.
         readers: The members.
-        wanted_of: What they are to get, of their ids.
+        wanted_of: The partitions that they should have, given their IDs.
     """
     until = time.monotonic() + PATIENCE_S
     while True:

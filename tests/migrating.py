@@ -1,4 +1,4 @@
-"""Topics to migrate, written and read by confluent-kafka itself, and groups with offsets of theirs."""
+"""Topics to migrate, written and read by confluent-kafka itself, and groups with committed offsets."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read(servers: str, topic: str, isolation: str = "read_committed") -> list[Ro
 
 
 def by_key(rows: list[Row]) -> dict[bytes | None, list[tuple[object, ...]]]:
-    """What each key has, in the order in which it is read; without a key there is no order."""
+    """Each key's records in the order in which they are read; records without a key have no order."""
     found: dict[bytes | None, list[tuple[object, ...]]] = {}
     for row in rows:
         found.setdefault(row.key, []).append(row.content)
@@ -87,7 +87,7 @@ def commit(servers: str, group: str, topic: str, offsets: Mapping[int, int]) -> 
 
 
 def committed(servers: str, group: str, topic: str) -> dict[int, int]:
-    """What a group has committed."""
+    """The committed offsets of a group."""
     admin = AdminClient({"bootstrap.servers": servers})
     asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result()
     return {each.partition: each.offset for each in asked.topic_partitions if each.topic == topic}
@@ -95,7 +95,7 @@ def committed(servers: str, group: str, topic: str) -> dict[int, int]:
 
 def fill(servers: str, topic: str, rng: random.Random, records: int) -> None:
     """Records as real topics have them: transactions, some of them aborted, tombstones, no keys, headers, times."""
-    # A coordinator that is still loading is no warning for stderr, which the tests read.
+    # A warning that a coordinator is still loading must not reach stderr, which the tests read.
     settings = {"bootstrap.servers": servers, "partitioner": "murmur2_random", "log_level": 3}
     plain = Producer(settings)
     transactional = Producer({**settings, "transactional.id": f"writer-{topic}"})

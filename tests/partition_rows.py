@@ -1,4 +1,4 @@
-"""Rows for a PartitionWriter, and as a script a process that writes them, which a test kills or stops."""
+"""Rows for a PartitionWriter; and as a script, a process that writes them, which a test kills or stops."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def columns(run: bytes, rows: range) -> tuple[list[int], pa.Array, pa.Array, pa.
 
 
 def main(servers: str, topic: str, partition: str, run: str, rows: str, batch: str, transaction: str) -> None:
-    """Writes the rows in batches, and says after each how many it has passed."""
+    """Writes the rows in batches, and after each prints how many it has passed."""
     config = KafkaConfig.read({}, servers=servers)
     mark = Mark(HEADER, bytes.fromhex(run))
     try:

@@ -1,4 +1,4 @@
-"""The best of all plans for a small cluster, by trying every one: what `reassign` is compared with."""
+"""Finds the best plan for a small cluster by trying every plan; `reassign` is compared with it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["best_leaders", "best_replicas", "outside", "random_wanted", "unlike"
 
 
 def unlike(number: int) -> int:
-    """A seed of Java's random numbers: those of near seeds begin alike, which no cluster's topics do."""
+    """A seed for Java's random numbers: draws of near seeds begin alike, which no cluster's topics do."""
     return number * 0x9E3779B97F4A7C15 % 2**63
 
 
 def outside(loads: Sequence[int], least: Sequence[int], most: Sequence[int]) -> int:
-    """How far loads are from their boxes, squared and summed up."""
+    """The distance of loads from their boxes, squared and summed up."""
     ends = zip(loads, least, most, strict=True)
     return sum(max(load - high, low - load, 0) ** 2 for load, low, high in ends)
 
 
 def best_replicas(wanted: Wanted) -> tuple[int, int]:
-    """The least distance from the boxes of any plan that keeps the racks' rule, and the fewest new replicas with it."""
+    """The least distance from the boxes of any plan that keeps the racks' rule, and its fewest new replicas."""
     found = {tuple(wanted.base): 0}
     limits = wanted.of_racks()
     for today, factor in zip(wanted.before, wanted.factors, strict=True):
@@ -49,7 +49,7 @@ def best_replicas(wanted: Wanted) -> tuple[int, int]:
 def best_leaders(
     wanted: Wanted, replicas: Sequence[Sequence[int]], boxes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[int, int]:
-    """The least distance from the boxes of any choice of leaders, and the fewest new leaders with it."""
+    """The least distance from the boxes of any choice of leaders, and its fewest new leaders."""
     found = []
     for leaders in itertools.product(*replicas):
         loads = [base + leaders.count(broker) for broker, base in enumerate(wanted.base_leaders)]
@@ -59,7 +59,7 @@ def best_leaders(
 
 
 def random_wanted(draw: random.Random) -> Wanted:
-    """A cluster of up to five brokers and six partitions, even or not, with racks or without."""
+    """A cluster of up to five brokers and six partitions, even or uneven, with racks or without."""
     brokers = draw.randint(1, 5)
     racks = draw.randint(1, brokers)
     in_use = draw.randint(1, brokers)

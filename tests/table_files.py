@@ -1,4 +1,4 @@
-"""A table as a file of each format that partwright reads: the one that the file's name ends in."""
+"""Writes a table as a file in each format that partwright reads; the file's name ends in the format."""
 
 from __future__ import annotations
 

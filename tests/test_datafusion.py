@@ -1,4 +1,4 @@
-"""`partwright.datafusion`: expressions give what the functions give, and no number becomes text on the way."""
+"""`partwright.datafusion`: expressions agree with the functions, and no number becomes text on the way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import partwright.datafusion as pwd
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# More than DataFusion's 8,192 rows of a batch.
+# More than DataFusion's 8,192 rows per batch.
 KEYS = ["TT0124", "", None, "N14228", "ключ", "polygenelubricants"] * 2000
 CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]
 
@@ -120,7 +120,7 @@ def test_what_is_wrong_is_said_where_the_expression_is_made(
 
 def test_a_value_that_does_not_fit_is_named_by_datafusions_error() -> None:
     df = frame(i=[1, 99999])
-    # DataFusion raises nothing narrower.
+    # DataFusion raises no narrower class.
     with pytest.raises(Exception, match="row 1: 99999 does not fit into a 16-bit short"):
         df.select(pwd.murmur2(df, "i", "java:short")).collect()
 

@@ -1,4 +1,4 @@
-"""`partwright.duckdb`: SQL functions and relations give what the functions give, whatever type a key has."""
+"""`partwright.duckdb`: SQL functions and relations agree with the functions, whatever type a key has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import partwright as pw
 import partwright.duckdb
 
-# More than DuckDB's 2,048 rows of a vector.
+# More than DuckDB's 2,048 rows per vector.
 KEYS = ["TT0124", "", None, "N14228", "ключ", "polygenelubricants"] * 1000
 TABLE = pa.table({"k": KEYS, "i": pa.array(range(len(KEYS)), pa.int32()), "n": [7, 12, 50] * 2000})
 CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]

@@ -1,4 +1,4 @@
-"""What an error knows besides its sentence: the row, the field, the file, the value and the reason; in any process."""
+"""An error's attributes besides its sentence: row, field, file, value and reason; in any process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JOINS = {"at_ms": 0, "join": "a"}
 
 
 def known(call: Callable[[], Any]) -> dict[str, Any]:
-    """What the error of a call knows."""
+    """The attributes of a call's error."""
     with pytest.raises(PartwrightError) as raised:
         call()
     error = raised.value

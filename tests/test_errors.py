@@ -45,7 +45,7 @@ A_KEY_IS = "a key is text, binary, a number, a boolean, a date, a timestamp, or 
 
 
 def refusal(call: Callable[[], Any]) -> pw.PartwrightError:
-    """The error that a call raises, which is ours and one sentence."""
+    """A call's error, which must be ours and one sentence."""
     with pytest.raises(pw.PartwrightError) as raised:
         call()
     error = raised.value
@@ -62,7 +62,7 @@ def check(call: Callable[[], Any], kind: type[pw.PartwrightError], sentence: str
     assert type(error) is kind
 
 
-# Settings: refused before a key is looked at, for a column, for one key and for None alike.
+# Settings: refused before a key is read, for a column, for one key and for None alike.
 
 KEYS: dict[str, Any] = {
     "column": pa.array(["a"]),
@@ -393,13 +393,13 @@ def test_a_value_that_does_not_fit_is_named_with_its_row(value: Any, key_type: s
     check(lambda: pw.murmur2(column[1:], key_type=key_type), pw.PartwrightError, f"row 1: {sentence}")
     chunks = pa.chunked_array([[good, None, good], [], [good], [value]], column.type)
     check(lambda: pw.encode(chunks, key_type), pw.PartwrightError, f"row 4: {sentence}")
-    # In a dictionary, the first row that has it; not the place of the value.
+    # In a dictionary, the first row that uses it; not the place of the value.
     values = pa.array([good, value], column.type)
     encoded = pa.DictionaryArray.from_arrays(pa.array([0, None, 0, 1, 1], pa.int8()), values)
     check(lambda: pw.murmur2(encoded, key_type=key_type), pw.PartwrightError, f"row 3: {sentence}")
     chunks = pa.chunked_array([encoded[:2], encoded[2:]])
     check(lambda: pw.murmur2(chunks, key_type=key_type), pw.PartwrightError, f"row 3: {sentence}")
-    # A value that no row has is no row's fault.
+    # A value that no row uses is not an error.
     assert pw.murmur2(encoded[:3], key_type=key_type).null_count == 1
 
 
@@ -484,7 +484,7 @@ A_TABLE: dict[str, Any] = {"a": ["x"]}
         (pl.DataFrame(A_TABLE), f"a polars.DataFrame {{}}: {IN_POLARS}, or df['key']"),
         (pl.LazyFrame(A_TABLE), f"a polars.LazyFrame {{}}: {IN_POLARS}"),
         (pd.DataFrame(A_TABLE), "a pandas.DataFrame {}: pass one of its columns, df['key']"),
-        # Of a library that we do not know, the core says it.
+        # If we do not know the library, the core's sentence is used.
         (arro3.core.Table.from_arrow(pa.table(A_TABLE)), f"{TABLE} has no key bytes: {A_KEY_IS}"),
     ],
     ids=lambda table: f"{type(table).__module__}.{type(table).__name__}",
@@ -666,7 +666,7 @@ def test_a_broken_array_is_refused_and_not_read(column: pa.Array, row: int) -> N
 
 
 def test_misaligned_buffers_are_read_all_the_same() -> None:
-    """Arrow's C interface does not promise that they are aligned."""
+    """Arrow's C interface does not promise aligned buffers."""
     buffer = pa.py_buffer(b"x" + struct.pack("3q", 0, 1, 2)).slice(1)
     column = pa.Array.from_buffers(pa.int64(), 3, [None, buffer])
     assert pw.encode(column, "java:long").to_pylist() == [pw.encode(value, "java:long") for value in range(3)]
@@ -692,7 +692,7 @@ def test_more_rows_than_memory_are_refused() -> None:
 
 
 def test_a_panic_in_arrows_import_is_a_refusal(capfd: pytest.CaptureFixture[str]) -> None:
-    """Of arrow 59.3, at lists of a fixed size of structs of nulls that begin behind their first row."""
+    """A panic of arrow 59.3, for lists of a fixed size of structs of nulls that begin after their first row."""
     column = pa.nulls(1, pa.list_(pa.struct([("a", pa.null())]), 2))[1:]
     check(
         lambda: pw.murmur2(column),
@@ -703,7 +703,7 @@ def test_a_panic_in_arrows_import_is_a_refusal(capfd: pytest.CaptureFixture[str]
     assert capfd.readouterr().err == ""
 
 
-# Whatever it is, it is answered or refused.
+# Whatever the type is, it is answered or refused.
 
 
 def kinds() -> st.SearchStrategy[pa.DataType]:
@@ -749,7 +749,7 @@ KEY_TYPE = st.sampled_from([None, *KEY_TYPES])
 
 
 def answered(keys: Any, key_type: str | None) -> None:
-    """A result as long as the keys, or our own refusal; anything else passes through."""
+    """A result as long as the keys, or our own refusal; any other error passes through."""
     for call in [
         lambda: pw.murmur2(keys, key_type=key_type),
         lambda: pw.encode(keys, key_type),
@@ -785,7 +785,7 @@ def test_every_type_of_column_is_answered_or_refused(
 def test_buffers_of_anything_are_answered_or_refused(
     kind: pa.DataType, key_type: str | None, rows: int, data: bytes
 ) -> None:
-    """Bytes that are no array of any type, given as one; the offsets, which Arrow trusts, within the data."""
+    """Bytes that are not an array of any type, passed as one; the offsets, which Arrow trusts, are within the data."""
     buffer = pa.py_buffer(data)
     bitmap = pa.py_buffer(data[:2])
     if pa.types.is_fixed_size_binary(kind) or pa.types.is_primitive(kind):
@@ -814,7 +814,7 @@ def test_buffers_of_anything_are_answered_or_refused(
 
 
 def oddities() -> st.SearchStrategy[Any]:
-    """Values of Python that might stand in a list of keys."""
+    """Values of Python that might be in a list of keys."""
     flat = st.one_of(
         st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters()), st.binary(max_size=20),
         st.uuids(), st.dates(), st.decimals(), st.complex_numbers(), st.just(pd.NA), st.just(pd.NaT),

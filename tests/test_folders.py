@@ -1,4 +1,4 @@
-"""Temporary folders: gone with their block, and those of killed processes with the next one."""
+"""Temporary folders: removed with their block; those of killed processes, with the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`partwright.pandas`: a Series gives what the functions give, with its index, its name and its nulls."""
+"""`partwright.pandas`: a Series gives the functions' answers, with its index, its name and its nulls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`partwright.polars`: expressions give what the functions give, in every way that polars evaluates them."""
+"""`partwright.polars`: expressions agree with the functions, in every way in which polars evaluates them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plug-in, in a pytest of its own: its fixture, its options, and what it costs those who do not use it."""
+"""The pytest plug-in, in its own pytest: its fixture, its options, and its cost for tests that do not use it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_broken_contract_is_a_sentence_and_two_tables(run: Callable[..., pytes
 def test_a_project_states_its_contract_once(run: Callable[..., pytest.RunResult]) -> None:
     said = run(
         "partition_contract(ROWS, 'country')",
-        # What a test says goes before it.
+        # A test's own arguments take precedence.
         "partition_contract(ROWS, 'country', max_share=0.95)",
         "partition_contract(['a'], max_share=1, min_used=0.01)",
         "found = partition_contract(ROWS, 'country', n=7, client='java', max_share=1); assert found.n == 7",
@@ -116,7 +116,7 @@ def test_an_option_that_is_none_is_refused(run: Callable[..., pytest.RunResult])
     )
 
 
-# Written where it is needed, so that it is there in a pytest that has no other plug-in.
+# Written where it is needed, so that it exists in a pytest without other plug-ins.
 PROBE = """
 import sys
 def test_nothing():

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end as Ctrl-C does, each with its own exit code; what is ignored stays ignored."""
+"""SIGTERM and SIGHUP end the command as Ctrl-C does, each with its own exit code; an ignored signal stays ignored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _as_it_is_by_default() -> Iterator[None]:
-    """Whoever started the tests may ignore a signal, as `nohup` does."""
+    """The process that starts the tests may ignore a signal, as `nohup` does."""
     before = {number: signal.signal(number, signal.SIG_DFL) for number in ENDING}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

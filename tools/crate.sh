@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packages partwright-core as crates.io would have it, builds that package, and asks it from a new project, with Arrow and without.
+# Packages partwright-core as for crates.io, builds that package, and uses it from a new project, with Arrow and without.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 

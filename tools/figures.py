@@ -1,4 +1,4 @@
-"""Draws the figures of docs/ with partwright itself, for `make docs`; `--check` fails where one is drawn otherwise."""
+"""Draws the figures of docs/ with partwright itself, for `make docs`; `--check` fails if one would differ."""
 
 # A program of its own, in no package.
 # ruff: noqa: INP001
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from partwright.report.plots import Spec
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures"
-# A picture in a file does not know the page's colours: it brings its own ground, for light and dark alike.
+# A picture in a file does not know the page's colours: it has its own background, for light and dark alike.
 INK, GROUND, MARGIN = "#1f2328", "#ffffff", 20
-# Readers have other fonts than the one that is measured: wider ones need room.
+# Readers' fonts may be wider than the measured one, and need room.
 ROOM = 28
 
 
@@ -57,12 +57,12 @@ def compared() -> Document:
 
 
 def keys(count: int) -> pa.Array:
-    """So many keys."""
+    """Keys, this many."""
     return pa.array([f"user-{number}" for number in range(count)])
 
 
 def checked() -> Document:
-    """Orders of which a fifth is one customer's."""
+    """Orders, a fifth of which come from one customer."""
     orders = pa.concat_arrays([keys(4_000), pa.array(["user-7"] * 1_000)])
     found = Check(8)
     found.add(orders, pw.partition_for_key(orders, 8))
@@ -77,13 +77,13 @@ def resized() -> Document:
 
 
 def written() -> Document:
-    """Keys where sarama has put them."""
+    """Keys where sarama put them."""
     column = keys(2_000)
     return fingerprints.document(fingerprint(column, pw.partition_for_key(column, 8, client="sarama")))
 
 
 def assigned() -> Document:
-    """Two topics for three members: range gives each topic's first partitions to the same."""
+    """Two topics for three members: range gives each topic's first partitions to the same member."""
     members = {name: ["orders", "users"] for name in ("c1", "c2", "c3")}
     return assign.document(pw.assign({"orders": 8, "users": 5}, members, "range"))
 
@@ -94,13 +94,13 @@ def records() -> pa.Table:
 
 
 def batched() -> Document:
-    """What the sticky strategy makes of them."""
+    """The sticky strategy's batches of them."""
     configs = {"batch.size": 4_096, "linger.ms": 5}
     return batch.document(batching.simulate(records(), {"t": 6}, configs=configs, time="ts"))
 
 
 def tuned() -> Document:
-    """What each setting would."""
+    """The result of each setting."""
     return batch.document(batching.tune(records(), {"t": 6}, time="ts"))
 
 
@@ -116,12 +116,12 @@ def rebalanced() -> Document:
 
 
 def alone(spec: Spec) -> Document:
-    """A plot that no command has."""
+    """A plot that no command draws."""
     return Document("", [], (Figure("plot", "", "", spec, (), ()),), {})
 
 
 def coordinated() -> Document:
-    """In which of the 50 partitions of __consumer_offsets 600 groups are, and who of three brokers leads those."""
+    """Where 600 groups are among the 50 partitions of __consumer_offsets, and which of three brokers leads those."""
     found = pw.coordinator_partition([f"group-{number}" for number in range(600)]).to_pylist()
     leaders = placement.striped(range(3), 50, 1, seed=1).preferred_leaders
     kinds = {f"coordinated by broker {at}": colour for at, colour in enumerate((ACCENT, EMPHASIS, HOLDS))}
@@ -133,7 +133,7 @@ def coordinated() -> Document:
 
 
 def segmented() -> Document:
-    """A partition's log: its segments by their offsets, each called by its first one."""
+    """A partition's log: its segments by their offsets, each named after its first one."""
     starts, end = (0, 368_769, 737_337), 980_000
     rows = [
         {
@@ -180,7 +180,7 @@ def segmented() -> Document:
 
 
 def replicated() -> Document:
-    """What the busiest of 1 to 50 replicas has of 126 partitions, and which numbers a divisor rule knows."""
+    """The load of the busiest of 1 to 50 replicas with 126 partitions, and the numbers that a divisor rule allows."""
     counts = replica_counts({"orders": 126}, 50, assignor="cooperative-sticky")
     kinds = {
         "helps, and divides 126": HOLDS,
@@ -208,7 +208,7 @@ def replicated() -> Document:
     return alone(chart(rows, mark={"type": "circle", "size": 60, "opacity": 1}, encoding=encoding))
 
 
-# By its file's name: whose it is, and its name there.
+# By its file's name: the answer whose figure it is, and the figure's name there.
 FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
     "assign": (assigned, "map"),
     "batches": (batched, "batches"),
@@ -240,7 +240,7 @@ def draw(document: Document, name: str) -> str:
 
 
 def main() -> int:
-    """Writes what is not there as it should be; returns the exit code."""
+    """Writes the files that are missing or differ; returns the exit code."""
     parser = argparse.ArgumentParser(description="Draw the figures of docs/ with partwright itself.")
     parser.add_argument("--check", action="store_true", help="write none, and fail on a difference")
     is_check = parser.parse_args().check

@@ -1,4 +1,4 @@
-"""Counts the instructions of each case of benches/rust/instructions.rs and fails where they grew by more than 3 %.
+"""Counts the instructions of each case of benches/rust/instructions.rs and fails if they grew by more than 3 %.
 
 `python tools/instructions.py` counts with valgrind's callgrind and compares with benches/instructions.json; a count
 does not depend on how busy the machine is. `--update WHY` writes the new counts, `--profile CASE` prints where a case's
@@ -39,12 +39,12 @@ ROW = re.compile(r"^\s*([\d,]+) \(\s*[\d.]+%\)\s+\S*?:(\S.*?)(?: \[.*\])?$")
 
 
 class RefusedError(Exception):
-    """This machine cannot count: one sentence."""
+    """This machine cannot count; the message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """What one case costs."""
+    """The cost of one case."""
 
     instructions: float
     unit: str
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def trend(found: Mapping[str, Count]) -> list[dict[str, object]]:
-    """Each case as github-action-benchmark takes it, of which less is better."""
+    """Each case in the form that github-action-benchmark reads, where less is better."""
     return [
         {"name": case, "unit": f"instructions a {count.unit}", "value": count.instructions}
         for case, count in found.items()
@@ -105,7 +105,7 @@ def grown(written: Mapping[str, Count], found: Mapping[str, Count]) -> list[str]
 
 
 def complaints(written: Mapping[str, Count], found: Mapping[str, Count]) -> Iterator[str]:
-    """A sentence for all that lets the comparison fail."""
+    """A sentence for each finding that fails the comparison."""
     more = sorted(grown(written, found))
     if more:
         yield f'Grown by more than {LIMIT:.0%}: {"; ".join(more)}: mend it, or make instructions UPDATE="why".'
@@ -116,7 +116,7 @@ def complaints(written: Mapping[str, Count], found: Mapping[str, Count]) -> Iter
 
 
 def updated(written: Mapping[str, Count], found: Mapping[str, Count], note: str) -> dict[str, Count]:
-    """What is written: new counts, but for growth within the limit, so that many small steps are seen as one."""
+    """The counts to write: new ones, except for growth within the limit, so that many small steps add up."""
     after = {}
     for case, count in found.items():
         old = written.get(case)
@@ -126,7 +126,7 @@ def updated(written: Mapping[str, Count], found: Mapping[str, Count], note: str)
         elif old and change > LIMIT:
             after[case] = Count(count.instructions, count.unit, note.strip())
         else:
-            # What an older note explained is there still unless the count fell as far.
+            # An older note's growth is still there, unless the count fell as far.
             after[case] = Count(
                 count.instructions, count.unit, old.note if old and change >= -LIMIT else None
             )
@@ -134,7 +134,7 @@ def updated(written: Mapping[str, Count], found: Mapping[str, Count], note: str)
 
 
 def table(written: Mapping[str, Count], found: Mapping[str, Count]) -> Iterator[str]:
-    """Every case, as it was written and as it is now."""
+    """Every case, with its written count and its count now."""
     yield f"{'instructions':46}{'of a':>10}{'written':>12}{'now':>12}{'change':>10}"
     for case in {**written, **found}:
         old, new = written.get(case), found.get(case)
@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _build() -> Path:
-    """The program of all cases, as `make bench` would build it."""
+    """The program of all cases, built as `make bench` would build it."""
     if shutil.which("valgrind") is None:
         raise RefusedError("valgrind was not found on PATH: install it (Debian: apt-get install valgrind).")
     which = [
@@ -194,7 +194,7 @@ def _count(program: Path, case: str) -> tuple[Count, Mapping[str, Any]]:
 
 
 def _callgrind(program: Path, case: str, folder: Path) -> tuple[Path, Mapping[str, Any]]:
-    """Callgrind's own file about a case, and what the program says of it."""
+    """Callgrind's own file about a case, and the program's output."""
     file = folder / "callgrind.out"
     options = [f"--toggle-collect={COUNTED}", f"--callgrind-out-file={file}", "--error-exitcode=99"]
     about: dict[str, Any] = json.loads(
@@ -217,7 +217,7 @@ def _total(file: Path) -> int:
 
 
 def _conditions(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What the counts depend on."""
+    """The versions and the machine on which the counts depend."""
     compiler = _said(["rustc", "--version"], cwd=ROOT).split()[1]
     return {
         "rustc": compiler,
@@ -229,20 +229,20 @@ def _conditions(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _profile(program: Path, case: str, cases: Sequence[str]) -> Iterator[str]:
-    """The functions in which most of a case's instructions are, callees included, and by itself."""
+    """The functions that have most of a case's instructions, with their callees and by themselves."""
     if case not in cases:
         raise RefusedError(f"there is no case {case!r}: say one of {'; '.join(cases)}.")
     with tempfile.TemporaryDirectory() as folder:
         file, _ = _callgrind(program, case, Path(folder))
         total = _total(file)
-        # A call within a call of the same function: its instructions are in the outer one already.
+        # A call within a call of the same function: the outer one already has its instructions.
         inclusive = _by_function(file, "--inclusive=yes", lambda name: "'" not in name)
         own = _by_function(file, "--inclusive=no", lambda _: True)
     yield f"| {case} | with its callees | by itself |"
     yield "| --- | ---: | ---: |"
     for name in sorted(inclusive, key=lambda it: -inclusive[it])[:PROFILED]:
         share, alone = inclusive[name] / total, own.get(name, 0) / total
-        # What everything is in, and which does nothing itself, says nothing.
+        # A function that contains everything and does nothing itself is not listed.
         if share >= SHOWN and (share < 1 - SHOWN or alone >= SHOWN):
             yield f"| `{name}` | {share:.0%} | {alone:.0%} |"
 
@@ -260,8 +260,8 @@ def _by_function(file: Path, flag: str, counts: Callable[[str], bool]) -> dict[s
 def _said(
     command: Sequence[str | Path], cwd: Path | None = None, stderr: int | None = subprocess.PIPE
 ) -> str:
-    """What a program prints; a sentence with its last line where it fails."""
-    # The programs are this project's own and valgrind's.
+    """A program's output; if it fails, an error with its last line."""
+    # The programs are part of this project, and valgrind's.
     done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
         last = ((done.stderr or "").strip().splitlines() or ["it says nothing more"])[-1]

@@ -1,6 +1,6 @@
-"""Writes what the wheel says of the Rust crates in it: `python tools/licences.py [--check]`.
+"""Writes the licences of the Rust crates in the wheel: `python tools/licences.py [--check]`.
 
-THIRD-PARTY-LICENSES.txt has their licences, and partwright.cyclonedx.json is the same list as an SBOM. The SBOM that
+THIRD-PARTY-LICENSES.txt has their texts, and partwright.cyclonedx.json is the same list as an SBOM. The SBOM that
 maturin would make has a random number, the time and a folder's name in it, so no two builds would be equal.
 
 The list is cargo's, for the systems in deny.toml, and the texts are those that each crate ships. With `--check` nothing
@@ -35,7 +35,7 @@ vl-convert-python ships.
 
 
 def linked() -> list[dict[str, object]]:
-    """What cargo says of each crate from a registry that the wheel of any system links, by name and version."""
+    """The data that cargo has about each registry crate that the wheel of any system links, by name and version."""
     targets = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))["graph"]["targets"]
     command = ["cargo", "metadata", "--locked", "--format-version", "1"]
     command += [f"--filter-platform={target}" for target in targets]

@@ -1,6 +1,6 @@
 """Writes python/partwright/kafka/jars.lock anew: `python tools/lock_jars.py`, with Maven and a JDK on PATH.
 
-Maven resolves each set below into an empty repository, and what it brought is locked by coordinates, sha256
+Maven resolves each set below into an empty repository, and the jars that it fetches are locked by coordinates, sha256
 and size. To move to another version, change it here, run this, and read the difference.
 """
 
@@ -19,12 +19,12 @@ COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 
 @dataclass(frozen=True)
 class JarSet:
-    """Jars that are put on one class path.
+    """Jars for one class path.
 
     Attributes:
         about: The comment over the set in the lock.
-        roots: `group:artifact:version` of what is asked for.
-        transitive: Whether what the roots depend on at run time belongs to the set too.
+        roots: `group:artifact:version` of the requested jars.
+        transitive: Whether the roots' run-time dependencies belong to the set too.
     """
 
     about: str
@@ -57,8 +57,8 @@ SETS = {
         ("org.apache.kafka:kafka-tools:4.3.1",),
         transitive=False,
     ),
-    # The newest of each on Maven Central; kafka-clients and commons-pool2 are those that the connector's POM names.
-    # python/partwright/kafka/connectors.py says which Spark takes which.
+    # The newest of each on Maven Central; kafka-clients and commons-pool2 have the versions of the connector's POM.
+    # python/partwright/kafka/connectors.py says which Spark needs which.
     "connector-3.5.7_2.12": _connector("2.12", "3.5.7", "3.5.7", "3.4.1", "2.11.1"),
     "connector-3.5.9_2.13": _connector("2.13", "3.5.9", "3.5.4", "3.4.1", "2.11.1"),
     "connector-4.0.4_2.13": _connector("2.13", "4.0.4", "4.0.0", "3.9.1", "2.12.0"),
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def _repository() -> str:
-    """The repository's address: it stands in the lock alone, and is carried over from there."""
+    """The repository's address: it is only in the lock, and is copied from there."""
     for line in LOCK.read_text(encoding="utf-8").splitlines():
         if line.startswith("repository = "):
             return line.split('"')[1]

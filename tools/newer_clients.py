@@ -1,4 +1,4 @@
-"""Asks the newest release of every real client the questions of tests/golden.
+"""Puts the questions of tests/golden to the newest release of every real client.
 
 It works on a copy of tests/: there each package manager moves the clients to their newest releases, and
 tests/reference/generate.py asks them. Exit code 0: nothing is newer, or the answers are the same; 1: an answer differs,
@@ -46,7 +46,7 @@ def run(command: Sequence[str], folder: Path) -> str:
 
 
 def versions(reference: Path) -> dict[str, str]:
-    """By client, the version that tests/reference pins: by Maven, Go, pip and npm."""
+    """By client: the version that tests/reference pins, by Maven, Go, pip and npm."""
     kafka = KAFKA.search((reference / "java" / "pom.xml").read_text(encoding="utf-8"))
     found = {"kafka-clients": kafka[1] if kafka else ""}
     modules = (reference / "go" / "go.mod").read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def move(reference: Path) -> None:
         "-Dmaven.version.ignore=.*-rc.*",
     ]
     run(["mvn", "-q", "-B", "-f", str(pom), update, *words], reference)
-    # The profiles are older Kafkas, and stay.
+    # The profiles are older Kafkas, which stay.
     newest = KAFKA.findall(pom.read_text(encoding="utf-8"))[0]
     pom.write_text(KAFKA.sub(f"<kafka.version>{newest}</kafka.version>", before, count=1), encoding="utf-8")
     run(["go", "get", *(f"{module}@latest" for module in GO)], reference / "go")
@@ -102,7 +102,7 @@ def move(reference: Path) -> None:
 
 
 def differences(kept: Path, fresh: Path, moved: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
-    """By golden file, the lines that differ in more than the versions that were moved."""
+    """By golden file: the lines that differ in more than the moved versions."""
     found: dict[str, list[str]] = {}
     for file in sorted(each for each in fresh.rglob("*.json*") if each.is_file()):
         name = str(file.relative_to(fresh))

@@ -1,4 +1,4 @@
-"""Runs docs/notebook.ipynb and keeps what it shows: for `make docs`; `--check` fails where it shows something else."""
+"""Runs docs/notebook.ipynb and keeps its outputs: for `make docs`; `--check` fails if they would differ."""
 
 # A program of its own, in no package.
 # ruff: noqa: INP001
@@ -19,10 +19,10 @@ PATIENCE_S = 120
 
 
 def executed(text: str) -> str:
-    """A notebook's text with the outputs that its cells have now, and nothing of the machine that ran it."""
+    """A notebook's text with its cells' present outputs, and nothing about the machine that ran it."""
     notebook = nbformat.reads(text, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        # No port is opened for it, and its sockets are gone with the folder.
+        # This opens no port, and its sockets are removed with the folder.
         kernel = KernelManager(kernel_name="python3", transport="ipc", ip=str(Path(folder) / "kernel"))
         try:
             NotebookClient(notebook, km=kernel, timeout=PATIENCE_S, record_timing=False).execute()
@@ -33,7 +33,7 @@ def executed(text: str) -> str:
 
 
 def main() -> int:
-    """Writes the notebook as it is now, or compares it; returns the exit code."""
+    """Writes the notebook with its present outputs, or compares it; returns the exit code."""
     parser = argparse.ArgumentParser(description="Run docs/notebook.ipynb and keep what it shows.")
     parser.add_argument("--check", action="store_true", help="write nothing, and fail on a difference")
     is_check = parser.parse_args().check

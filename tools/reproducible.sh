@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheel of this commit twice, in two new clones, and fails where their bytes differ: reproducible.sh [--profile NAME]
-# The folders' names would be in the module's panics: cargo is told to leave them out, as `make wheel` does.
+# Builds the wheel of this commit twice, in two new clones, and fails if their bytes differ: reproducible.sh [--profile NAME]
+# The module's panics would contain the folders' names: cargo is told to leave them out, as `make wheel` does.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 

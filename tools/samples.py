@@ -29,7 +29,7 @@ def rolled() -> Document:
 
 
 def ran() -> Document:
-    """The tutorial's run, with the times that it shows; Spark and Kafka are not started for this."""
+    """The tutorial's run, with the times shown there; this starts no Spark and no Kafka."""
     customers = [f"customer {order % 80}" for order in range(1_000)]
     sizes = [
         len(f'{{"order":"{order}","customer":"{key}"}}') + len(key) for order, key in enumerate(customers)
@@ -77,7 +77,7 @@ STEPS = (
     ("compare", 5.6),
 )
 
-# By the page's name: the command, its answer, and what a reader sees in it.
+# By the page's name: the command, its answer, and a description for readers.
 SAMPLES: dict[str, tuple[str, Callable[[], Document], str]] = {
     "run": ("run", ran, "the tutorial's 1,000 orders, written, read back and proven"),
     "check": ("check", figures.checked, "5,000 orders, a fifth of them from one customer"),
@@ -92,7 +92,7 @@ SAMPLES: dict[str, tuple[str, Callable[[], Document], str]] = {
 
 
 def links() -> str:
-    """A list of them for the page that is about reports; raw HTML, because no page of docs/ is at these addresses."""
+    """A list of them for the page about reports; raw HTML, because no page of docs/ has these addresses."""
     return "\n".join(
         f'- <a href="samples/{page}.html"><code>{command}</code></a>: {words}'
         for page, (command, _, words) in SAMPLES.items()

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes .venv with the locked versions; `--check` only looks for what the machine must have.
-# Whatever is missing is one sentence that says what to install, and exit code 2.
+# Makes .venv with the locked versions; `--check` only looks for the programs that the machine must have.
+# If something is missing, one sentence says what to install, and the exit code is 2.
 set -u
 CDPATH='' cd -- "$(dirname -- "$0")/.." || exit 2
-# They would put the packages somewhere else than into .venv.
+# These variables would put the packages somewhere else than into .venv.
 unset UV_PROJECT_ENVIRONMENT UV_PYTHON VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 refuse() {
@@ -43,7 +43,7 @@ check_rust() {
     channel=$(setting channel rust-toolchain.toml)
     command -v cargo >/dev/null 2>&1 || refuse "Rust (cargo) was not found on PATH: $install."
     if ! said=$(cargo --version 2>/dev/null); then
-        # rustup's cargo, and the toolchain is not there yet.
+        # rustup's cargo is there, but not yet the toolchain.
         rustup toolchain install "$channel" --profile minimal --component clippy,rustfmt --no-self-update >/dev/null 2>&1
         said=$(cargo --version 2>/dev/null) ||
             refuse "Rust $channel could not be had: rustup needs the network for it once; connect, and see what \`rustup toolchain install $channel\` says."
@@ -57,7 +57,7 @@ check_rust() {
         refuse "A C compiler (cc) was not found on PATH, and Rust links with it: install one (Debian: apt-get install build-essential; macOS: xcode-select --install)."
 }
 
-# What went wrong in words, by what the log of a failed download says: fetching WHAT WHERE.
+# One sentence about a failed download, from its log: fetching WHAT WHERE.
 fetching() {
     if grep -qi 'no space left\|disk quota' "$log"; then
         refuse "$1 could not be installed, for the disk is full: make room; the whole log is in $log."

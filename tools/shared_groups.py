@@ -2,7 +2,7 @@
 
 `python tools/shared_groups.py` prints them; `--groups 300 --seed 7` are the defaults. Each group has 2 to 6 members and
 1 to 4 topics. A member of the first client leads until the group rests. Then a member of the second client leads,
-nothing else having changed.
+and nothing else changes.
 """
 
 # ruff: noqa: INP001, S311, T201
@@ -30,7 +30,7 @@ EQUAL = 0.7
 
 
 def drawn(draw: random.Random, one: str, other: str, assignor: str) -> Mixed:
-    """A group that nobody has led yet; at least one member is of each client, the first of the first one."""
+    """A group that nobody has led yet; each client has at least one member, and the first member the first client."""
     topics = {f"t{number}": draw.randint(1, 12) for number in range(draw.randint(1, 4))}
     clients = [one, other, *(draw.choice([one, other]) for _ in range(draw.randint(0, 4)))]
     members = []
@@ -47,7 +47,7 @@ def drawn(draw: random.Random, one: str, other: str, assignor: str) -> Mixed:
 
 
 def rested(group: Mixed, leader: str) -> tuple[Mixed, int]:
-    """The group once it rests under a leader, and after how many rebalances."""
+    """The group at rest under a leader, and the number of rebalances until then."""
     for rounds in range(1, MOST_ROUNDS + 1):
         given = group.rebalance(leader)
         must_revoke = group.must_revoke(given)
@@ -58,7 +58,7 @@ def rested(group: Mixed, leader: str) -> tuple[Mixed, int]:
 
 
 def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
-    """What becomes of groups of two clients."""
+    """The results of groups of two clients."""
     draw = random.Random(f"{assignor} {one} {other} {seed}")
     moved = partitions = failed = most_rounds = 0
     for _ in range(groups):
@@ -84,7 +84,7 @@ def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
 
 
 def rows(assignor: str, groups: int, seed: int) -> Iterator[list[str]]:
-    """The rows of one assignor's table: by the client that leads first, a cell for each that leads next."""
+    """The rows of one assignor's table: for each client that leads first, a cell for each that leads next."""
     clients = [client for client in DEFAULT_ASSIGNORS if assignor in assignors_of(client)]
     yield [f"`{assignor}`: led by ↓, then by →", *clients]
     for one in clients:

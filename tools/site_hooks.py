@@ -61,7 +61,7 @@ def _inside(link: re.Match[str], folder: Path) -> str:
 
 
 class Sessions(griffe.Extension):
-    """Fences the sessions at a docstring's margin, which Markdown takes for quotations."""
+    """Fences the sessions at a docstring's margin, which Markdown would take for quotations."""
 
     def on_object(self, *, obj: griffe.Object, **_: object) -> None:
         """Change an object's docstring, if it has one."""

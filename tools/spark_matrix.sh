@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs the Spark tests and a small main job on other PySparks: spark_matrix.sh [--list] [--wheel FILE] [VERSION ...]
-# Each version has its own .venv-spark-VERSION: the wheel that was built, and the locked packages but for PySpark.
-# python/partwright/kafka/connectors.py has the table of the Kafka connectors that they take.
+# Each version has its own .venv-spark-VERSION: the built wheel, and the locked packages except PySpark.
+# python/partwright/kafka/connectors.py has the table of their Kafka connectors.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
-# What a shell may carry over from other work must not decide what is tested here, as in the Makefile.
+# Variables that a shell carries over from other work must not decide what is tested here, as in the Makefile.
 unset VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE
 unset PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS
 
@@ -20,12 +20,12 @@ uv() {
     .venv/bin/python -m uv --quiet "$@"
 }
 
-# Makes an environment with one version of PySpark; quick where it is there already: environment VERSION FOLDER.
+# Makes an environment with one version of PySpark; quick if it exists already: environment VERSION FOLDER.
 environment() {
     local requirements="$2/requirements.txt"
     [ -x "$2/bin/python" ] || uv venv --python .venv/bin/python "$2"
-    # py4j goes with PySpark, which wants exactly one version of it. PySpark 3.5 imports distutils, which Python 3.12 has
-    # no more.
+    # py4j belongs to PySpark, which wants exactly one version of it. PySpark 3.5 imports distutils, which Python 3.12 no
+    # longer has.
     uv export --locked --all-extras --group dev --no-hashes --no-emit-project --no-header --no-annotate |
         sed -e "s/^pyspark==.*/pyspark==$1/" -e '/^py4j==/d' >"$requirements"
     [ "${1%.*}" != 3.5 ] || echo 'setuptools ; python_version >= "3.12"' >>"$requirements"
@@ -33,7 +33,7 @@ environment() {
     uv pip install --python "$2/bin/python" --no-deps --reinstall "$wheel"
 }
 
-# The main job on the first records, whose report must hold the proof: main_job PYTHON.
+# The main job on the first records; its report must contain the proof: main_job PYTHON.
 main_job() {
     "$1" -m partwright run --limit 20000 -n 7 --json | "$1" -c '
 import json, sys
@@ -68,8 +68,8 @@ from partwright.kafka.connectors import connector_set
 from partwright.spark.spark_home import installed_spark
 print("Kafka connector:", connector_set(installed_spark()))
 '
-    # Of the tests one of so many as PARTWRIGHT_ONE_OF says, those that PARTWRIGHT_SEED draws; all by default.
-    # What docstrings show is what the locked PySpark prints.
+    # One test in PARTWRIGHT_ONE_OF runs, drawn by PARTWRIGHT_SEED; by default all of them.
+    # The docstrings show the locked PySpark's output.
     "$folder/bin/python" -m pytest -p no:cacheprovider --numprocesses 2 --dist loadfile --no-loadscope-reorder \
         -m "slow and spark" --ignore tests/spark/test_docstrings.py tests/spark
     main_job "$folder/bin/python"

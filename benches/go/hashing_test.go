@@ -12,7 +12,7 @@ import (
 
 const none = -1
 
-// TestMain says what the figures below belong to, in the lines that Go's benchmark format has for it.
+// TestMain prints the run's seed and the versions, in the lines that Go's benchmark format has for them.
 func TestMain(m *testing.M) {
 	seed, err := runSeed()
 	if err != nil {
@@ -53,7 +53,7 @@ func BenchmarkPartition(b *testing.B) {
 	}
 }
 
-// checked fails where the first partitions add up to something else than in any layer, known with seed 0 alone.
+// checked fails if the first partitions add up to another sum than in the other layers, known only for seed 0.
 func checked(b *testing.B, one keyCase, found []int32) int {
 	sum := 0
 	for _, partition := range found {

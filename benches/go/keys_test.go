@@ -52,7 +52,7 @@ func readLab() (lab, error) {
 	return found, err
 }
 
-// runSeed is 0, with which the checksums hold, where nobody says another.
+// runSeed is 0 unless the environment names a seed; the checksums hold for 0.
 func runSeed() (uint64, error) {
 	said, isSaid := os.LookupEnv(seedName)
 	if !isSaid {
@@ -65,7 +65,7 @@ func runSeed() (uint64, error) {
 	return seed, nil
 }
 
-// keys are the first rows of a case, nil where it says so.
+// keys are the first rows of a case, nil where the case has a null.
 func (c keyCase) keys(rows int) [][]byte {
 	keys := make([][]byte, rows)
 	for row := range keys {

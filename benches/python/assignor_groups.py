@@ -16,13 +16,13 @@ __all__ = ["SERVER_CASES", "ClientCase", "ServerCase", "client_cases", "equal", 
 
 _FIFTHS = 5
 _RACKS = 3
-# Of six in a row: which rack. Half of them have the first, a third the second, a sixth the last.
+# Six brokers in a row: half of them are in the first rack, a third in the second, a sixth in the last.
 _RACK_OF_SIX = (0, 1, 0, 2, 0, 1)
 
 
 @dataclass(frozen=True)
 class ClientCase:
-    """A group for one of the consumer's assignors, and what the table calls it."""
+    """A group for one of the consumer's assignors, and its label in the table."""
 
     name: str
     assignor: str
@@ -32,7 +32,7 @@ class ClientCase:
 
     @property
     def partitions(self) -> int:
-        """How many there are to give away."""
+        """The number of partitions to assign."""
         return sum(self.topics.values())
 
 
@@ -49,12 +49,12 @@ class ServerCase:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """Its label in the table."""
         return f"server {self.assignor}, {self.shape}, {self.event}"
 
     @property
     def partitions(self) -> int:
-        """How many there are to give away."""
+        """The number of partitions to assign."""
         return self.topics * self.each
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ def equal(topics: int, partitions: int, members: int) -> tuple[dict[str, int], l
 
 
 def client_cases() -> Iterator[ClientCase]:
-    """The goals' groups: 1,000,000 partitions read alike, and 20,000 by members with random halves of the topics."""
+    """The goals' groups: 1,000,000 partitions read alike, and 20,000 by members with random halves."""
     topics, members = equal(500, 2_000, 2_000)
     for assignor in ("range", "roundrobin", "sticky"):
         yield ClientCase(f"{assignor}, equal, fresh", assignor, topics, members)

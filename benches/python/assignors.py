@@ -129,7 +129,7 @@ def _compare(name: str, java: int, ours: int) -> None:
 
 
 def _take(turns: dict[str, Callable[[], float]], options: argparse.Namespace) -> dict[str, list[float]]:
-    """Seconds by side: everyone in turn, as often as asked or as long as there is time for."""
+    """Seconds by side: all sides in turn, as often as asked, or for as long as there is time."""
     found: dict[str, list[float]] = {side: [] for side in turns}
     warm = [turns["java"]()]
     while warm[0] * WARM_UP < options.seconds and (len(warm) < WARM_UP or sum(warm) < WARM_UP_S):

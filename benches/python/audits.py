@@ -1,4 +1,4 @@
-"""What an audit of a file costs, in time and in memory, beside pyarrow and polars that only read and group it.
+"""The cost of an audit of a file, in time and in memory, next to pyarrow and polars that only read and group it.
 
 `python benches/python/audits.py [--rows N] [--repeats N] [--folder DIR]`: Parquet files of keys of 6 to 13 bytes with
 their partition, with 100,000 different keys and with nearly as many as rows. Each way once a round, in another order

@@ -1,4 +1,4 @@
-"""Batches simulated over a table of records, beside a copy of the sizes' column and Kafka's own accumulator on the JVM.
+"""Simulates batches over a table of records, next to a copy of the sizes' column and Kafka's own accumulator.
 
 `python benches/python/batching.py [--rows N] [--repeats N] [--no-java]`: records without keys, whose values have 50 to
 150 bytes, with Kafka's defaults, to brokers that answer after 2 ms; medians. Measured is `compare` with one strategy: a
@@ -31,7 +31,7 @@ LATENCY_MS = 2
 
 
 class Case(NamedTuple):
-    """A strategy over so many partitions of so many brokers, and how many records a millisecond has."""
+    """A strategy, with its numbers of partitions, brokers and records per millisecond."""
 
     strategy: str
     partitions: int = 12
@@ -101,7 +101,7 @@ def _compared(case: Case, table: pa.Table) -> None:
 
 def _print_java(sizes: Any, repeats: int) -> None:
     sys.path.insert(0, str(REFERENCE))
-    import batching as reference  # noqa: PLC0415 - it is found in that folder alone
+    import batching as reference  # noqa: PLC0415 - it is found only in that folder
 
     with tempfile.TemporaryDirectory() as folder:
         command = reference.build("", Path(folder))

@@ -85,7 +85,7 @@ def _line(command: Sequence[str], title: str, group: dict[str, Any], repeats: in
     ours = statistics.median(timed(lambda: pw.assign(**group, seed=0)) for _ in range(repeats))
     asked = json.dumps({**group, "timed": repeats}) + "\n"
     try:
-        # The programs are this project's own.
+        # The programs are part of this project.
         done = subprocess.run(  # noqa: S603
             command, input=asked, capture_output=True, text=True, check=True, timeout=LONGEST_S * repeats
         )

@@ -1,7 +1,7 @@
 """How long lives of large groups take to play: members, partitions and events, by protocol.
 
-There is no rival: nothing else plays a group's life without a cluster. A Kafka of one's own would take the time that
-the script is about.
+There is no rival: nothing else plays a group's life without a cluster. A Kafka of your own would take as long as the
+script's own time.
 
     python benches/python/groups.py [--members 10000] [--partitions 100000] [--events 1000] [--every-ms 10000]
 """
@@ -21,7 +21,7 @@ TOPICS = 10
 
 
 def script(members: int, partitions: int, events: int, every_ms: int) -> dict[str, Any]:
-    """All join at once; then one member after the other leaves and comes back: ten seconds apart, a rebalance each."""
+    """All members join at once; then one after the other leaves and comes back: ten seconds apart, a rebalance each."""
     topics = {f"t{number}": partitions // TOPICS for number in range(TOPICS)}
     said: list[dict[str, Any]] = [{"at_ms": 0, "join": f"c{number}"} for number in range(members)]
     for number in range(events):
@@ -32,7 +32,7 @@ def script(members: int, partitions: int, events: int, every_ms: int) -> dict[st
 
 
 def measure(given: dict[str, Any]) -> dict[str, Any]:
-    """One play without who read what when: the processor's seconds, and the same figures for each."""
+    """One play, without who read what when: the processor's seconds, and the same figures for each protocol."""
     began = time.process_time()
     timeline = pw.group.play(given, ownership=False)
     seconds = time.process_time() - began
@@ -40,7 +40,7 @@ def measure(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measures each protocol, and prints a line of JSON each."""
+    """Measures each protocol, and prints a line of JSON for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--members", type=int, default=10_000)
     parser.add_argument("--partitions", type=int, default=100_000)

@@ -1,4 +1,4 @@
-"""The memory of a column of partitions: each case, layout and rival in a process of its own, beside 4 bytes a row.
+"""The memory of a column of partitions: each case, layout and rival in its own process, next to 4 bytes per row.
 
 `python benches/python/memory.py [--rows N] [--json FILE]`: by how much the process's peak exceeds what it had with the
 keys in memory, in bytes a row. Keys are read from a file, so that nothing of their making is left to be used again.

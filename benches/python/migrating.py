@@ -26,7 +26,7 @@ KEYS = 100_000
 
 
 def fill(servers: str, topic: str, records: int) -> None:
-    """Keys of 12 bytes, values of 100 of which half does not compress."""
+    """Keys of 12 bytes and values of 100 bytes, of which half does not compress."""
     topics.create_topic(servers, topic, OLD)
     settings = {"compression.type": "lz4", "linger.ms": 50, "queue.buffering.max.messages": 1_000_000}
     producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random", **settings})
@@ -42,7 +42,7 @@ def fill(servers: str, topic: str, records: int) -> None:
 
 
 def bare(servers: str, source: str, target: str) -> float:
-    """confluent-kafka's own loop; seconds."""
+    """Seconds of confluent-kafka's own loop."""
     topics.create_topic(servers, target, NEW)
     began = time.perf_counter()
     reads = {"enable.auto.commit": False, "enable.partition.eof": True, "fetch.queue.backoff.ms": 10}
@@ -76,7 +76,7 @@ def bare(servers: str, source: str, target: str) -> float:
 
 
 def ours(servers: str, source: str, target: str) -> tuple[float, float]:
-    """`migrate copy`; seconds from the first transaction's begin, and all of them."""
+    """Seconds of `migrate copy`: from the beginning of the first transaction, and in all."""
     config = KafkaConfig.read(None, servers=servers)
     looked: list[float] = []
     began = time.perf_counter()

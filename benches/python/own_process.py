@@ -1,4 +1,4 @@
-"""How much memory a piece of work takes: a process of its own for each, by what Linux says of it."""
+"""Measures how much memory a piece of work takes: each in its own process, by Linux's own figures."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ HERE = Path(__file__).resolve().parent
 
 
 def growth_of(program: str) -> int:
-    """The bytes that a program prints last, run with this folder's modules at hand."""
+    """The number of bytes that a program prints last; it runs with this folder's modules."""
     begin = f"import sys; sys.path[:0] = [{str(HERE)!r}, {str(HERE.parent)!r}]\n"
     command = [sys.executable, "-c", begin + program]
-    # The programs are this project's own.
+    # The programs are part of this project.
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     return int(done.stdout)
 
 
 class grown:  # noqa: N801 - reads as what it measures
-    """Prints by how many bytes a `with` made this process's peak exceed what it had in memory before."""
+    """Prints by how many bytes a `with` block raised this process's peak above the memory that it had before."""
 
     def __enter__(self) -> None:
-        # From here on the peak counts anew.
+        # From here on the peak is counted anew.
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
         self._before = _status("VmRSS")
 

@@ -1,4 +1,4 @@
-"""What `partwright place` costs on a file: beside pyarrow that reads and writes the same file and computes nothing.
+"""The cost of `partwright place` on a file, next to pyarrow reading and writing the same file and computing nothing.
 
 `python benches/python/place_files.py [--rows N] [--repeats N] [--formats parquet,csv,jsonl,arrow] [--folder DIR]`: keys
 of 12 to 20 bytes beside a number, a float and a text. Each way once a round, in another order each round. At the end,
@@ -107,7 +107,7 @@ def _profile(source: Path, out: Path) -> dict[str, float]:
     """The functions that take most of the time themselves, with their shares of it."""
     profile = cProfile.Profile()
     profile.runcall(_place, source, out)
-    # What pstats gives by name adds up functions of one name and rounds.
+    # By name, pstats adds up functions of the same name, and rounds.
     functions: dict[tuple[str, int, str], tuple[int, int, float, float, object]] = (
         pstats.Stats(profile).strip_dirs().stats  # type: ignore[attr-defined] # typeshed leaves it out
     )
@@ -120,15 +120,15 @@ def _profile(source: Path, out: Path) -> dict[str, float]:
 
 
 def _check(source: Path, out: Path) -> None:
-    """What is placed is what `partwright check` finds right."""
+    """`partwright check` must find each record of the result in its place."""
     _place(source, out)
     words = ["check", str(out), "--key", _KEY, "-n", str(N), "--partition", "partition"]
-    # The program is this project's own.
+    # The program is part of this project.
     subprocess.run([sys.executable, "-m", "partwright", *words], check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
 
 def _place(source: Path, out: Path) -> float:
-    """Seconds that partitions took, of all."""
+    """The seconds that computing partitions took, out of all."""
     placer, taken = Placer(N), 0.0
 
     def placed(keys: pa.Array) -> pa.Array:
@@ -163,7 +163,7 @@ def _copy_csv(source: Path, out: Path) -> float:
 
 
 def _copy_json(source: Path, out: Path) -> float:
-    """Only read, and the bytes copied: pyarrow writes no JSON."""
+    """Only reads, and copies the bytes: pyarrow writes no JSON."""
     with pa_json.open_json(source) as reader:
         for _ in reader:
             pass

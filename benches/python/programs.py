@@ -1,4 +1,4 @@
-"""What the programs here and in spark/ share: how options are made, where reports go, and medians by the clock."""
+"""Shared by the programs here and in spark/: options, reports, and medians by the clock."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def parser(
 
     Args:
         description: The program's own.
-        report: The file among the results that `--json` names where nobody says another; without it there is none.
+        report: The default file among the results for `--json`; without it there is no default.
         folder: Whether `--folder` says where it writes its files.
-        numbers: Its whole numbers, as `rows` for `--rows`: each with its default and what it is.
+        numbers: Its whole numbers, as `rows` for `--rows`: each with its default and its meaning.
     """
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -47,7 +47,7 @@ def write(report: Mapping[str, object], file: Path) -> None:
 
 
 def median(repeats: int, run: Callable[[], object]) -> float:
-    """The seconds that a run takes; one more, before those that count, warms up."""
+    """The seconds of each run; one more run, before those that count, warms up."""
     times = []
     for _ in range(repeats + 1):
         began = time.perf_counter()

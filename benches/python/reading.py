@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 PARTITIONS = 12
 KEYS = 100_000
-# kafka-python is so much slower that a part is enough: rates compare.
+# kafka-python is so much slower that a part of the records is enough: only rates are compared.
 PART = 8
 
 
 def fill(servers: str, topic: str, codec: str, records: int) -> None:
-    """Keys of 12 bytes, values of 100 of which half does not compress."""
+    """Keys of 12 bytes and values of 100 bytes, of which half does not compress."""
     topics.create_topic(servers, topic, PARTITIONS)
     settings = {"compression.type": codec, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000}
     producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random", **settings})
@@ -48,7 +48,7 @@ def fill(servers: str, topic: str, codec: str, records: int) -> None:
 
 
 def bare(servers: str, topic: str) -> int:
-    """confluent-kafka's own loop, with the settings that make it fast."""
+    """confluent-kafka's own loop, with settings that make it fast."""
     settings = {"enable.auto.commit": False, "enable.partition.eof": True, "fetch.queue.backoff.ms": 10}
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "bare", **settings})
     consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
@@ -89,7 +89,7 @@ def by_kafka_python(servers: str, topic: str) -> int:
 
 
 def measure(read: Callable[[str, str], int], servers: str, topic: str) -> tuple[float, float]:
-    """Records a second, and seconds of processor time a million records."""
+    """Records per second, and seconds of processor time per million records."""
     began, busy = time.perf_counter(), time.process_time()
     records = read(servers, topic)
     return records / (time.perf_counter() - began), (time.process_time() - busy) / records * 1e6

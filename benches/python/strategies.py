@@ -1,4 +1,4 @@
-"""Each strategy over a table of records, beside a copy of the sizes' column and kafka-python's own partitioners.
+"""Each strategy over a table of records, next to a copy of the sizes' column and kafka-python's own partitioners.
 
 `python benches/python/strategies.py [--rows N] [--repeats N]`: records without keys, whose values have 50 to 150
 bytes, on a topic of 12 partitions, with Kafka's default batch.size; medians. kafka-python is asked record by record,
@@ -79,13 +79,13 @@ def _check(strategy: str, found: pa.ChunkedArray, sizes: Any) -> None:
 
 
 def _of_kafka_python() -> list[tuple[str, Callable[[int], None]]]:
-    """Its sticky partitioner and the one that draws, over a cluster of as many partitions."""
+    """kafka-python's sticky partitioner and its random one, over a cluster with as many partitions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from kafka.partitioner import DefaultPartitioner, StickyPartitioner  # noqa: PLC0415 - its import warns
 
     class Metadata:
-        """As much of kafka-python's metadata as its partitioners ask for."""
+        """The part of kafka-python's metadata that its partitioners ask for."""
 
         def topics(self) -> set[str]:
             return {"t"}

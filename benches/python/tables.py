@@ -15,7 +15,7 @@ __all__ = ["Given", "GroupTables"]
 
 
 class Given(NamedTuple):
-    """What `pw.assign` takes."""
+    """The arguments of `pw.assign`."""
 
     topics: pa.Table
     members: pa.Table
@@ -23,7 +23,7 @@ class Given(NamedTuple):
 
 
 class GroupTables:
-    """The tables of a case: topics are a dictionary in members' lists, and what is owned is as `to_arrow` gives it."""
+    """The tables of a case: members' topics are a dictionary, and owned partitions are as `to_arrow` gives them."""
 
     def __init__(self, case: ClientCase) -> None:
         self._assignor = case.assignor
@@ -50,12 +50,12 @@ class GroupTables:
         self._members = pa.table(columns)
 
     def fresh(self) -> Given:
-        """Copies of all tables: nothing of an earlier turn is in any cache."""
+        """Copies of all tables, so that no cache has anything of an earlier turn."""
         owned = None if self._owned is None else _copy(self._owned)
         return Given(_copy(self._topics), _copy(self._members), owned)
 
     def assign(self, given: Given) -> pw.Assignment:
-        """The answer from these tables."""
+        """The answer for these tables."""
         return pw.assign(given.topics, given.members, self._assignor, owned=given.owned)
 
     @staticmethod

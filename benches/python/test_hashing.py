@@ -1,4 +1,4 @@
-"""What a call from Python costs: one key, columns up to a million rows, and loops in their place."""
+"""The cost of a call from Python: one key, columns of up to a million rows, and loops instead of a call."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ KAFKAS_SEED = 0x9747B28C
 
 
 def murmurhash2_partition(key: bytes, n: int) -> int:
-    """What one writes around the package `murmurhash2`, Rust that gives the hash without a sign."""
+    """The code that users write around the package `murmurhash2`, which is Rust and gives an unsigned hash."""
     return (murmurhash2(key, KAFKAS_SEED) & 0x7FFFFFFF) % n
 
 
 def mmh2_partition(key: bytes, n: int) -> int:
-    """The same around the package `mmh2`, which is Python throughout."""
+    """The same around the package `mmh2`, which is pure Python."""
     index: int = (MurmurHash2.hash32(key, KAFKAS_SEED) & 0x7FFFFFFF) % n
     return index
 
 
 def loop(rule: Callable[[bytes, int], int], keys: Sequence[bytes]) -> list[int]:
-    """A rival at its best: keys that are Python objects already, and a list is all that is asked of it."""
+    """A rival at its best: keys already are Python objects, and the answer may be a list."""
     return [rule(key, N) for key in keys]
 
 
@@ -65,7 +65,7 @@ def loop_over_column(rule: Callable[[bytes, int], int], keys: pa.Array) -> pa.Ar
 
 @pytest.fixture
 def measure(benchmark: BenchmarkFixture) -> Callable[..., Any]:
-    """Runs the benchmark, with what compare.py has to know of it."""
+    """Runs the benchmark, with the labels that compare.py needs."""
 
     def run(what: str, rows: int, function: Callable[..., Any], *args: Any, **about: str) -> Any:
         about = {"case": CASE, "kind": "calls", **about}
@@ -79,14 +79,14 @@ def measure(benchmark: BenchmarkFixture) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("rows", LAB["rows"]["calls"])
 def test_ours(measure: Callable[..., Any], rows: int) -> None:
-    """Our call; the Rust bench has the same sizes, so that the difference is the boundary."""
+    """Our call; the Rust bench has the same sizes, so the difference is the cost of the boundary."""
     found = measure("ours", rows, pw.partition_for_key, column(CASE, LAYOUT, rows), N)
     assert len(found) == rows
 
 
 @pytest.mark.parametrize("rows", LAB["rows"]["calls"])
 def test_floor(measure: Callable[..., Any], rows: int) -> None:
-    """The least that a kernel of Arrow's own takes to be called: it only subtracts offsets."""
+    """The least time in which one of Arrow's own kernels can be called: it only subtracts offsets."""
     found = measure("pyarrow binary_length", rows, pc.binary_length, column(CASE, LAYOUT, rows))
     assert len(found) == rows
 
@@ -115,7 +115,7 @@ def test_murmurhash2_over_a_list(measure: Callable[..., Any], rows: int) -> None
     assert found == pw.partition_for_key(keys, N).to_pylist()
 
 
-# A million rows of them take seconds, and tell no more than 10,000.
+# A million rows of them take seconds, and tell no more than 10,000 rows.
 @pytest.mark.parametrize("rows", [rows for rows in LAB["rows"]["calls"] if rows <= BATCH])
 @pytest.mark.parametrize(
     ("what", "rule"), [("kafka-python", kafka_python_partition), ("mmh2", mmh2_partition)]
@@ -143,7 +143,7 @@ def test_pure_python_over_a_list(
 def test_one_key(
     measure: Callable[..., Any], what: str, rule: Callable[[str | bytes, int], int], layout: str
 ) -> None:
-    """One key that is no column."""
+    """One key that is not a column."""
     key = column(CASE, layout, 1)[0].as_py()
     assert measure(what, 1, rule, key, N, kind="one key") == pw.partition_for_key(key, N)
 
@@ -152,7 +152,7 @@ def test_one_key(
 def test_a_batch_of_every_layout(
     measure: Callable[..., Any], benchmark: BenchmarkFixture, case: str, layout: str
 ) -> None:
-    """As many rows as Spark hands over at once, of every type that a column may have."""
+    """As many rows as Spark hands over at once, for every type that a column may have."""
     keys, key_type = column(case, layout, BATCH), CASES[case]["key_type"]
     found = measure(
         f"ours, {layout}",

@@ -1,4 +1,4 @@
-"""A program that takes turns: a question in, then each empty line is a turn, whose nanoseconds come out."""
+"""Runs a program that takes turns: it gets a question, then answers each empty line with a turn's nanoseconds."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from builds import build_java as _build_java  # noqa: E402
 
 
 class Program:
-    """One that is running, until the `with` ends."""
+    """A running program, until the `with` ends."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        # The programs are this project's own.
+        # The programs are part of this project.
         self._running = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
@@ -40,7 +40,7 @@ class Program:
         self._running.__exit__(kind, error, trace)
 
     def ask(self, line: str) -> int:
-        """The number that it answers a line with."""
+        """The number with which it answers a line."""
         assert self._running.stdin is not None
         assert self._running.stdout is not None
         self._running.stdin.write(f"{line}\n")
@@ -63,7 +63,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def build_java(heap: str) -> list[str]:
-    """Compiles benches/java, and gives the command that a program's name goes behind; exits where it cannot."""
+    """Compiles benches/java, and returns the command to which a program's name is added; exits if it cannot."""
     try:
         java, *rest = _build_java(ROOT / "target" / "bench-java", project=ROOT / "benches" / "java")
     except CannotAskError as missing:
@@ -73,7 +73,7 @@ def build_java(heap: str) -> list[str]:
 
 
 def build_rust(bench: str) -> list[str]:
-    """Compiles a bench of the core as it is released, and gives its command."""
+    """Compiles a bench of the core as for a release, and returns its command."""
     cargo = [
         "cargo",
         "bench",
@@ -85,7 +85,7 @@ def build_rust(bench: str) -> list[str]:
         "--features",
         "arrow",
     ]
-    # What cargo says to a reader still goes to standard error.
+    # cargo's messages to a reader still go to standard error.
     done = subprocess.run(  # noqa: S603
         [*cargo, "--bench", bench], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     )

@@ -1,6 +1,6 @@
-//! The kernel's speed: hashes and partitions over columns of every layout, beside a memory copy and the scalar form.
+//! The kernel's speed: hashes and partitions over columns of every layout, next to a memory copy and the scalar form.
 //!
-//! A filter that begins with a case's name, such as `bytes_12/`, makes the keys of that case alone.
+//! If the filter begins with a case's name, such as `bytes_12/`, only that case's keys are made.
 
 mod keys;
 
@@ -23,7 +23,7 @@ use crate::keys::{Case, Layout, Scattered, run_seed};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// `benches/cases.json`, as far as this layer needs it.
+/// The part of `benches/cases.json` that this layer needs.
 #[derive(Deserialize)]
 struct Lab {
     n: i64,
@@ -41,7 +41,7 @@ struct Rows {
     calls: Vec<usize>,
 }
 
-/// Which cases are measured at other sizes, too.
+/// The cases that are measured at other sizes too.
 #[derive(Deserialize)]
 struct Sizes {
     cases: Vec<String>,
@@ -56,13 +56,13 @@ struct Call {
 
 fn main() -> Outcome {
     let lab: Lab = serde_json::from_str(include_str!("../cases.json"))?;
-    // Enough for a stable median here, and for all of it in three minutes.
+    // Enough for a stable median here, and short enough for three minutes in all.
     let mut criterion = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
         .configure_from_args();
-    // Read from a file, so that no compiler knows it and makes a multiplication of the division.
+    // Read from a file, so that the compiler does not know it and cannot turn the division into a multiplication.
     let n = Partitions::new(lab.n)?;
     let filter = env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let is_named = |name: &str| filter.split('/').next() == Some(name);
@@ -77,7 +77,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// One case over a whole column: every layout, and its rivals right beside it.
+/// One case over a whole column: every layout, and its rivals right next to it.
 fn kernel(criterion: &mut Criterion, lab: &Lab, case: &Case, n: Partitions) -> Outcome {
     let key_type = case.key_type()?;
     let first = *case.layouts.first().ok_or("a case has layouts")?;
@@ -138,7 +138,7 @@ fn rivals(group: &mut BenchmarkGroup<'_, WallTime>, case: &Case, keys: &Scattere
             bencher.iter(|| scalar_column(black_box(&column), n, rule));
         });
     }
-    // Into memory that is there already, while our own results get new memory each time.
+    // The copy goes into existing memory, while our own results get new memory each time.
     let mut copy = bytes.clone();
     group.bench_function(BenchmarkId::new("memcpy", keys.len()), |bencher| {
         bencher.iter(|| {
@@ -149,7 +149,7 @@ fn rivals(group: &mut BenchmarkGroup<'_, WallTime>, case: &Case, keys: &Scattere
     Ok(())
 }
 
-/// The sizes of the Python bench: what is left of a call there is the boundary's own cost.
+/// The sizes of the Python bench: the rest of a call there is the boundary's own cost.
 fn calls(criterion: &mut Criterion, lab: &Lab, n: Partitions) -> Outcome {
     let case = lab.cases.iter().find(|case| case.name == lab.calls.case).ok_or("calls name no case")?;
     let key_type = case.key_type()?;
@@ -170,18 +170,18 @@ fn scalar(keys: &Scattered, rule: impl Fn(&[u8]) -> i32) -> Vec<i32> {
     keys.iter().map(|key| key.as_deref().map_or(0, &rule)).collect()
 }
 
-/// What a program in Rust does without us: the hash of the crate `murmur2`, then Kafka's step to the partition.
+/// A program in Rust without partwright: the hash of the crate `murmur2`, then Kafka's step to the partition.
 fn by_crate(key: &[u8], n: Partitions) -> i32 {
     hashing::Rule::Murmur2.partition_of_hash(murmur2::murmur2(key, murmur2::KAFKA_SEED), n)
 }
 
 type OneKey = fn(&[u8], Partitions) -> i32;
 
-/// The rivals of a column's kernel that take one key after another.
+/// The column kernel's rivals, which take one key after another.
 const RULES: [(&str, OneKey); 2] =
     [("scalar_column", hashing::partition_for_key), ("crate_column", by_crate)];
 
-/// A rule for one key over the column that ours gets, as one writes it down; a null becomes 0.
+/// A rule for one key, over the same column as ours, as one would write it down; a null becomes 0.
 fn scalar_column(
     column: &ArrayRef,
     n: Partitions,
@@ -194,7 +194,7 @@ fn scalar_column(
     Ok(numbers.iter().map(|key| key.map_or(0, |number| rule(&number.to_be_bytes(), n))).collect())
 }
 
-/// Says what a case's first partitions add up to, so that `compare.py` can hold it against the other layers.
+/// Prints the sum of a case's first partitions, which `compare.py` compares with the other layers.
 fn say_sum(case: &str, sum: i64) -> Outcome {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
     fs::create_dir_all(&folder)?;

@@ -1,6 +1,6 @@
-//! One case a run, for callgrind to count: `instructions CASE` makes its input, then does its work once in [`counted`].
+//! Runs one case for callgrind to count: `instructions CASE` makes its input, then does its work once in [`counted`].
 //!
-//! Without a case it lists them. tools/instructions.py runs it; what is made is the same each time, so that counts are.
+//! Without a case it lists them. tools/instructions.py runs it. Inputs are the same each time, so counts are too.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -25,7 +25,7 @@ use serde_json::json;
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const ROWS: u64 = 50_000;
-/// So many rows go before the counted ones: what is looked up once in a process is no part of a row.
+/// This many rows go before the counted ones, so that one-time look-ups in a process are not counted.
 const FIRST: usize = 1_000;
 const VALUES: u64 = 4_043;
 
@@ -54,22 +54,22 @@ enum Function {
 #[derive(Clone, Copy)]
 enum Before {
     Nothing,
-    /// Members own what they were given when there was one more of them.
+    /// Members own what they got when there was one more of them.
     OneLeaves,
 }
 
 #[derive(Clone, Copy)]
 enum Case {
     Keys(Function, Layout, Lengths),
-    /// An assignor, the group and what went before. `true` where members subscribe to random halves of the topics.
+    /// An assignor, the group and its history. `true` if members subscribe to random halves of the topics.
     Client(Assignor, Size, bool, Before),
-    /// `true` where the first member lacks a topic.
+    /// `true` if the first member lacks a topic.
     Server(Kind, Size, bool),
     /// Records without a key, whose values have 50 to 149 bytes, by a strategy over 12 partitions.
     Records(Strategy),
-    /// Such records and what becomes of their batches; so many partitions of one broker, and so many records a millisecond.
+    /// The same records with their batches; this many partitions of one broker, and this many records per millisecond.
     Batches(Strategy, i32, u64),
-    /// A group's life: all members join, and then one after the other leaves and comes back, a rebalance each.
+    /// A group's life: all members join, and then one after the other leaves and comes back, each with a rebalance.
     Play(Assignor, Size),
 }
 
@@ -81,7 +81,7 @@ const HALVES: Size = (100, 200, 500);
 const BROKER: Size = (1_000, 500, 10_000);
 const LARGE_GROUP: Size = (10, 200, 2_000);
 const MANY_TOPICS: Size = (1_000, 1, 500);
-/// So many rebalances of a play follow the first one.
+/// The number of rebalances of a play after the first one.
 const REBALANCES: u64 = 10;
 
 const CASES: [(&str, Case); 34] = {
@@ -152,14 +152,14 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// What callgrind counts: never inlined, called once, and not left by a jump, so that it begins and ends where this does.
+/// The part that callgrind counts: never inlined, called once, and not left by a jump, so that it begins and ends here.
 #[inline(never)]
 fn counted(work: &mut dyn FnMut()) {
     work();
     black_box(());
 }
 
-/// What kernels may choose by, as far as this machine, or what plays it, has it.
+/// The processor features by which kernels choose, if this machine, or its emulator, has them.
 fn features() -> Vec<&'static str> {
     let mut found = Vec::new();
     #[cfg(target_arch = "x86_64")]
@@ -176,7 +176,7 @@ fn features() -> Vec<&'static str> {
     found
 }
 
-/// Hashes the column and gives the sum of the results, by which one sees that they are the same.
+/// Hashes the column and returns the sum of the results, which shows that they are the same.
 fn hash(function: Function, layout: Layout, lengths: Lengths) -> Outcome<i64> {
     let keys: Vec<Option<Vec<u8>>> = (0..ROWS).map(|row| key(row, layout, lengths)).collect();
     let column = column(&keys, layout)?;
@@ -344,7 +344,7 @@ fn records(strategy: Strategy) -> Outcome<i64> {
     Ok(found.ok_or("nothing was counted")??.iter().flatten().map(i64::from).sum())
 }
 
-/// What a rebalance takes of each member, with its heartbeats until the next one.
+/// The cost of a rebalance for each member, with its heartbeats until the next one.
 fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
     let names = Names::of(size);
     let consumer = Arc::new(Consumer {
@@ -392,7 +392,7 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
     }))
 }
 
-/// A number in which every place counts.
+/// A number in which every digit counts.
 fn sum(assignment: &Assignment) -> i64 {
     let pairs = assignment.topics.iter().zip(&assignment.partitions);
     pairs.fold(0, |sum: i64, (&topic, &partition)| {

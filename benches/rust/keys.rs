@@ -83,7 +83,7 @@ impl Case {
         })
     }
 
-    /// The sum of the first partitions; fails where it is another than in any layer, which it may be with a seed alone.
+    /// The sum of the first partitions; fails if it differs from the known sum, which holds only for one seed.
     pub(crate) fn check(&self, column: &ArrayRef, rows: usize, n: Partitions) -> Outcome<i64> {
         let found = columnar::partition_for_key(&column.slice(0, rows), n, Client::JAVA, self.key_type()?)?;
         let sum: i64 = found.iter().flatten().map(i64::from).sum();
@@ -101,7 +101,7 @@ impl Case {
     }
 }
 
-/// What a run mixes into each case's seed: 0, with which the checksums hold, where nobody says another.
+/// The seed that a run mixes into each case's seed: 0, for which the checksums hold, unless the environment names one.
 pub(crate) fn run_seed() -> Outcome<u64> {
     match env::var(SEED_NAME) {
         Ok(said) => said.parse().map_err(|_| {

@@ -99,7 +99,7 @@ impl Question {
         })
     }
 
-    /// The group that is assigned: where one joins, the others own what the same assignor gave them.
+    /// The group that is assigned: if one joins, the others own what the same assignor gave them.
     fn group(&self) -> Outcome<Group> {
         let first = Group::new(&self.given(self.members, None))?;
         if !self.joins {
@@ -136,7 +136,7 @@ impl Question {
         given
     }
 
-    /// A member that joins has all topics, but among Kafka's buckets, where it has those of the last.
+    /// A member that joins has all topics; with Kafka's buckets, it has those of the last bucket.
     fn subscribed(&self, member: usize) -> Range<usize> {
         let all = self.topic_names.len();
         match self.shape {
@@ -150,7 +150,7 @@ impl Question {
         }
     }
 
-    /// The sum over all that was given of a hash of member, topic and partition.
+    /// The sum of a hash of member, topic and partition over the whole answer.
     fn checksum(&self, given: &Assignment) -> Outcome<u64> {
         let topics = self.topic_names.len() as u64;
         let mut sum = 0_u64;

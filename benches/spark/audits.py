@@ -1,4 +1,4 @@
-"""What an audit of a table costs in Spark, beside the grouping that any answer needs, with 2 GiB for driver and tasks.
+"""The cost of an audit of a table in Spark, next to the grouping that any answer needs, with 2 GiB of memory.
 
 `python benches/spark/audits.py [--rows N] [--repeats N] [--folder DIR]`: a Parquet table of keys of 6 to 13 bytes with
 partition, offset and time, once with 100,000 different keys and once with nearly as many as rows. Each way once a

@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _table(spark: SparkSession, folder: Path, rows: int) -> DataFrame:
-    """The keys in several files, as a job before would have left them."""
+    """The keys in several files, as an earlier job would have left them."""
     files = str(folder / "keys")
     spark.read.parquet(str(lab.write_keys(folder, rows))).repartition(lab.TABLE_PARTITIONS).write.parquet(
         files
@@ -88,13 +88,13 @@ def _run(table: DataFrame, way: Way) -> None:
 
 
 def _ways(spark: SparkSession) -> Iterator[Way]:
-    """Everything that is measured; the first is what the others are divided by."""
+    """All ways that are measured; the others are divided by the first."""
     n, partition = lab.N, confluent_partition
 
     def pandas_loop(keys: pd.Series) -> pd.Series:
         return pd.Series([partition(key, n) for key in keys], dtype="int32")
 
-    # Before 4.1 Spark hands bytes over as bytearrays, which confluent-kafka does not take.
+    # Before 4.1 Spark passes bytes as bytearrays, which confluent-kafka does not take.
     copied = pyspark_version() < (4, 1)
 
     def one(key: bytes) -> int:
@@ -102,7 +102,7 @@ def _ways(spark: SparkSession) -> Iterator[Way]:
 
     integer = IntegerType()
     yield Way("jvm", "partition_for_key, engine jvm", pws.partition_for_key("key", n, engine="jvm"))
-    # The same code: what these two differ by is noise.
+    # The same code: the difference between these two is noise.
     yield Way("jvm_again", "the same once more", pws.partition_for_key("key", n, engine="jvm"))
     yield Way("arrow", "partition_for_key, engine arrow", pws.partition_for_key("key", n, engine="arrow"))
     yield Way("none", "nothing computed", None, is_exact=False)
@@ -111,7 +111,7 @@ def _ways(spark: SparkSession) -> Iterator[Way]:
     if hasattr(sf, "arrow_udf"):
         yield from _arrow_udfs(spark)
     yield Way("pandas_loop", "pandas_udf over confluent-kafka", sf.pandas_udf(pandas_loop, integer)("key"))
-    # From 4.2 on Spark hands a Parquet file's columns over as they are, does not tell such a function's worker their
+    # From 4.2 on Spark passes a Parquet file's columns on as they are, does not tell such a function's worker their
     # types, and both wait for each other.
     if pyspark_version() < (4, 2):
         yield Way(
@@ -127,9 +127,9 @@ def _ways(spark: SparkSession) -> Iterator[Way]:
 
 
 def _arrow_udfs(spark: SparkSession) -> Iterator[Way]:
-    """What only PySpark 4.1 and later have."""
+    """Ways that only PySpark 4.1 and later have."""
     n, partition = lab.N, confluent_partition
-    # As many as a worker gets at once.
+    # As many rows as a worker gets at once.
     ready = pa.array(range(int(spark.conf.get(lab.BATCH))), pa.int32())
 
     def floor(keys: pa.Array) -> pa.Array:

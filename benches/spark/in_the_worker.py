@@ -1,4 +1,4 @@
-"""How much of a Python worker's time is ours: measured inside of the worker, by task.
+"""Measures how much of a Python worker's time is ours, inside the worker, by task.
 
 `python benches/spark/in_the_worker.py [--rows N] [--repeats N] [--json FILE]`: our column over 5,000,000
 cached keys. The workers are PySpark's own, with the clocks of pyspark_timed_worker.py. The call is the whole of
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ).parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times"
-        # Spark's Java process hands both on to its workers, and so they are set before it starts.
+        # Spark's Java process passes both to its workers, so they are set before it starts.
         os.environ["PYTHONPATH"] = str(Path(__file__).parent)
         os.environ["PARTWRIGHT_TIMES"] = str(times)
         spark = lab.start(
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _sums(times: Path, rows: int) -> dict[str, float]:
     tasks = [json.loads(line) for line in times.read_text(encoding="ascii").splitlines()]
     sums = {name: sum(task[name] for task in tasks) for name in SUMMED}
-    # What the clocks themselves cost, the calls on one row, is no part of anybody's time.
+    # The clocks' own cost, the calls on one row, is not counted for either side.
     for name in ("worker_s", "worker_cpu_s"):
         sums[name] -= sums["kernel_more_s"]
     assert sums["rows"] == rows, f"{sums['rows']} rows were timed, not {rows}"
@@ -88,7 +88,7 @@ def _sums(times: Path, rows: int) -> dict[str, float]:
 
 
 def _task_seconds(spark: SparkSession, group: str) -> float:
-    """What Spark itself calls the run time of a job's tasks."""
+    """The time that Spark itself calls the run time of a job's tasks."""
     tracker = spark.sparkContext.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = {stage for job in jobs if job is not None for stage in job.stageIds}
@@ -103,7 +103,7 @@ def _print(rows: int, found: dict[int, list[dict[str, float]]]) -> None:
     print("".join(f"{head:>12}" for head in heads))
     for batch, sums in found.items():
         for what in ("kernel", "call"):
-            # A small table has no more than one batch a worker, which is timed one way or the other.
+            # With a small table a worker has no more than one batch, which is timed one way or the other.
             timed = [each for each in sums if each[f"{what}_rows"]]
             if not timed:
                 print(f"{batch:12,}{what:>12}   no batch was timed so: take more --rows")

@@ -1,4 +1,4 @@
-"""What the Spark benches share: the session, the keys, Kafka's own partitioner as a column, and rounds by the clock."""
+"""Shared by the Spark benches: the session, the keys, Kafka's own partitioner as a column, and rounds by the clock."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 N: int = LAB["n"]
 CASE, LAYOUT = LAB["calls"]["case"], LAB["calls"]["layout"]
 ROWS: int = LAB["rows"]["spark"]
-# Several a core, so that neither waits long for the other's last one.
+# Several per core, so that neither core waits long for the other's last one.
 TABLE_PARTITIONS = 8
 KAFKA_CLIENTS = "kafka-clients"
 PARTITIONER = "org.apache.kafka.clients.producer.internals.BuiltInPartitioner"
@@ -70,7 +70,7 @@ def start(log_file: Path, configs: Mapping[str, str] | None = None) -> SparkSess
 
 
 def settings(spark: SparkSession) -> dict[str, str]:
-    """What the figures depend on, for the report."""
+    """The versions and the machine on which the figures depend, for the report."""
     java: Any = spark._jvm.java.lang.System  # noqa: SLF001 - PySpark has no public door to Java
     return {
         "Spark": spark.version,
@@ -84,7 +84,7 @@ def settings(spark: SparkSession) -> dict[str, str]:
 
 
 def write_keys(folder: Path, rows: int, case: str = CASE, layout: str = LAYOUT) -> Path:
-    """A Parquet file of keys; not createDataFrame, which would send them all inside of its tasks."""
+    """A Parquet file of keys; createDataFrame would send them all inside its tasks."""
     first = column(CASE, LAYOUT, LAB["checked_rows"])
     check(CASE, pa.array([confluent_partition(key, N) for key in first.to_pylist()]))
     file = folder / f"{case}.parquet"
@@ -93,7 +93,7 @@ def write_keys(folder: Path, rows: int, case: str = CASE, layout: str = LAYOUT) 
 
 
 def cached(made: DataFrame, key_bytes: str | Column = "key") -> DataFrame:
-    """The table in Spark's cache, with what Kafka's own client says of each key."""
+    """The table in Spark's cache, with the answer of Kafka's own client for each key."""
     table = made.withColumn("expected", java_udf(key_bytes)).cache()
     table.count()
     return table
@@ -105,23 +105,23 @@ def java_udf(key: str | Column) -> Column:
 
 
 def static_call(spark: SparkSession, java_class: str, method: str, *columns: Column) -> Column:
-    """A static Java method that gives an int, called in the code that Spark generates; it has no public door."""
+    """A static Java method that returns an int, called in the code that Spark generates; it has no public API."""
     return called(spark, java_class, method, columns)
 
 
 def compare(table: DataFrame, title: str) -> None:
-    """Fail where `found` gives one partition that Kafka's own client does not; warms the way up besides."""
+    """Fails if `found` gives a partition that Kafka's own client does not; also warms the way up."""
     wrong = table.select("expected", "found").where(~sf.col("found").eqNullSafe(sf.col("expected"))).count()
     assert wrong == 0, f"{title}: {wrong} other partitions than the Java client's"
 
 
 def drop(table: DataFrame) -> None:
-    """Compute all of a table for Spark's no-op sink."""
+    """Computes a whole table for Spark's no-op sink."""
     table.write.format("noop").mode("overwrite").save()
 
 
 def rounds(ways: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
-    """Seconds by way: each once a round, in another order each round. The round before the first is not counted."""
+    """Seconds by way: each once per round, in another order each round. A round before the first is not counted."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     shuffled = random.Random(repeats)  # noqa: S311 - an order, no secret
     for round_number in range(repeats + 1):
@@ -134,7 +134,7 @@ def rounds(ways: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, 
 
 
 def print_rounds(rows: int, titles: Mapping[str, str], seconds: Mapping[str, list[float]]) -> None:
-    """A line a way; the first way is 1."""
+    """A line for each way; the first way is 1."""
     width = max(map(len, titles.values())) + 2
     ours = statistics.median(seconds[next(iter(titles))])
     print(f"\n{'':{width}}{'million rows/s':>16}{'time, first = 1':>17}{'fastest to slowest, s':>24}")
@@ -162,7 +162,7 @@ def _udf() -> Path:
     spark_jars = Path(pyspark.__file__).parent / "jars" / "*"
     path = os.pathsep.join(map(str, (_clients(), spark_jars)))
     source = BENCHES / "java" / "PartitionUdf.java"
-    # The programs and the files are this project's own.
+    # The programs and the files are part of this project.
     subprocess.run([javac, "--release", "17", "-cp", path, "-d", folder, source], check=True)  # noqa: S603
     jar = folder / "partition-udf.jar"
     with zipfile.ZipFile(jar, "w") as archive:

@@ -1,4 +1,4 @@
-"""What limits an Arrow UDF in Spark: our column under one other setting, source or shape each, in the same rounds.
+"""Shows what limits an Arrow UDF in Spark: our column under one other setting, source or shape, in the same rounds.
 
 `python benches/spark/limits.py [--rows N] [--repeats N] [--visits N] [--json FILE]`: the first line is our column
 of cached keys; each other line differs from it by what it says. Settings that a session takes only at its start are
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-# A name of this file's own goes with a function to the workers, which cannot import lab.
+# The function's module must be this file: it goes to the workers, which cannot import lab.
 N = lab.N
 ARROW = "spark.sql.execution.arrow"
 PLAIN = "plain"
@@ -80,7 +80,7 @@ def _run(spark: SparkSession, point: Point) -> Callable[[], None]:
         for name, value in point.settings.items():
             spark.conf.set(name, str(value))
         try:
-            # A plan of its own: settings are read when it is made.
+            # A plan of its own, because Spark reads settings when it makes the plan.
             lab.drop(point.table.select("*"))
         finally:
             for name, value in before.items():
@@ -153,7 +153,7 @@ def _points(spark: SparkSession, file: Path) -> dict[str, Point]:
 
 
 def _others() -> Iterator[Column]:
-    """What a table has beside its key."""
+    """The columns that a table has besides its key."""
     yield sf.xxhash64("key").alias("id")
     yield sf.hash("key").cast("double").alias("amount")
     yield sf.timestamp_millis(sf.abs(sf.hash("key")).cast("bigint")).alias("at")

@@ -42,7 +42,7 @@ def steps(interpreter: str, source: list[str], state: str) -> dict[str, float]:
     command = [interpreter, "-m", "partwright", "run", *source, "--partitions", str(PARTITIONS), "--json"]
     environment = {**os.environ, "PARTWRIGHT_STATE": state}
     quiet = subprocess.DEVNULL
-    # Who calls this names the interpreters.
+    # The caller names the interpreters.
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, stderr=quiet)  # noqa: S603
     report = json.loads(done.stdout)
     assert report["ok"]

@@ -1,4 +1,4 @@
-"""Ways to a column of partitions that never leave the JVM, beside ours: what each costs, and what Spark refuses.
+"""Ways to a column of partitions that never leave the JVM, next to ours: the cost of each, and what Spark refuses.
 
 `python benches/spark/on_the_jvm.py [--rows N] [--repeats N] [--json FILE]`: three cached tables, of 12-byte keys, of
 bigints under `java:long`, and of keys that repeat. Each way's partitions are compared with those of Kafka's own client.
@@ -70,7 +70,7 @@ def _shown(way: DataFrame) -> DataFrame:
 
 
 def _check_difficult(spark: SparkSession) -> None:
-    """No keys of the tables below are null, empty, not ASCII or no text: fail where such ones go elsewhere."""
+    """The tables below have no null, empty, non-ASCII or non-text keys: fails if such keys go elsewhere."""
     drawn = random.Random(lab.N)  # noqa: S311 - keys, no secrets
     keys = [None, b"", "\N{SNOWMAN} é".encode(), *(drawn.randbytes(length % 40) for length in range(2_000))]
     made = spark.createDataFrame([(key,) for key in keys], "key binary")
@@ -81,7 +81,7 @@ def _check_difficult(spark: SparkSession) -> None:
         "StaticInvoke of commons-codec": _commons_codec(spark, key),
     }.items():
         lab.compare(table.withColumn("found", found), title)
-    # A Java String replaces what is no UTF-8.
+    # A Java String replaces bytes that are not UTF-8.
     texts = table.where(sf.is_valid_utf8(key.cast("string")) | key.isNull())
     lab.compare(texts.withColumn("found", _by_reflection(key.cast("string"))), "java_method of commons-codec")
 
@@ -95,7 +95,7 @@ def _commons_codec(spark: SparkSession, key: Column) -> Column:
 
 
 def _by_reflection(text: Column) -> Column:
-    """Null where the text is, which commons-codec does not take."""
+    """Null where the text is null, which commons-codec does not take."""
     return sf.when(
         text.isNotNull(), _placed(sf.java_method(sf.lit(MURMUR2), sf.lit("hash32"), text).cast("int"))
     )
@@ -125,7 +125,7 @@ def _bytes(spark: SparkSession, folder: Path, rows: int) -> Ways:
 def _numbers(spark: SparkSession, folder: Path, rows: int) -> Ways:
     file = lab.write_keys(folder, rows, "long", "int64")
     made = spark.read.parquet(str(file)).repartition(lab.TABLE_PARTITIONS)
-    # The eight bytes that Kafka's LongSerializer writes, by Spark's means.
+    # The eight bytes that Kafka's LongSerializer writes, with Spark's own functions.
     table = lab.cached(made, sf.unhex(sf.lpad(sf.hex("key"), 16, "0")))
     key = sf.col("key")
     columns = {
@@ -156,7 +156,7 @@ def _beside(table: DataFrame, columns: Mapping[str, Column]) -> Ways:
 
 
 def _refusals(spark: SparkSession) -> Iterator[tuple[str, str]]:
-    """What Spark says to Kafka's own classes by `java_method`, which takes neither bytes nor arrays."""
+    """Spark's answer to Kafka's own classes in `java_method`, which takes neither bytes nor arrays."""
     tries = {
         f"java_method of {lab.PARTITIONER}.partitionForKey": (
             lab.PARTITIONER, "partitionForKey", sf.lit(b"21"), sf.lit(lab.N)

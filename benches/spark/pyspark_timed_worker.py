@@ -28,12 +28,12 @@ _Placer = _core.Placer
 _NOTHING = {"rows": 0, "call_rows": 0, "call_s": 0.0}
 _NOTHING |= {"kernel_rows": 0, "kernel_s": 0.0, "kernel_more_s": 0.0}
 _spent = dict(_NOTHING)
-# Both ways take turns over all tasks of a worker, some of which have one batch alone.
+# Both ways take turns over all tasks of a worker, because some tasks have only one batch.
 _turns = itertools.cycle((True, False))
 
 
 class _Timed:
-    """What a UDF that is sent to this worker calls."""
+    """The function that a UDF on this worker calls."""
 
     _place: Callable[[pa.Array], Any]
 
@@ -48,7 +48,7 @@ class _Timed:
 
 
 def _a_call(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
-    """As it comes: most of what it runs is in no cache any more."""
+    """Timed as it comes: most of the code that it runs is no longer cached."""
     began = time.perf_counter()
     placed = place(keys)
     _spent["call_s"] += time.perf_counter() - began
@@ -57,7 +57,7 @@ def _a_call(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
 
 
 def _the_kernel(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
-    """A call less the way in and out, which calls on one row before and after it have made and measured."""
+    """A call minus the way in and out, which calls on one row before and after it measure."""
     one = keys.slice(0, 1)
     first = time.perf_counter()
     place(one)
@@ -75,7 +75,7 @@ def _the_kernel(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
 def main(infile: BinaryIO, outfile: BinaryIO) -> None:
     """One task, as `pyspark.worker.main`, which the daemon calls for each.
 
-    The clock starts with the first byte that Spark sends: a worker that waits for a task is not at work.
+    The clock starts with the first byte that Spark sends, because a worker that waits for a task does no work.
     """
     infile.peek(1)  # type: ignore[attr-defined]  # the daemon's file is a BufferedReader
     _spent.update(_NOTHING)

@@ -69,7 +69,7 @@ def main() -> None:
                 KafkaTopic(config, topic).write(kept)
 
             def exactly_once(topic: str) -> None:
-                # As a run does: the mark, its records' only header, is made by the writer.
+                # As in a run: the writer adds the mark, which is the records' only header.
                 write_exactly_once(kept.drop("headers"), config, topic, {}, Mark(MARK, RUN), MEAN_BYTES)
 
             ways = {"Spark's own sink": sink, "run": run, "run --exactly-once": exactly_once}

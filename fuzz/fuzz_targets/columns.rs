@@ -1,5 +1,5 @@
-//! Columns as another library may hand them over, broken ones too: hashes are those of the scalar definition, or the
-//! first row that has no key is named; nothing is read beyond the data.
+//! Columns as another library may hand them over, broken ones too. Either the hashes equal the scalar definition's, or the
+//! first row without a key is named; nothing is read beyond the data.
 #![no_main]
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>, Vec<bool>, u32, u8, u8)| {
     let rows = steps.len();
     let nulls = (!valid.is_empty())
         .then(|| (0..rows).map(|row| valid[row % valid.len()]).collect::<NullBuffer>());
-    // Mostly rising, now and then not: a step of 250 and more goes back.
+    // Mostly rising, sometimes not: a step of 250 or more goes back.
     let mut offsets = vec![i32::from(first)];
     for step in steps {
         let last = offsets[offsets.len() - 1];
@@ -40,7 +40,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>, Vec<bool>, u32, u8, u8)| {
             u128::from_le_bytes(view)
         })
         .collect();
-    // SAFETY: they are as wrong as another library may make them; only our own reader sees them, which checks.
+    // SAFETY: they are as wrong as another library may make them; only our own reader, which checks, sees them.
     let columns: [ArrayRef; 3] = unsafe {
         let small = OffsetBuffer::new_unchecked(ScalarBuffer::from(offsets.clone()));
         let large = OffsetBuffer::new_unchecked(ScalarBuffer::from(large));

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PLACES = ("rust/", "python/", "tests/", "benches/", "docs/", "tools/")
-# A row of a table: where, and what it holds. Names in it that end as a file or a folder does are below that place.
+# A row of a table: a place, and what it holds. Names in it that end like a file or a folder are below that place.
 ROWS = re.findall(r"^\| `([^`]+/)` \| (.+) \|$", TEXT, re.MULTILINE)
 INSIDE = [
     (place, name) for place, rest in ROWS for name in re.findall(r"`([\w/]+(?:\.(?:rs|py|lock)|/))`", rest)

@@ -1,4 +1,4 @@
-"""What a docstring shows is what happens; Spark's run in tests/spark, and those that need a broker in tests/kafka."""
+"""The examples in docstrings run as shown; Spark's run in tests/spark, and those that need a broker in tests/kafka."""
 
 from __future__ import annotations
 

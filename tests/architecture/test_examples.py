@@ -1,4 +1,4 @@
-"""What the documents show is what happens: their Python runs and prints what they say it prints."""
+"""The Python in the documents runs, and prints what they show."""
 
 from __future__ import annotations
 

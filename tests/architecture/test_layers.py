@@ -1,6 +1,6 @@
-"""Who may know whom: the arrows of ARCHITECTURE.md, read off the sources and off what an import brings along.
+"""Checks which module may import which: the arrows of ARCHITECTURE.md, read from the sources and from real imports.
 
-Each guard first sees that it found what it guards, so that a file which moved fails it instead of passing it.
+Each guard first checks that it found the files that it guards, so that a moved file fails it instead of passing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PYTHON_FILES = sorted(PYTHON.rglob("*.py"))
 
 
 def name_of(path: Path) -> str:
-    """A file's name as the tables below have it."""
+    """A file's name as the tables below write it."""
     return path.relative_to(RUST if path.suffix == ".rs" else PYTHON).as_posix()
 
 
@@ -50,12 +50,12 @@ def code(path: Path) -> str:
 
 
 def naming(pattern: str) -> set[str]:
-    """The Rust files whose code has a match."""
+    """The Rust files whose code matches."""
     return {name_of(path) for path in RUST_FILES if re.search(pattern, code(path))}
 
 
 COLUMNAR = {name_of(path) for path in RUST_FILES if "columnar" in path.parts}
-# What reads Arrow's C structures for the binding.
+# The binding's files that read Arrow's C structures.
 C_DATA = {name_of(path) for path in RUST_FILES if "capsule" in path.parts}
 BINDINGS = {name_of(path) for path in RUST_FILES if name_of(path).startswith("py/")}
 
@@ -83,7 +83,7 @@ def test_only_the_bindings_know_python() -> None:
 
 
 def test_the_core_is_pure() -> None:
-    """No clock, thread, file, socket, environment, randomness or state: what varies is an argument."""
+    """The core has no clock, thread, file, socket, environment, randomness or state: all that varies is an argument."""
     impure = (
         r"\bstd::(time|thread|fs|net|env|process|io)\b|\b(rand|getrandom|fastrand)::|\bstatic\b|\bthread_local!"
         r"|\b(Instant|SystemTime|Mutex|RwLock|OnceLock|LazyLock|Cell|RefCell|Atomic\w+)\b|\be?print(ln)?!"
@@ -102,7 +102,7 @@ def test_the_rules_do_not_know_the_columns() -> None:
     assert "core/src/lib.rs" in naming(r"\bcolumnar\b")
     rules = {name for name in map(name_of, RUST_FILES) if name.startswith("core/src/hashing/")}
     assert len(rules) >= 5
-    # A feature's name is no knowledge: columns alone need many keys at once.
+    # The name of the crate's feature is allowed: code for many keys at once is there only for columns.
     assert not naming(r'\bcolumnar\b|(?<!feature = ")\barrow') & rules
 
 
@@ -129,7 +129,7 @@ class Import:
 
     file: str
     module: str
-    # "load": as the file is imported; "call": inside of a function; "types": for the type checker alone.
+    # "load": when the file is imported; "call": inside a function; "types": only for the type checker.
     when: str
 
 
@@ -206,9 +206,9 @@ def test_imports_are_told_apart() -> None:
         ("click", {"cli/"}),
         ("rich", {"cli/", "kafka/jars.py"}),
         ("filelock", {"folders.py", "kafka/", "pipeline/"}),
-        # For its expressions' type alone.
+        # Only for its expressions' type.
         ("polars", {"polars.py", "keys/hashing.py"}),
-        # For its relations' type alone.
+        # Only for its relations' type.
         ("duckdb", {"duckdb.py", "keys/as_column.py"}),
         ("datafusion", {"datafusion.py"}),
         ("pytest", {"pytest_plugin.py"}),
@@ -238,7 +238,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
 @pytest.mark.parametrize(
     ("package", "files"),
     [
-        # An extra may be absent: it is imported where it is asked for, and its absence is a sentence.
+        # An extra may be absent, so it is imported only where it is needed, and its absence is one sentence.
         ("kafka", {"kafka/partitioners.py"}),
         (
             "confluent_kafka",
@@ -268,7 +268,7 @@ def test_the_command_line_knows_spark_only_for_its_types() -> None:
 
 
 def test_imports_go_one_way() -> None:
-    """The contracts of pyproject.toml: a line a layer, and no circle among a package's files."""
+    """The contracts of pyproject.toml: one line per layer, and no circle among a package's files."""
     program = """
 import sys
 from importlinter.cli import lint_imports
@@ -284,7 +284,7 @@ sys.exit(lint_imports(no_cache=True))
 
 
 def test_of_the_package_itself_only_the_extension_module_is_imported() -> None:
-    """All else is imported from where it is: the contracts do not look at `from partwright import ...`."""
+    """Everything else is imported from its own module: the contracts do not see `from partwright import ...`."""
     named = {
         alias.name
         for path in PYTHON_FILES
@@ -299,7 +299,7 @@ def test_of_the_package_itself_only_the_extension_module_is_imported() -> None:
 
 
 def test_the_doors_upward_are_few() -> None:
-    """What is imported by its name, as text, is seen by no contract."""
+    """No contract sees an import by name, as text."""
     dynamic = {
         name_of(path)
         for path in PYTHON_FILES
@@ -317,7 +317,7 @@ def test_the_doors_upward_are_few() -> None:
     }
 
 
-# What an import brings along.
+# The modules that an import brings along.
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ print([name for name in {absent.split()!r} if name in sys.modules])
     assert done.stdout == "[]\n"
 
 
-# Every file says what it is.
+# Every file begins with what it is.
 
 
 def sources() -> list[Path]:

@@ -1,7 +1,7 @@
-"""No two files of a Rust crate take from each other, on whatever way: what lies below does not know what lies above.
+"""No two files of a Rust crate depend on each other, directly or through others: lower ones do not know higher ones.
 
-A module and its own files are one thing here, as Rust has it: a file may take what the `mod.rs` above it keeps for all
-of them. What a `mod.rs` gives on with `pub use` comes from the file that has it, and not from the door.
+A module and its own files count as one, as in Rust: a file may use what the `mod.rs` above it keeps for all
+of them. A name that a `mod.rs` exports with `pub use` counts as coming from the file that defines it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Module = tuple[str, ...]
 
 @dataclass
 class File:
-    """A file of a crate: which module it is, and what it names."""
+    """A file of a crate: its module, and the names that it uses."""
 
     path: Path
     module: Module
-    # By the name that a `use` gives it, the path that it stands for; with whether others may take it from here.
+    # By the name that a `use` introduces: the path that it stands for, and whether other files may use it from here.
     uses: dict[str, tuple[Module, bool]] = field(default_factory=dict)
     paths: set[Module] = field(default_factory=set)
 
 
 def _expanded(tree: str) -> list[tuple[str, Module]]:
-    """The names of a `use`, each with the whole of its path: `a::{b, c as d}` is b for a::b and d for a::c."""
+    """The names of a `use`, each with its whole path: `a::{b, c as d}` is b for a::b and d for a::c."""
     tree = tree.strip()
     if "{" in tree:
         head, _, rest = tree.partition("{")
@@ -78,7 +78,7 @@ Seen = frozenset[tuple[Module, Module]]
 def _found(
     files: dict[Module, File], origin: Module, path: Module, seen: Seen = frozenset()
 ) -> Module | None:
-    """The module whose file has what a path of another module stands for; nothing for what is not of this crate."""
+    """The module whose file defines a path of another module; None for a path outside this crate."""
     if (origin, path) in seen:
         return None
     seen |= {(origin, path)}
@@ -94,7 +94,7 @@ def _found(
 
 
 def _below(files: dict[Module, File], module: Module, path: Module, seen: Seen) -> Module | None:
-    """The same of a path that begins in a module: down to its files, up, or wherever a `use` of the module leads."""
+    """The same for a path relative to a module: down to its files, up, or wherever a `use` of the module leads."""
     for place, name in enumerate(path):
         if name == "super":
             module = module[:-1]
@@ -108,7 +108,7 @@ def _below(files: dict[Module, File], module: Module, path: Module, seen: Seen) 
 
 
 def arrows(crate: Path) -> dict[Path, set[Path]]:
-    """Which files each file of a crate takes something from."""
+    """The files from which each file of a crate uses something."""
     files = _read(crate)
     taken: dict[Path, set[Path]] = {}
     for file in files.values():
@@ -120,7 +120,7 @@ def arrows(crate: Path) -> dict[Path, set[Path]]:
 
 
 def circle(crate: Path) -> list[str]:
-    """The files of a circle, the first once more at the end; none where there is no circle."""
+    """The files of a circle, with the first once more at the end; empty if there is no circle."""
     try:
         TopologicalSorter(arrows(crate)).prepare()
     except CycleError as error:

@@ -1,8 +1,8 @@
-"""No code reads a sentence of partwright's own: what it needs of an error or a verdict is in an attribute.
+"""No code reads one of partwright's own sentences: everything it needs of an error or a verdict is in an attribute.
 
-A sentence may be printed, returned, kept or put whole into another one. It may not be searched, cut or compared, for
-then whoever words it anew breaks code. Sentences of foreign libraries (Java's, Spark's, pyarrow's) may be read: they
-have no attributes.
+A sentence may be printed, returned, kept or put whole into another one. It may not be searched, cut or compared,
+because then a new wording would break code. Sentences of foreign libraries (Java's, Spark's, pyarrow's) may be read:
+they have no attributes.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def test_a_sentence_may_be_handed_on_whole(code: str) -> None:
 
 
 def readers(source: str) -> list[tuple[str, int]]:
-    """The functions that read a sentence, and the lines in which they do."""
+    """The functions that read a sentence, and the lines in which they do so."""
     tree = ast.parse(source)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     found: list[tuple[str, int]] = []
@@ -91,7 +91,7 @@ def readers(source: str) -> list[tuple[str, int]]:
 
 
 def _errors(tree: ast.AST) -> list[tuple[ast.AST, str]]:
-    """Where errors of partwright's own have a name, and which."""
+    """The places where one of partwright's own errors has a name, and the name."""
     found: list[tuple[ast.AST, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.name and node.type and _is_ours(node.type):
@@ -125,11 +125,11 @@ def _is_read(name: ast.Name, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def _is_cut(text: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a text is searched, cut, compared, or kept under a name, under which it might be."""
+    """Whether a text is searched, cut, compared, or kept under a name, which makes these possible."""
     parent = parents[text]
     if isinstance(parent, ast.Call):
         called = parent.func
-        # A function of that is no class, of a text and more, cuts it.
+        # A call with the text and further arguments, of a function that is not a class, cuts it.
         is_pattern = isinstance(called, ast.Attribute) and called.attr in PATTERN
         is_moved = isinstance(called, ast.Name) and called.id.islower() and len(parent.args) > 1
         return is_pattern or (is_moved and called.id != "escape")

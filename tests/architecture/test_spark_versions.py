@@ -1,4 +1,4 @@
-"""The PySparks that are tested stand in three places: the matrix here, the one on GitHub, and the connectors."""
+"""The tested versions of PySpark are the same in three places: the matrix here, GitHub's, and the connectors."""
 
 from __future__ import annotations
 

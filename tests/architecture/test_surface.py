@@ -1,4 +1,4 @@
-"""What can be called: the extension module, its stub and the public names say the same, and each says what it does."""
+"""The extension module, its stub and the public names agree, and each public name has a docstring."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_every_function_of_the_extension_module_is_used() -> None:
     for path in PYTHON.rglob("*.py"):
         used |= set(re.findall(r"(?<!\.)\b_core\.(\w+)", path.read_text(encoding="utf-8")))
     assert "murmur2" in used
-    # The addresses are the tests' means to see that nothing is copied.
+    # The addresses let the tests see that nothing is copied.
     assert set(_core.__all__) - used == {"key_addresses"}
     assert used <= set(_core.__all__)
 
@@ -131,7 +131,7 @@ def test_what_a_module_lists_as_public_is_there(path: Path) -> None:
     defined, imported = set(), set()
     nodes = list(tree.body)
     if "def __getattr__" in path.read_text(encoding="utf-8"):
-        # What is imported for the type checker is given there when it is asked for.
+        # A name imported only for the type checker is returned when it is asked for.
         nodes += [each for node in tree.body if isinstance(node, ast.If) for each in node.body]
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -172,7 +172,7 @@ def plain(function: Any) -> str:
 
 
 def test_the_signatures_are_those_that_are_promised() -> None:
-    """As interfaces.md, section 3, has them, and `threads`; whoever calls by keyword or by place relies on them."""
+    """The signatures of interfaces.md, section 3, and `threads`; callers rely on keywords and positions."""
     promised = {
         pw.murmur2: "(keys, *, key_type=None, threads=1)",
         pw.partition_for_key: "(keys, n, client='java', key_type=None, *, threads=1)",
@@ -183,7 +183,7 @@ def test_the_signatures_are_those_that_are_promised() -> None:
 
 
 def test_a_clusters_signatures_are_those_that_are_promised() -> None:
-    """The cluster that strategies look at: what it is made of, and what it is asked."""
+    """The cluster that strategies look at: how it is made, and its methods."""
     promised = {
         pw.Cluster: "(brokers, topics, *, strict=True)",
         pw.Cluster.of: "(topics)",
@@ -208,7 +208,7 @@ def test_a_clusters_signatures_are_those_that_are_promised() -> None:
 
 
 def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promised() -> None:
-    """Where replicas lie, what logs are called, and how many partitions to take."""
+    """Where replicas are, the names of logs, and how many partitions to take."""
     placement, storage = pw.cluster.placement, pw.cluster.storage
     promised = {
         placement.modulo: "(brokers, partitions, replication_factor=1)",
@@ -246,7 +246,7 @@ def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promis
 
 
 def test_a_producers_signatures_are_those_that_are_promised() -> None:
-    """A strategy at work: what it is made of, the calls of Kafka's Partitioner, and the table's."""
+    """A strategy at work: how it is made, the calls of Kafka's Partitioner, and the table's."""
     promised = {
         pw.Producer: (
             "(cluster, strategy=None, *, configs=None, client='java', key_type=None, seed=0, draws=None, "
@@ -272,7 +272,7 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
 
 
 def test_the_calls_within_a_producer_are_those_that_are_promised() -> None:
-    """What Kafka's own producer asks its sticky partitions, apart from what a user calls."""
+    """The calls that Kafka's own producer makes of its sticky partitions, apart from a user's."""
     sticky = type(pw.Producer({"orders": 1}).sticky)
     promised = {
         sticky.next_partition: "(self, topic, previous=-1)",

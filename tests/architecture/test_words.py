@@ -1,4 +1,4 @@
-"""The same words in the same order everywhere: clients as their table has them, assignors as their list has them."""
+"""Lists have the same order everywhere: clients as in their table, assignors as in their list."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PAGES = [
 ]
 SOURCES = sorted((ROOT / "python").rglob("*.py"))
 CLIENTS = list(dict.fromkeys(name.partition(":")[0] for name in pw.clients()["client"].to_pylist()))
-# Two assignors are often a list of preferences, whose order means something.
+# Two assignors are often a list of preferences, whose order has a meaning.
 WORDS = {"clients": (CLIENTS, 2), "assignors": (assignors(), 3)}
 
 
 def enumerations(text: str, names: list[str], least: int) -> list[list[str]]:
-    """The names in each list of so many of them at least, with commas or "and" or "or" between them."""
+    """The names in each list of at least `least` names, with commas or "and" or "or" between them."""
     name = rf"(?<![\w@:./-])(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})(?![\w@:./-])"
     listed = rf"`?{name}`?(?:(?:,|,? and|,? or)\s+`?{name}`?){{{least - 1},}}"
     return [re.findall(name, found[0].lower()) for found in re.finditer(listed, text, re.IGNORECASE)]

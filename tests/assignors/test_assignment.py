@@ -1,4 +1,4 @@
-"""Assignments: their columns and figures, each refusal, and what holds for any group."""
+"""Assignments: their columns and figures, each refusal, and properties of any group."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_group_may_be_empty() -> None:
 # Any group.
 
 
-# old-roundrobin takes equal subscriptions alone.
+# old-roundrobin takes only equal subscriptions.
 @pytest.mark.parametrize("assignor", [name for name in assignors() if name != "old-roundrobin"])
 def test_each_partition_has_one_reader_who_subscribes_to_it(assignor: str) -> None:
     draw = random.Random(assignor)
@@ -184,7 +184,7 @@ FIELDS = "assignor, topics, topic_ids, racks, partition_order, seed, balance_rac
 def test_threads_are_dealt_by_their_names() -> None:
     members = [{"id": "C10", "topics": ["t"], "streams": 2}, {"id": "C1", "topics": ["t"], "streams": 11}]
     found = pw.assign({"t": 13}, members, "old-range").to_dict()
-    # As text, C1-10 stands before C1-2, and C10 behind all of C1.
+    # As text, C1-10 comes before C1-2, and C10 after all of C1.
     assert {name: pairs[0][1] for name, pairs in found.items()} == {
         "C10-0": 11,
         "C10-1": 12,
@@ -219,7 +219,7 @@ def test_topics_of_one_hash_code_come_in_the_order_of_scalas_maps() -> None:
     topics = dict.fromkeys(names, 1)
     members = [{"id": "C", "topics": names, "streams": 3}]
     first = [pairs[0][0] for pairs in pw.assign(topics, members, "old-roundrobin").to_dict().values()]
-    # As kafka_2.11 0.10.2.2 says; up to twelve topics come by their names.
+    # By kafka_2.11 0.10.2.2; up to twelve topics come in the order of their names.
     assert first == ["AaAaBBAa", "AaAaAaAa", "AaAaAaBB"]
     few = dict.fromkeys(names[:12], 1)
     found = pw.assign(few, [{**members[0], "topics": names[:12]}], "old-roundrobin").to_dict()

@@ -1,6 +1,6 @@
-"""The assignors of sarama, kafka-go, franz-go and kafkajs: what the released clients said, and what chance leaves open.
+"""The assignors of sarama, kafka-go, franz-go and kafkajs: the released clients' answers, and those that chance allows.
 
-Where a client leaves something to chance, the golden files have all of its answers to small groups, and each of ours
+If a client leaves something to chance, the golden files have all of its answers to small groups, and each of ours
 must be one of them. The slow tests ask the running clients about random groups: PARTWRIGHT_SEED repeats them, and
 PARTWRIGHT_CASES asks for more.
 """
@@ -56,7 +56,7 @@ def sizes(lists: dict[str, list[Any]]) -> list[int]:
 
 
 def kept(group: dict[str, Any], lists: dict[str, list[Any]]) -> int:
-    """How many partitions stay with a member that says that it owns them."""
+    """How many partitions stay with a member that reports them as its own."""
     return sum(pair in member.get("owned", ()) for member in group["members"] for pair in lists[member["id"]])
 
 
@@ -177,7 +177,7 @@ def test_each_answer_is_one_that_the_client_reaches(
     for name in filter(asking.has_chance, asking.assignors(program)):
         for group, answer in asking.rounds(running(program), seed, stories, name, asking.RUNS):
             if "error" in answer and "@1.20" in name:
-                # It panics in some orders of its maps.
+                # It panics for some orders of its maps.
                 continue
             if "error" in answer:
                 with pytest.raises(pw.PartwrightError):
@@ -187,6 +187,6 @@ def test_each_answer_is_one_that_the_client_reaches(
 
 
 def _among(group: dict[str, Any], assignments: list[dict[str, Any]]) -> bool:
-    """Whether nearly all of our answers are among those of the client, which has not given all of many."""
+    """Whether nearly all of our answers are among the client's, of which we may not have seen all."""
     found = [asked(group, seed) in assignments for seed in range(SEEDS)]
     return all(found) or (len(assignments) > SEEDS // 4 and sum(found) > 0.8 * SEEDS)

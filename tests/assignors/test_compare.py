@@ -1,4 +1,4 @@
-"""Assignors side by side: each figure is what one counts in the assignor's own lists, and the command prints them."""
+"""Compares assignors: each figure must equal a count over the assignor's own lists, and the command prints them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEED = 20261121
 
 
 def group(draw: random.Random) -> dict[str, Any]:
-    """Some topics and members, of which some own what an earlier, smaller group was given."""
+    """Some topics and members; some members own what an earlier, smaller group got."""
     topics = {f"t{place}": draw.randrange(1, 9) for place in range(draw.randrange(1, 5))}
     ids = [f"c{place}" for place in range(draw.randrange(1, 6))]
     members: list[dict[str, Any]] = [
@@ -138,5 +138,5 @@ def test_the_brokers_go_by_the_ids_that_are_given() -> None:
         found = compare({"t": 3, "u": 2}, members, topic_ids=ids)
         return next(each.topic_spread for each in found if each.assignor == "server-uniform")
 
-    # c1 keeps the topic that Java's map of ids has first.
+    # c1 keeps the topic that comes first in Java's map of IDs.
     assert (apart({}), apart(ids)) == (3, 2)

@@ -1,4 +1,4 @@
-"""One's own assignor: what it is told, that its answer is checked, and that it stands wherever a name does."""
+"""A user's own assignor: its input, the check of its answer, and every place where it can stand instead of a name."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FIRST = {"c1": [("t", 0), ("t", 1)], "c2": [("u", 0)]}
 
 
 class Recorder(ConsumerPartitionAssignor):
-    """Remembers what it is told, and answers what it is made with."""
+    """Remembers its input, and gives the answer that it was made with."""
 
     name = "recorder"
 
@@ -109,7 +109,7 @@ def test_who_is_left_out_gets_nothing_and_so_does_a_partition() -> None:
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module of an assignor, where Python finds it."""
+    """The module of an assignor, in a place where Python finds it."""
     (tmp_path / "own_first.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     return "own_first"
@@ -173,7 +173,7 @@ def test_an_answer_that_is_none_is_refused(answer: Any, sentence: str) -> None:
 
 
 def test_a_cooperative_one_takes_nothing_away_at_once() -> None:
-    """As `ConsumerCoordinator.validateCooperativeAssignment`: what is added to one may not be revoked from another."""
+    """As `ConsumerCoordinator.validateCooperativeAssignment`: what one member gets may not be revoked from another."""
     members = [{**MEMBERS[0], "owned": [("t", 0), ("t", 1)]}, {**MEMBERS[1], "owned": [("t", 1)]}]
 
     class Cooperative(Recorder):
@@ -185,7 +185,7 @@ def test_a_cooperative_one_takes_nothing_away_at_once() -> None:
         "assignor 'recorder': it gives 'c2' partition 0 of 't' while 'c1' owns it: a cooperative assignor withholds it "
         "once (Kafka's own consumer throws IllegalStateException)"
     )
-    # Who owned it keeps it, nobody has it for a while; who is left out is not looked at.
+    # The owner keeps it, or nobody has it for a while; a member that is left out is not checked.
     for fine in ({"c1": [], "c2": [("t", 1)]}, {"c1": [("t", 0)]}, {}, {"c2": [("t", 0)]}):
         assert pw.assign(TOPICS, members, Cooperative(fine)).to_dict() == {"c1": [], "c2": [], **fine}
     assert pw.assign(TOPICS, members, Recorder({"c2": [("t", 0)]})).owner_of("t", 0) == "c2"
@@ -212,17 +212,17 @@ def test_what_its_code_raises_is_one_sentence_with_its_cause() -> None:
 
 
 class Nameless:
-    """No name."""
+    """Has no name."""
 
 
 class Idle:
-    """Assigns nothing, not even in vain."""
+    """Has no `assign`."""
 
     name = "idle"
 
 
 class Lazy(Idle):
-    """Of no protocol there is."""
+    """Has a protocol that does not exist."""
 
     supported_protocols = ("LAZY",)
 
@@ -231,7 +231,7 @@ class Lazy(Idle):
 
 
 class Versioned(Lazy):
-    """Of no version there is."""
+    """Has a version that does not exist."""
 
     supported_protocols = ("EAGER",)
     version = -1

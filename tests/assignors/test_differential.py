@@ -1,6 +1,6 @@
-"""Random groups over several rounds, each assigned by the real client and by us, list for list.
+"""Random groups over several rounds, each assigned by the real client and by partwright, list for list.
 
-The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks for more groups an assignor.
+A failure prints the seed: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks for more groups per assignor.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def answer(group: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
             return {"error": said["error"] if said.get("error", "?") in str(error) else str(error)}
         return {"error": str(error).rsplit(" ", 1)[-1].rstrip(")")}
     if found.chance is not None and "assignment" in said:
-        # One of several: that of our seed need not be that of the client's process.
+        # One of several answers: our seed's need not be the one of the client's process.
         sizes = sorted(map(len, said["assignment"].values()))
         assert sum(map(len, found.to_dict().values())) == sum(sizes) or "sizes" not in found.chance.same
         return said
@@ -73,7 +73,7 @@ def test_random_groups_are_assigned_as_kafka_does(
 def _ask(
     asking: ModuleType, command: list[str], seed: int, stories: int, assignor: str, builds: ModuleType
 ) -> None:
-    # Where Kafka's own assignor goes on for ever there is nothing to compare with: others are asked about.
+    # If Kafka's own assignor never ends, there is no answer to compare with: other groups are asked about.
     for number in range(TRIES):
         try:
             return _compare(asking, command, seed + number, stories, assignor)
@@ -87,6 +87,6 @@ def _compare(asking: ModuleType, command: list[str], seed: int, stories: int, as
     for group, said in asking.rounds(command, seed, stories, [assignor]):
         assert answer(group, said) == said, group
         asked += 1
-    # A story ends early where the client throws, which kafka-python's roundrobin does in two groups of five, or where
-    # the answer depends on where objects lie in memory.
+    # A story ends early if the client throws, as kafka-python's roundrobin does in two groups of five, or if the
+    # answer depends on where objects are in memory.
     assert asked > stories * ROUNDS // 2

@@ -1,4 +1,4 @@
-"""Groups whose partitions Kafka's own sticky assignors move in a circle, for ever: we say so at once."""
+"""Groups whose partitions Kafka's own sticky assignors move in a circle for ever: partwright refuses them at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assignors' golden files and the documents' examples through Python: what Kafka's own assignors said, in order."""
+"""The assignors' golden files and the documents' examples through Python: what Kafka's own assignors answered."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EXAMPLES = json.loads((Path(__file__).parent / "assign_examples.json").read_text
 
 
 def by_client(group: dict[str, Any], seed: int = 0) -> tuple[dict[str, list[list[Any]]], bool]:
-    """The lists, and whether they are one of several answers."""
+    """The lists, and whether they are one of several possible answers."""
     found = pw.assign(
         group["topics"],
         group["members"],
@@ -123,7 +123,7 @@ def test_a_documents_example_holds(example: dict[str, Any]) -> None:
 
 
 def test_a_cooperative_group_takes_two_rounds_for_who_joins() -> None:
-    """The documents' example cooperative-c3-joins: in the first rebalance p-1 is let go, in the second c3 gets it."""
+    """The documents' example cooperative-c3-joins: the first rebalance takes p-1 away, the second gives it to c3."""
     first = {"c1": [["p", 0], ["p", 1]], "c2": [["p", 2]], "c3": []}
     rounds = [
         {"c1": [["p", 0]], "c2": [["p", 2]], "c3": []},
@@ -141,7 +141,7 @@ def test_a_cooperative_group_takes_two_rounds_for_who_joins() -> None:
 
 @pytest.mark.parametrize("assignor", ["sticky", "sticky@2.8", "sticky@2.3"])
 def test_who_stays_keeps_all_as_a_document_shows(assignor: str) -> None:
-    """The documents' example sticky-four-topics-c1-leaves: no Kafka gives its lists, each has its property."""
+    """The documents' example sticky-four-topics-c1-leaves: no Kafka gives its lists, each answer has its property."""
     topics = {"t1": 2, "t2": 2, "t3": 2, "t4": 2}
     owned = {"c2": [["t1", 1], ["t3", 0], ["t4", 1]], "c3": [["t2", 0], ["t3", 1]]}
     members = [

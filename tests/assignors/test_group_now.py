@@ -1,4 +1,4 @@
-"""A group as it is: what is said of it is what `assign` says of the group with one member more or less."""
+"""The description of a group as it is: it must agree with `assign` on the group with one member more or fewer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PASTE = str(Path(__file__).parent / "consumer_groups" / "modern-4.3.1.txt")
 
 
 def owning(given: pw.assignors.assignment.Assignment, topics: list[str]) -> list[dict[str, Any]]:
-    """The members of an assignment, with what it gave them."""
+    """The members of an assignment, with the partitions that it gave them."""
     return [
         {"id": member, "topics": topics, "owned": pairs, "generation": 1}
         for member, pairs in given.to_dict().items()

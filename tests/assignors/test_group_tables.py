@@ -1,4 +1,4 @@
-"""A group in Arrow's tables is what it is in lists, for every assignor; what is no such table is refused."""
+"""A group in Arrow's tables gives the same answer as in lists, for every assignor; other tables are refused."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def random_group(draw: random.Random) -> tuple[dict[str, int], list[dict[str, An
 def tables_of(
     topics: dict[str, int], members: list[dict[str, Any]], racks: dict[str, Any], names: pa.DataType
 ) -> tuple[pa.Table, pa.Table]:
-    """The same as tables of members and of topics; `names` is what a topic's name is in lists."""
+    """The same as tables of members and of topics; `names` is the type of topics' names in lists."""
     pair = pa.struct([("topic", names), ("partition", pa.int64())])
     columns = {
         "member": pa.array([each["id"] for each in members]),
@@ -74,7 +74,7 @@ def tables_of(
 
 
 def answer(topics: Any, members: Any, assignor: str, racks: Any = None) -> pw.Assignment | str:
-    """What `assign` says, be it that it cannot."""
+    """The answer of `assign`, or its error."""
     try:
         return pw.assign(topics, members, assignor, racks=racks)
     except pw.PartwrightError as error:
@@ -89,7 +89,7 @@ def test_tables_say_what_lists_say(assignor: str, seed: int) -> None:
         table, of_topics = tables_of(
             topics, members, racks, draw.choice([pa.string(), pa.large_string(), NAMES])
         )
-        # In chunks, and parts of a longer one.
+        # In chunks, and as slices of a longer table.
         cut, longer = draw.randint(0, len(members)), pa.concat_tables([table, table]).combine_chunks()
         table = pa.concat_tables([longer.slice(len(members), cut), longer.slice(cut, len(members) - cut)])
         expected = answer(topics, members, assignor, racks)
@@ -119,7 +119,7 @@ def test_an_assignments_own_columns_go_back_in(assignor: str, seed: int) -> None
         first = pw.assign(topics, members, assignor)
         new = {"id": "new", "topics": ["t1", "absent"]}
         others = [*draw.sample(members, draw.randint(0, len(members) - 1)), new]
-        # Topics in another order have other numbers, and not all of them are there any more.
+        # Topics in another order have other numbers, and some are gone.
         fewer = {name: topics[name] for name in draw.sample(list(topics), draw.randint(1, len(topics)))}
         expected = pw.assign(fewer, others, assignor, owned=first).to_dict()
         table, of_topics = tables_of(fewer, others, {}, NAMES)

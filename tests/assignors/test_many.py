@@ -1,4 +1,4 @@
-"""Many groups at once are each what `assign` says of it; what is not a table of groups is refused."""
+"""Each of many groups at once gets the answer of `assign`; input that is not a table of groups is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partwright.assignors.threads import THREADED
 
 
 def random_groups(seed: int, count: int) -> tuple[dict[str, int], dict[str, list[dict[str, Any]]]]:
-    """Topics that groups share, and by group its members."""
+    """Topics that groups share, and each group's members."""
     draw = random.Random(seed)
     topics = {f"t{number}": draw.randint(0, 9) for number in draw.sample(range(40), 40)}
     groups = {}
@@ -71,7 +71,7 @@ def test_each_group_is_what_assign_says_of_it(assignor: str) -> None:
             said[group] = rows_of(pw.assign(topics, members, assignor).to_dict())
         except pw.PartwrightError as error:
             thrown[group] = str(error)
-    # server-uniform throws where members own a partition twice.
+    # server-uniform throws if members own a partition twice.
     assert (assignor == "server-uniform") == bool(thrown)
     for group, sentence in thrown.items():
         with pytest.raises(pw.PartwrightError) as refused:
@@ -123,7 +123,7 @@ def test_topics_may_be_a_table_with_racks_and_each_groups_own() -> None:
 
 @pytest.mark.parametrize("assignor", ["range", "sticky", "cooperative-sticky", "server-uniform"])
 def test_groups_of_their_own_topics_and_racks_are_what_assign_says(assignor: str, seed: int) -> None:
-    """Of any seed: a topic's racks are known or not, members have some or none, and rows lie in any order."""
+    """For any seed: a topic's racks are known or not, members have some or none, and rows are in any order."""
     draw = random.Random(seed)
     members: list[dict[str, Any]] = []
     topics: list[dict[str, Any]] = []
@@ -154,7 +154,7 @@ def test_groups_of_their_own_topics_and_racks_are_what_assign_says(assignor: str
             {"group": number, "topic": name, "partitions": count, "racks": racks.get(name), "at": at}
             for at, (name, count) in enumerate(counts.items())
         ]
-    # A group's rows need not lie together, but a topic's place among them is part of the answer.
+    # A group's rows need not be next to each other, but a topic's place among them is part of the answer.
     topics.sort(key=lambda row: row["at"])
     kind = pa.schema(
         [
@@ -233,7 +233,7 @@ def test_other_frames_and_no_rows_at_all() -> None:
 
 
 def test_encodings_of_columns_do_not_matter() -> None:
-    """polars' categories and views, Arrow's runs; and of columns that are not looked at no type is too odd."""
+    """polars' categories and views, and Arrow's runs; a column that is not used may have any type."""
     polars = pytest.importorskip("polars")
     plain = polars.DataFrame(
         {"group": ["b", "a", "b"], "member": ["x", "x", "y"], "topics": [["t"], ["t"], ["t"]]}
@@ -255,7 +255,7 @@ def test_encodings_of_columns_do_not_matter() -> None:
 
 
 def test_a_groups_own_topics_are_found_as_arrow_compares() -> None:
-    """Python's NaN is equal to none, and its times are coarser than Arrow's."""
+    """Python's NaN equals nothing, and its times are coarser than Arrow's."""
     for kind, values in [
         (pa.float64(), [float("nan"), 1.0]),
         (pa.time64("ns"), [1, 2]),

@@ -1,4 +1,4 @@
-"""Members of several clients in one group: the bytes they send, what each leader reads of them, what comes of it."""
+"""Members of several clients in one group: the bytes that they send, what each leader reads of them, and the result."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_saramas_members_forget_under_another_leader() -> None:
     group = [member("j", "java", owned["j"]), member("s", "sarama", owned["s"])]
     by = {each.leader: each for each in leaders({"t": 4}, group, "sticky")}
     assert by["j"].forgotten == by["s"].forgotten == ["s"]
-    # A sarama leader has told them, so they know.
+    # A sarama leader told them what they own, so they know it.
     by = {each.leader: each for each in leaders({"t": 4}, group[::-1], "sticky")}
     assert by["s"].forgotten == []
     assert by["s"].unchanged
@@ -167,7 +167,7 @@ def test_older_kafka_python_is_understood_by_java() -> None:
     found = believed("java", "sticky", "m", metadata)
     assert found is not None
     assert found.claim == Claim(HELD.owned, 7)
-    # kafka-python 3 expects a version in front.
+    # kafka-python 3 expects a version in front of the user data.
     found = believed("kafka-python", "sticky", "m", metadata)
     assert found is not None
     assert found.claim != Claim(HELD.owned, 7)

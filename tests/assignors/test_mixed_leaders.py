@@ -1,4 +1,4 @@
-"""Groups of several clients under the released clients' own leaders, which are given the bytes that members send."""
+"""Groups of several clients under the released clients' own leaders, which get the bytes that members send."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ LEADERS = (
 
 
 def drawn(draw: random.Random, assignor: str, leader: str) -> Mixed:
-    """A group that some other client may have led before, so that its members own partitions.
+    """A group that another client may have led before, so that its members own partitions.
 
-    Under librdkafka there may be racks, which only that and franz-go's balancers look at.
+    Under librdkafka there may be racks; only librdkafka and franz-go's balancers use them.
     """
     topics = {f"t{number}": draw.randint(1, 5) for number in range(draw.randint(1, 3))}
     able = [client for client in DEFAULT_ASSIGNORS if assignor in assignors_of(client)]
@@ -94,7 +94,7 @@ def question(group: Mixed, name: str) -> dict[str, Any]:
 
 
 def kept(group: Mixed, client: str, assignment: dict[str, list[Any]]) -> int:
-    """How many partitions stay where the leader believes them to be."""
+    """How many partitions stay where the leader believes that they are."""
     owned = {}
     for member in group.members:
         metadata = sent(member.client, group.assignor, member.held, member.version)
@@ -109,7 +109,7 @@ def kept(group: Mixed, client: str, assignment: dict[str, list[Any]]) -> int:
 
 
 def rebalanced(group: Mixed, client: str) -> Rebalanced | None:
-    """What our leader gives; None where it fails."""
+    """Our leader's answer; None if it fails."""
     with contextlib.suppress(pw.PartwrightError):
         return group.rebalance(*client_of(client, "leader"))
     return None

@@ -1,7 +1,7 @@
-"""Groups from pastes: Kafka's tool with and without members, rpk's, as they are and with their blanks collapsed.
+"""Groups from pasted text: of Kafka's tool with and without members, and of rpk, as printed and with collapsed blanks.
 
-`consumer_groups/offsets-*` are what `kafka-consumer-groups.sh --describe` of Kafka 4.3.1 printed of librdkafka's
-members on a real broker; what `rpk` prints is written after its source (`rpk/pkg/cli/group/describe.go`).
+`consumer_groups/offsets-*` were printed by `kafka-consumer-groups.sh --describe` of Kafka 4.3.1 for librdkafka's
+members on a real broker; rpk's text is written after its source (`rpk/pkg/cli/group/describe.go`).
 """
 
 from __future__ import annotations

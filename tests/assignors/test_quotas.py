@@ -1,4 +1,4 @@
-"""Quotas and ranges: what the assignors themselves give, nulls, and each refusal."""
+"""Quotas and ranges: they equal the assignors' own counts, keep nulls, and refuse wrong numbers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_null_in_any_argument_gives_a_null() -> None:
 
 
 def random_column(draw: random.Random, numbers: list[int | None]) -> Any:
-    """The numbers as a column of some width, with something below its nulls, cut out of a longer one or in chunks."""
+    """The numbers as a column of some width, with values under its nulls, as a slice of a longer one or in chunks."""
     kind = draw.choice([pa.int32(), pa.int64(), pa.uint32(), pa.uint64()])
     valid = pa.array([number is not None for number in numbers], pa.bool_())
     odd = -1 if pa.types.is_signed_integer(kind) else 2**31
@@ -88,7 +88,7 @@ def random_column(draw: random.Random, numbers: list[int | None]) -> Any:
 
 
 def test_any_columns_give_what_whole_numbers_give(seed: int) -> None:
-    """Blocks of the kernel's, their ends, nulls over what is out of range, widths, slices, and chunks that differ."""
+    """The kernel's blocks, their ends, nulls over values out of range, widths, slices, and chunks that differ."""
     draw = random.Random(seed)
     for _ in range(60):
         rows = draw.choice([0, 1, 63, 64, 65, 1023, 1024, 1025, 2500])

@@ -1,4 +1,4 @@
-"""Numbers of replicas: each is what `assign` says, and the divisor rule is right only where it is."""
+"""Numbers of replicas: each row equals the answer of `assign`, and the divisor rule is right only for some."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_each_count_is_what_assign_says(assignor: str, seed: int) -> None:
     counts = replica_counts(topics, most, threads=threads, assignor=assignor)
     before = None
     for row in counts.rows:
-        # As wide as the largest numbers, so that a newcomer comes last.
+        # As wide as the largest numbers, so that a newcomer sorts last.
         names = [
             f"{replica:02}-{thread:01}"
             for replica in range(1, row.replicas + 1)
@@ -62,7 +62,7 @@ def test_126_partitions_have_more_useful_steps_than_divisors() -> None:
 
 
 def test_the_divisor_rule_knows_neither_topics_nor_threads() -> None:
-    # Under range, three topics with one partition each leave all but one replica idle.
+    # Under range, with three topics of one partition each, all replicas but one are idle.
     assert replica_counts({"a": 1, "b": 1, "c": 1}, 3).wrongly_even == (3,)
     assert replica_counts({"a": 1, "b": 1, "c": 1}, 3, assignor="roundrobin").wrongly_even == ()
     # keda#7577: 24 partitions and 4 threads.

@@ -1,4 +1,4 @@
-"""Members that return to `sticky` with a smaller subscription, and are given what they have left, as by Kafka."""
+"""Members that return to `sticky` with a smaller subscription, and get what they no longer read, as with Kafka."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOPICS = {"a": 1, "b": 1}
 MEMBERS: list[dict[str, Any]] = [
     {"id": "c1", "topics": ["a", "b"], "owned": [["a", 0], ["b", 0]], "generation": 2},
     {"id": "c2", "topics": ["a", "b"], "owned": [], "generation": 2},
-    # It was put out, subscribed to less, and is back.
+    # It was removed from the group, subscribed to less, and is back.
     {"id": "c3", "topics": ["a"], "owned": [["b", 0]], "generation": 1},
 ]
 GIVEN_BACK = {"c1": [["a", 0]], "c2": [], "c3": [["b", 0]]}

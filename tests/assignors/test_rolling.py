@@ -1,4 +1,4 @@
-"""A group that is rolled to another client: what each step costs, and which order is safe."""
+"""Rolls a group to another client: the cost of each step, and which order is safe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_no_order_is_safe_with_kafka_go() -> None:
     for each in roll({"t": 6}, members(*["java"] * 3), "kafka-go", "range"):
         assert [step.is_safe for step in each.steps] == [False, False, True]
         assert "SchemaException" in (each.steps[0].error or "")
-    # librdkafka leads on, and leaves kafka-go out.
+    # librdkafka stays the leader, and leaves kafka-go out.
     steps = roll({"t": 6}, members("librdkafka", "librdkafka"), "kafka-go", "range")[0].steps
     assert (steps[0].error, steps[0].left_out, steps[0].is_safe) == (None, ["c1-kafka-go"], False)
 

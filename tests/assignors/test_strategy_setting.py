@@ -18,7 +18,7 @@ CLASS = "org.apache.kafka.clients.consumer."
 
 
 class Mine:
-    """Somebody's own, of the cooperative protocol alone."""
+    """A user's own assignor, of the cooperative protocol only."""
 
     name = "mine"
     supported_protocols = ("COOPERATIVE",)
@@ -32,7 +32,7 @@ class Mine:
 def test_the_default_is_that_of_the_version(version: str) -> None:
     expected = ["range"] if version < "3" else ["range", "cooperative-sticky"]
     assert pw.assignment_strategy(version=version) == expected
-    # Both have to be common: cooperative-sticky alone is cooperative.
+    # A consumer rebalances cooperatively only if all its assignors can; range cannot.
     assert pw.rebalance_protocol(version=version) == "EAGER"
 
 
@@ -54,7 +54,7 @@ def test_a_setting_is_a_list_or_text_with_kafkas_classes_or_names() -> None:
 
 
 def test_a_name_twice_is_what_the_version_makes_of_it() -> None:
-    """As `new KafkaConsumer` of 3.0.2, 3.1.0, 3.3.2, 3.9.2, 4.1.1, 4.2.0, 4.3.1 and 4.4.0 takes it."""
+    """As `new KafkaConsumer` of 3.0.2, 3.1.0, 3.3.2, 3.9.2, 4.1.1, 4.2.0, 4.3.1 and 4.4.0 accepts it."""
     twice = f"range, {CLASS}RangeAssignor"
     assert pw.assignment_strategy(twice, "3.0.2") == ["range", "range"]
     for version in ("3.1.0", "3.3.2", "3.9.2", "4.1.1"):
@@ -107,7 +107,7 @@ def test_a_consumer_rebalances_by_the_highest_common_protocol() -> None:
     )
 
 
-# What `ClassicGroup.selectProtocol` of kafka-group-coordinator 4.1.1 and 4.3.1 took of as many votes for each.
+# The choice of `ClassicGroup.selectProtocol` of kafka-group-coordinator 4.1.1 and 4.3.1 for equal votes.
 TIES = {
     ("range", "sticky"): "sticky",
     ("range", "roundrobin"): "range",
@@ -125,7 +125,7 @@ TIES = {
 @pytest.mark.parametrize(("names", "chosen"), TIES.items(), ids=" ".join)
 def test_of_equal_votes_the_first_of_javas_map_wins(names: tuple[str, ...], chosen: str) -> None:
     for order in permutations(names):
-        # Each member has another first, and all have all.
+        # Each member prefers another one, and all have all.
         members = {f"c{place}": [*order[place:], *order[:place]] for place in range(len(order))}
         assert pw.select_assignor(members) == chosen
 

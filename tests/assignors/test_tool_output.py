@@ -1,7 +1,7 @@
-"""Groups from what `kafka-consumer-groups.sh` of Kafka 3.9.2, 4.1.1 and 4.3.1 printed of members on a real broker.
+"""Groups from the text that `kafka-consumer-groups.sh` of Kafka 3.9.2, 4.1.1 and 4.3.1 printed for a real broker.
 
-`consumer_groups/` has its text as it stands: `classic` has a static member and a client id with a blank, `modern` is
-of the protocol of KIP-848, and most of `idle` read nothing.
+`consumer_groups/` has its text unchanged: `classic` has a static member and a client ID with a blank, `modern` is
+a group of KIP-848, and most members of `idle` read nothing.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_a_tool_that_names_no_topics_is_refused(name: str) -> None:
 
 
 def test_old_tools_put_partitions_into_parentheses() -> None:
-    """As `ConsumerGroupCommand.scala` has it."""
+    """As in `ConsumerGroupCommand.scala`."""
     line = "g     c-1         /h   c         3           users(2), orders(0,1)\n"
     (member,) = read_members(HEADER + line, TOPICS)["members"]
     assert member["owned"] == {"users": [2], "orders": [0, 1]}

@@ -1,4 +1,4 @@
-"""Topics' ids, by which the broker's own assignors know topics: those given, those made of names, and each refusal."""
+"""Topics' IDs, by which the broker's own assignors know topics: given ones, those made from names, and each refusal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_client_s_assignor_looks_at_no_ids() -> None:
 
 
 def test_an_id_is_written_as_kafka_writes_it() -> None:
-    # Four bits of the last letter mean nothing, to Java neither.
+    # Four bits of the last letter mean nothing, in Java as well.
     assert pw.assign({"t": 1}, [], "server-range", topic_ids={"t": f"{ID[:-1]}f"}).topic_ids == {"t": ID}
 
 

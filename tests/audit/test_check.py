@@ -1,4 +1,4 @@
-"""What a check counts: where records are, where the client puts them, and how many keys there are."""
+"""The counts of a check: where records are, where the client puts them, and how many keys there are."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_a_check_says_that_keys_are_estimated(monkeypatch: pytest.MonkeyPatch) -
     assert heavy["rows"] <= wanted["rows"] == 5000 <= heavy["rows"] + summary["heavy_keys_lack"]
     assert sum(part["keys"] for part in summary["partitions"]) == pytest.approx(10_001, rel=0.15)
     assert [part["rows"] for part in summary["partitions"]] == [part["rows"] for part in known["partitions"]]
-    # The statistic is that of the keys that were counted, and even as all are.
+    # The statistic is for the keys that were counted, and as even as for all.
     assert summary["p_value"] > 0.001
     assert [each["largest_share"] for each in summary["salted"]] == pytest.approx(
         [each["largest_share"] for each in known["salted"]], abs=0.01
@@ -242,14 +242,14 @@ def test_a_heavy_key_in_several_partitions_is_split_out_of_each() -> None:
 
 
 def test_a_salt_at_which_the_client_fails_is_none() -> None:
-    # Among 12 partitions that client has none for the hashCode of this key with "-5" behind it.
+    # With 12 partitions, this client has none for the hash code of this key with "-5" at the end.
     key = _of_hash_code(-(2**31), "-5")
     ways = [each.ways for each in check([key] * 9 + ["a"] * 9, client="java:string-hash").salted()]
     assert ways == [2, 4]
 
 
 def _of_hash_code(wanted: int, end: str) -> str:
-    """A text of ASCII that has this hashCode in Java with the end behind it: by the digits of a number of base 31."""
+    """An ASCII text that has this hash code in Java with the end appended: by the digits of a number in base 31."""
     for char in reversed(end):
         wanted = (wanted - ord(char)) * pow(31, -1, 2**32) % 2**32
     least = sum(ord("A") * 31**place for place in range(8))
@@ -262,7 +262,7 @@ def _of_hash_code(wanted: int, end: str) -> str:
 
 
 def test_rows_in_no_partition_are_those_that_ought_to_be_in_one() -> None:
-    # Null keys may be anywhere, and in none; the text says nothing of them.
+    # Null keys may be anywhere, and in no partition; the text does not mention them.
     found = check([None] * 5 + ["a", "a", "a"], [0, 1, 2, None, None, A, 99, None])
     assert (found.rows, found.undetermined, found.misplaced, found.outside) == (8, 5, 2, 2)
 

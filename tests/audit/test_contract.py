@@ -1,4 +1,4 @@
-"""A contract on skew: the decorator, `check_contract`, whatever users return, and the sentence of a broken one."""
+"""A contract on skew: the decorator, `check_contract`, each kind of value that users return, and the error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEYS = ["US"] * 900 + [f"country-{number}" for number in range(100)]
 EVEN = [f"user-{number}" for number in range(6000)]
 TABLE = pa.table({"id": range(1000), "country": KEYS})
 
-# What a function may return, made of a table.
+# The values that a function may return, made from a table.
 FORMS: dict[str, Callable[[pa.Table], Any]] = {
     "table": lambda table: table,
     "a table in chunks": lambda table: pa.concat_tables([table.slice(0, 7), table.slice(7)]),
@@ -213,7 +213,7 @@ def test_the_error_is_of_the_family_and_a_failed_assertion() -> None:
 
 
 def test_what_nobody_places_by_key_is_not_counted() -> None:
-    """One partition has all of the keyed rows; the others go anywhere."""
+    """One partition has all rows with keys; the others go anywhere."""
     with pytest.raises(pw.ContractError, match=r"100\.0%"):
         pw.check_contract([None] * 99 + ["a"], 12, max_share="50%")
     assert pw.check_contract([None] * 99, 12, max_share="50%").undetermined == 99

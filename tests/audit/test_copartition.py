@@ -1,4 +1,4 @@
-"""Whether two tables meet is what dictionaries of places say; each reason is given where it holds, and alone."""
+"""Whether two tables meet, compared with dictionaries of places; each reason is given if it holds, and only then."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def observed(records: Records, most: int = 1_000_000) -> Observed:
 
 
 def written(keys: Sequence[bytes | None], n: int, client: str = "java") -> Records:
-    """Where a client puts keys; those that it puts anywhere go round."""
+    """Where a client puts keys; those that it may put anywhere go round robin."""
     places = pw.partition_for_key(pa.array(keys, pa.binary()), n, client).to_pylist()
     return [
         (key, row % n if place is None else place)
@@ -61,7 +61,7 @@ def between(a: Records, b: Records, n: int | None = 12, n_b: int | None = 12) ->
 
 
 def some_table(draw: random.Random, n: int) -> Records:
-    """A table as they are: of one client, of several, with keys that moved, without some keys, of drawn places."""
+    """A table: of one client, of several, with keys that moved, without some keys, or with random places."""
     users = draw.sample(range(60), draw.randint(0, 40))
     keys: list[bytes | None] = [b"" if user == 7 else b"user-%d" % user for user in users]
     keys = [draw.choice([*keys, None]) for _ in range(draw.randint(0, 200))]
@@ -131,7 +131,7 @@ def test_it_is_what_dictionaries_say(draw: random.Random) -> None:
         for letter in "ab":
             found[letter] = {name: found[letter][name] for name in wanted[letter]}
         assert {name: found[name] for name in wanted} == wanted
-        # Keys that do not meet have a reason, and where all meet there is none but null keys.
+        # Keys that do not meet have a reason; if all meet, the only reason is null keys.
         all_meet = wanted["keys_shared"] == wanted["keys_meeting"] > 0 and answer.readings is None
         assert answer.ok == all_meet
         assert ("null-keys" in kinds(answer)) == any(wanted[letter]["null_keys"] for letter in "ab")
@@ -170,16 +170,16 @@ def test_two_clients_do_not() -> None:
     assert found.reasons[0].sentence == ("A's keys are put by java, and B's by librdkafka")
     assert found.share_of_keys == pytest.approx(11 / 12, abs=0.05)
     assert len(found.examples) == 10
-    # Whoever puts them, all keys are in the only partition.
+    # Whichever client writes them, all keys are in the only partition.
     assert between(written(USERS, 1), written(USERS, 1, "librdkafka"), 1, 1).ok
 
 
 def test_a_mixture_on_one_side_is_a_client_too() -> None:
-    """Each key has one writer, so that none is in several partitions."""
+    """Each key has one writer, so no key is in several partitions."""
     mixed = written(USERS[:150], 12) + written(USERS[150:], 12, "sarama")
     found = between(written(USERS, 12), mixed)
     assert (found.ok, kinds(found)) == (False, ["client"])
-    # The first of its family stands for sarama.
+    # The first client of its family stands for sarama.
     assert (
         found.reasons[0].sentence == "A's keys are put by java, and B's by java 50.4%, librdkafka:fnv1a 49.6%"
     )
@@ -206,7 +206,7 @@ def test_another_number_of_partitions_meets_nowhere() -> None:
         "A has 12 partitions and B has 24: Kafka Streams refuses to join them; "
         f"{same} of 300 shared keys are in the same one by chance"
     )
-    # No record is in the ones that B has more: that it has them is enough.
+    # No record is in the partitions that only B has: that B has them is enough.
     assert kinds(between(written(USERS, 12), written(USERS, 12), 12, 13)) == ["n"]
     found = between(written(USERS, 12), written(USERS, 24, "librdkafka"), 12, 24)
     assert kinds(found) == ["n", "client"]
@@ -252,7 +252,7 @@ def test_keys_that_moved_are_told() -> None:
     assert found.reasons[0].sentence == (
         f"{moved} shared keys are in several partitions of A, which got more partitions: from 12 to 24"
     )
-    # Keys that were never written again are in one partition, and it is the old one.
+    # Keys that were not written again are in one partition: the old one.
     seldom = written(USERS[:150], 12) + written(USERS[150:], 24)
     found = between(written(USERS, 24), seldom, 24, 24)
     assert (found.ok, kinds(found)) == (False, ["moved"])
@@ -301,7 +301,7 @@ def test_what_got_fewer_partitions_did_not_grow() -> None:
 
 
 def test_few_keys_tell_little_of_who_wrote_them() -> None:
-    """One profile that is left, or none, is not one of several."""
+    """One profile that is left, or none, does not count as several."""
     found = between(written(USERS, 12), written(USERS[:2], 12))
     assert found.b.writer is not None
     assert found.b.writer.verdict == "undecided"
@@ -311,7 +311,7 @@ def test_few_keys_tell_little_of_who_wrote_them() -> None:
 
 
 def test_an_encoding_of_few_keys_of_the_larger_table_is_seen() -> None:
-    """All keys of B are in A too, where they are one in twenty."""
+    """All keys of B are in A too, where they are one key in twenty."""
     quoted = [b'"%s"' % key if row < 15 else key for row, key in enumerate(USERS)]
     found = between(written(quoted, 12), written(USERS[:15], 12))
     assert (found.readings, found.reasons[0].kind) == (("json-unquote", None), "key-bytes")
@@ -426,7 +426,7 @@ def test_other_bytes_for_the_same_keys_are_told(
     assert "key-bytes" in kinds(found)
     assert "no-shared-keys" not in kinds(found)
     assert "client" not in kinds(found)
-    # A key of the one side, the same key of the other.
+    # A key of one side, and the same key of the other.
     same = same_keys(pa.array(a, pa.large_binary()), pa.array(b, pa.large_binary()))
     assert same is not None
     assert same.keys >= 295
@@ -450,7 +450,7 @@ def test_the_client_is_told_beside_the_bytes() -> None:
     quoted = [b'"%s"' % key for key in USERS]
     found = between(written(USERS, 12), written(quoted, 12, "librdkafka"))
     assert kinds(found) == ["key-bytes", "client"]
-    # Hashed before the quotes came around them, they are where the bare keys are.
+    # They were hashed before the quotes were added, so they are where the bare keys are.
     bare = [(b'"%s"' % key, place) for key, place in written(USERS, 12) if key]
     found = between(written(USERS, 12), bare)
     assert found.b.writer is not None
@@ -458,7 +458,7 @@ def test_the_client_is_told_beside_the_bytes() -> None:
 
 
 def test_text_that_looks_like_nothing_else_is_no_encoding(draw: random.Random) -> None:
-    """Other keys of every length: none is another's by chance."""
+    """Other keys of every length, so that none equals another by chance."""
     for make in (
         lambda: draw.randbytes(draw.choice([2, 4, 8, 16, 36])) + b"\xff",
         lambda: struct.pack(">q", draw.getrandbits(62)),
@@ -486,7 +486,7 @@ def test_what_is_placed_meets_where_its_clients_agree() -> None:
             assert found.keys_meeting == sum(x == y for x, y in zip(*places, strict=True))
             assert kinds(found) == ([] if found.ok else ["client"]) + ["null-keys"]
             assert found.ok == (places[0] == places[1])
-    # What meets by its rule and is compared with what was seen.
+    # A table that meets by its rule, compared with one whose places were read.
     found = meet(placed(keys, 12, "kafkajs"), Side(observed(written(USERS, 12)), 12))
     assert (found.ok, found.a.writer, found.a.client) == (True, None, "kafkajs")
     numbers = meet(placed([1, 42], 12, "java", "java:long"), placed([1, 42], 12, "librdkafka", "java:long"))
@@ -507,7 +507,7 @@ def test_of_too_many_keys_the_same_are_compared() -> None:
     for most_a, most_b in ((1000, 1_000_000), (1_000_000, 3000), (1000, 4000), (4000, 1000)):
         found = meet(Side(observed(a, most_a), 12), Side(observed(b, most_b), 12))
         assert (found.is_sampled, found.a.rows, found.b.rows) == (True, 20_000, 20_000)
-        # Every key that the one has kept, the other has kept too.
+        # Every key that one side has kept, the other has kept too.
         assert found.keys_shared == found.a.keys == found.b.keys > 250
         assert (found.a.keys_alone, found.b.rows_alone) == (0, 0)
         assert found.share_of_keys == pytest.approx(whole.share_of_keys, abs=0.1)
@@ -529,7 +529,7 @@ def test_few_keys_of_which_a_sample_has_none_are_refused() -> None:
 
 
 def test_an_encoding_is_seen_in_samples() -> None:
-    """The same key in other bytes is kept by chance: a sixteenth of them here."""
+    """The same key in other bytes is kept by chance: one in sixteen here."""
     numbers = range(30_000)
     a = written([struct.pack(">q", each) for each in numbers], 12)
     b = written([b"%d" % each for each in numbers], 12)

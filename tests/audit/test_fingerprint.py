@@ -1,4 +1,4 @@
-"""`fingerprint`: each client by what it really answered, alone, mixed, after one another; and what no client wrote."""
+"""`fingerprint` names each client from its real answers: alone, mixed, one after another; and refuses other records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))
     for path in sorted((Path(__file__).resolve().parents[1] / "golden" / "clients").glob("*.json"))
 ]
-# Clients that put every key into the same partition; no key tells them apart.
+# Clients that put every key into the same partition; no key distinguishes them.
 FAMILIES = [
     {
         "java",
@@ -52,7 +52,7 @@ def family_of(profile: str) -> set[str]:
 
 
 def users(count: int, records: int, seed: int = SEED) -> list[str]:
-    """Keys of so many records, some of them much heavier than others."""
+    """Keys with this many records, some keys much heavier than others."""
     draw = random.Random(seed)
     return [f"user-{min(int(draw.expovariate(5) * count), count - 1)}" for _ in range(records)]
 
@@ -65,7 +65,7 @@ def placed(keys: list[str], n: int, client: str = "java") -> list[Any]:
 @pytest.mark.parametrize(("n", "given"), [(7, 7), (12, None), (100, 100)])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_what_the_real_client_answered_is_its_own(profile: str, n: int, given: int | None) -> None:
-    """Two thousand keys, most of them random bytes, whose partitions the released client gave."""
+    """Two thousand keys, most of them random bytes, with the released client's partitions."""
     (golden,) = [golden for golden in GOLDEN if profile in golden["profiles"]]
     at, place = golden["profiles"].index(profile), golden["partitions"].index(n)
     answers = [(bytes.fromhex(key), partitions[at]) for _, key, *partitions in golden["keys"]]
@@ -81,7 +81,7 @@ def test_what_the_real_client_answered_is_its_own(profile: str, n: int, given: i
 
 @pytest.mark.parametrize("client", PROFILES)
 def test_keys_that_are_hashed_once_follow_whom_they_follow_hashed_for_each_number(client: str) -> None:
-    """Random keys, some of no bytes, some without a partition, and one that stops `java:string-hash` at times."""
+    """Random keys, some empty, some without a partition, and one on which `java:string-hash` sometimes fails."""
     seed = random.randrange(1 << 32)
     draw = random.Random(seed)
     keys = [
@@ -118,7 +118,7 @@ def test_few_keys_are_enough_where_n_is_known(client: str, keys: int) -> None:
 
 
 def test_too_few_keys_are_undecided_and_all_who_are_left_are_named() -> None:
-    """By one key at two partitions half of the rules are left, and nobody is ruled out who wrote it."""
+    """One key with two partitions leaves half of the rules, and the true writer is among them."""
     for client in PROFILES:
         found = fingerprint(["TT0124"], placed(["TT0124"], 2, client), n=2)
         assert found.verdict == "undecided"
@@ -128,7 +128,7 @@ def test_too_few_keys_are_undecided_and_all_who_are_left_are_named() -> None:
             for name, partition in pw.which("TT0124", 2).items()
             if partition == pw.which("TT0124", 2, client)[client]
         )
-    # At one partition every rule is right.
+    # With one partition, every rule is right.
     found = fingerprint(users(1000, 1000), [0] * 1000)
     assert (found.verdict, len(found.family)) == ("undecided", 23)
 
@@ -167,7 +167,7 @@ def test_three_writers_have_their_shares() -> None:
 
 
 def test_what_follows_no_rule_is_told_from_what_does() -> None:
-    """Of records that were put anywhere, one of twelve is where a rule puts it, by chance: that is taken off."""
+    """If records were put anywhere, a rule is right for one in twelve by chance: that share is subtracted."""
     draw, keys = random.Random(SEED + 1), users(3000, 40_000)
     found = fingerprint(
         keys, [java if draw.random() < 0.7 else draw.randrange(12) for java in placed(keys, 12)]
@@ -226,11 +226,11 @@ def test_a_writer_that_changed_has_its_date_and_its_offsets() -> None:
                 for partition in range(12)
             }
             assert found.change.first_offset_after == first
-    # In the other order of the rows, which is not that of time.
+    # In another order of rows, which is not the order of time.
     back = fingerprint(keys[::-1], partitions[::-1], pa.array(range(19_999, -1, -1)))
     assert back.change is not None
     assert (back.change.before, back.change.after) == ("java", "librdkafka")
-    # Without time and offsets, nobody can say who came first.
+    # Without times and offsets, nobody can say which writer came first.
     assert fingerprint(keys, partitions).verdict == "mixture"
 
 
@@ -239,11 +239,11 @@ def test_round_robin_is_told(keys: int) -> None:
     names = users(keys, 6000)
     found = fingerprint(names, [row % 12 for row in range(6000)])
     assert (found.verdict, found.n, found.family, found.shares) == ("round-robin", 12, (), {})
-    # By their times, in whatever order they are read; by their numbers, where one millisecond has many.
+    # By their times, in whatever order they are read; by their offsets, if one millisecond has many.
     order = list(range(6000))
     random.Random(SEED).shuffle(order)
     times = [row // 40 for row in order]
-    # By partition, as a topic is read, with many records of one millisecond.
+    # By partition, as a topic is read, with many records in one millisecond.
     read = sorted(range(6000), key=lambda row: (row % 12, row))
     found = fingerprint(
         [names[row] for row in read], [row % 12 for row in read], [row // 100 for row in read]
@@ -257,7 +257,7 @@ def test_round_robin_is_told(keys: int) -> None:
 
 
 def test_numbered_keys_agree_with_a_weak_hash_and_follow_none() -> None:
-    """String.hashCode of user-1, user-2, ... goes up by one as the numbers do: a sixth of a cycle agrees at n = 11."""
+    """String.hashCode of user-1, user-2, ... rises by one like the numbers: a sixth of a cycle agrees at n = 11."""
     keys = [f"user-{row}" for row in range(3000)]
     found = fingerprint(keys, [row % 12 for row in range(3000)])
     assert (found.verdict, found.n, found.explained) == ("round-robin", 12, {})
@@ -269,7 +269,7 @@ def test_numbered_keys_agree_with_a_weak_hash_and_follow_none() -> None:
 def test_a_rule_of_ones_own_is_none() -> None:
     draw, keys = random.Random(SEED + 1), users(3000, 20_000)
     assert fingerprint(keys, [draw.randrange(12) for _ in keys]).verdict == "no-rule"
-    # Each key in one partition, though by no client's rule; and a cycle that goes by the key.
+    # Each key is in one partition, but by no client's rule; and a cycle that follows the key.
     assert fingerprint(keys, [int(key[5:]) // 250 for key in keys]).verdict == "no-rule"
     numbers = [f"user-{row % 120}" for row in range(6000)]
     assert fingerprint(numbers, [row % 12 for row in range(6000)]).verdict == "no-rule"
@@ -288,7 +288,7 @@ def test_what_is_around_a_key_is_taken_off(around: Any, transform: str) -> None:
         found = fingerprint([around(key) for key in keys], placed(keys, 12, client))
         assert (found.verdict, found.key_transform, found.n) == ("one-writer", transform, 12)
         assert set(found.family) == family_of(client)
-        # Where it was hashed with all that is around it, nothing is taken off.
+        # If the key was hashed with everything around it, nothing is removed.
         whole = [around(key) for key in keys]
         found = fingerprint(whole, pw.partition_for_key(whole, 12, client))
         assert (found.verdict, found.key_transform) == ("one-writer", None)
@@ -381,7 +381,7 @@ UNIQUE = [f"{random.Random(row).getrandbits(64):x}" for row in range(12_000)]
 
 @pytest.mark.parametrize("keys", [4, 5, 1000, 1001])
 def test_keys_that_begin_with_zeros_may_be_any_number(keys: int) -> None:
-    """An even number of them was too much for a slice without an end."""
+    """An even number of records was too much for a slice without an end."""
     names = [f"{row:05}" for row in range(keys)]
     whole = [b"\0\0\0\0\x07" + name.encode() for name in names]
     found = fingerprint(whole, placed(names, 12), n=12)
@@ -409,13 +409,13 @@ def test_what_goes_by_turns_is_not_sampled_by_turns(rows: int, turns: int) -> No
     for n in (None, turns):
         found = fingerprint(UNIQUE[:rows], places, range(rows), n=n)
         assert (found.verdict, found.n) == ("round-robin", turns)
-    # Without the number a rule of numbers is not seen either, and nothing is undecided.
+    # With repeated keys and without times, turns are not recognised, but the verdict is not undecided either.
     numbers = [str(row) for row in range(rows)] * 2
     assert fingerprint(numbers, places * 2, n=turns).verdict in {"no-rule", "one-writer", "mixture"}
 
 
 def test_shares_of_rules_that_agree_often() -> None:
-    """Two sorts of FNV-1a agree on half of the keys, and 12 and 24 partitions do."""
+    """Two kinds of FNV-1a agree on half of the keys, and so do 12 and 24 partitions."""
     draw = random.Random(SEED + 2)
     for clients, weights in (
         (["sarama", "sarama:reference", "java"], [70, 10, 20]),
@@ -453,7 +453,7 @@ def test_a_topic_that_was_made_anew_with_fewer_is_told_in_its_order() -> None:
 
 
 def test_two_numbers_at_the_same_time_are_a_mixture() -> None:
-    """As of a producer that has the number of partitions in its code."""
+    """As with a producer that has the number of partitions in its code."""
     keys = users(3000, 8000)
     pairs = zip(placed(keys, 12), placed(keys, 24), strict=True)
     found = fingerprint(keys, [pair[row % 2] for row, pair in enumerate(pairs)], range(8000))
@@ -463,7 +463,7 @@ def test_two_numbers_at_the_same_time_are_a_mixture() -> None:
 @pytest.mark.parametrize("noise", [0.0, 0.002, 0.01])
 @pytest.mark.parametrize("overlap", [0, 3, 40])
 def test_a_change_stands_a_few_that_are_late(noise: float, overlap: int) -> None:
-    """As of a rolling deployment, and of records that somebody put somewhere."""
+    """As during a rolling deployment, and with records that somebody placed by hand."""
     draw, keys = random.Random(SEED + 3), [f"user-{row}" for row in range(3000)]
     for after in (placed(keys, 12, "librdkafka"), placed(keys, 24)):
         places = [
@@ -564,7 +564,7 @@ def test_of_few_numbered_keys_no_absurd_number_of_partitions_is_found() -> None:
 @pytest.mark.parametrize("keys", [6, 20, 198])
 @pytest.mark.parametrize("n", [None, 12, 48])
 def test_strays_are_exceptions_of_the_rule_that_explains_the_rest(keys: int, n: int | None) -> None:
-    """Two of 200 records are elsewhere: with few keys, too, java is named, and the keys that it does not explain."""
+    """Two of 200 records are elsewhere: even with few keys, java is named, and the keys that it does not explain."""
     written = [f"k{place % keys}" for place in range(200)]
     places = pw.partition_for_key(written, 12).to_pylist()
     for stray in (50, 151):

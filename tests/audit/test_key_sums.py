@@ -1,4 +1,4 @@
-"""What was seen is the same whatever the batches were, in one summary or in several that are merged."""
+"""The sums are the same however records are cut into batches, in one summary or in several that are merged."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_any_batches_give_the_same(batches: list[list[tuple[Any, ...]]], left_ou
     seen, other = Observed(), Observed()
     for place, batch in enumerate(batches):
         if place == left_out:
-            # From now on as if keys had been left out: rows are summed up apart, for the heaviest.
+            # From now on as if keys had been left out: rows are summed up separately, for the heaviest keys.
             seen._heaviest()
         add(seen if place < split else other, batch)
     seen.merge(other)
@@ -72,7 +72,7 @@ def test_any_batches_give_the_same(batches: list[list[tuple[Any, ...]]], left_ou
         }
         for pair, found in wanted.items()
     }
-    # By time where there is one, and as they came otherwise.
+    # By time if there is one, otherwise in the order of arrival.
     dated = sorted((record for record in records if record[2] is not None), key=lambda record: record[2])
     order = dated + [record for record in records if record[2] is None]
     assert seen.order()["partition"].to_pylist() == [record[1] for record in order]
@@ -90,7 +90,7 @@ def test_of_too_many_keys_the_same_are_kept_whatever_the_parts() -> None:
         pairs = seen.pairs()
         assert seen.is_sampled
         assert 250 < pairs.num_rows <= 1000
-        # Of each key that is kept, all.
+        # All records of each key that is kept.
         rows = Counter((partition, key) for key, partition, *_ in records)
         kept = {key for _, key in zip(pairs["partition"].to_pylist(), pairs["key"].to_pylist(), strict=True)}
         assert pc.sum(pairs["rows"]).as_py() == sum(count for (_, key), count in rows.items() if key in kept)
@@ -227,7 +227,7 @@ def test_long_keys_are_left_out_before_they_are_many(monkeypatch: pytest.MonkeyP
 
 
 def test_a_slice_of_more_keys_than_32_bits_count_is_taken() -> None:
-    # No memory is touched but the last page: offsets say that the keys are at the end of 3 GiB.
+    # No memory is touched except the last page: by the offsets, the keys are at the end of 3 GiB.
     end = 3 << 30
     with mmap.mmap(-1, end) as memory:
         memory[end - 4 :] = b"aabb"
@@ -318,7 +318,7 @@ def test_the_earliest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for start in (50, 0, 100):
         add(seen, [(b"a", time, time, None, None) for time in range(start, start + 50)])
     assert seen.order()["partition"].to_pylist() == list(range(10))
-    # Of one time those that came first, in their order, whatever comes later.
+    # If times are equal, the records that came first, in their order, whatever comes later.
     ties = Observed()
     for place, time in enumerate([3, 1, 1, 2, 2, 1, 2, 3, 1, 1, 2, 2, 3, 1, 2]):
         add(ties, [(b"a", place, time, None, None)])

@@ -1,4 +1,4 @@
-"""`resize`: what moves is what a dictionary of places counts, in every format, and what is told of it."""
+"""`resize`: the keys that move, compared with a dictionary of places, in every format, and the sentences about them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_moves_is_counted(batches: list[list[str | None]], from_: int, to: 
     before, after = (
         {key: pw.which(key, n, client)[client] for key in rows} if rows else {} for n in (from_, to)
     )
-    # A null key that a client hashes is in one partition; it is no key that could be counted among others.
+    # A null key that a client hashes is in one partition; it does not count as a key among others.
     placed = {key: count for key, count in rows.items() if before[key] is not None}
     moved = {key: count for key, count in placed.items() if before[key] != after[key]}
     found = plan.to_dict()
@@ -68,7 +68,7 @@ def test_what_moves_is_counted(batches: list[list[str | None]], from_: int, to: 
 def test_numbers_nearby_are_those_that_would_be_asked_for() -> None:
     draw = random.Random(20261121)
     keys = [f"user-{draw.randrange(500)}" for _ in range(5000)] + [None] * 3000
-    # The second hashes null keys, too.
+    # The second client also hashes null keys.
     for client in ("java", "librdkafka:murmur2"):
         plan = Resize(12, 16, client)
         plan.add(pa.array(keys))
@@ -87,7 +87,7 @@ def test_twice_as_many_move_one_half_and_no_one_moves_back() -> None:
     plan = Resize(48, 96)
     plan.add(keys)
     assert plan.rows_moved == pytest.approx(10_000, rel=0.03)
-    # To the partition that is n further on, each of them.
+    # Each goes to the partition that is n further on.
     moved = plan.heaviest_moved()
     assert moved
     assert {each.to - each.from_ for each in moved} == {48}
@@ -228,7 +228,7 @@ def test_offsets_of_json_lines_are_as_large_as_kafka_s(resize: Command) -> None:
 
 
 def test_a_number_nearby_at_which_the_client_fails_is_left_out() -> None:
-    """Its hashCode is the one that Math.abs leaves negative; among powers of two that is partition 0 all the same."""
+    """Its hash code is the one that Math.abs leaves negative; with powers of two it is in partition 0 all the same."""
     plan = Resize(4, 8, "java:string-hash")
     plan.add(pa.array(["polygenelubricants", "a"]))
     assert [choice.to for choice in plan.nearby()] == [8]
@@ -246,7 +246,7 @@ def test_a_plan_s_steps_have_each_partition_s_numbers(resize: Command) -> None:
     assert (code, err) == (0, "")
     assert "kafka-topics.sh --alter --topic TOPIC --partitions 90" in out
     assert " kB of 19.9 kB) move, most of all key user-" in out
-    # Of so many partitions the fullest alone.
+    # With this many partitions, only the fullest one.
     assert "12 more" in out
     assert "42 more" in out
     assert "each new partition is fed by 2 old partitions" in out

@@ -1,4 +1,4 @@
-"""Skew: shares, what chance gives, and Pearson's statistic with its probability."""
+"""Skew: shares, the counts that chance gives, and Pearson's statistic with its probability."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def test_shares() -> None:
         "partition 0 has 75.0% of the rows, more than 70%",
         "2 of 4 partitions have rows, fewer than 60% of them",
     ]
-    # 0.07 * 100 is more than 7, as floats have it.
+    # 0.07 * 100 is more than 7 in floats.
     assert Skew(100, dict.fromkeys(range(7), 1), None).broken(None, 0.07) == []
-    # What is rounded to the limit is shown with more digits.
+    # A share that would be rounded to the limit is shown with more digits.
     assert Skew(2, {0: 5004, 1: 4996}, None).broken(0.5, None) == [
         "partition 0 has 50.04% of the rows, more than 50%"
     ]
@@ -43,7 +43,7 @@ def test_shares() -> None:
         (47, 64.001, 0.05),
         (99, 123.225, 0.05),
         (99, 148.230, 0.001),
-        # By the closed forms: the error function, and the exponential function's first terms.
+        # By closed forms: the error function, and the first terms of the exponential function.
         (1, 30.0, math.erfc(math.sqrt(15))),
         (1, 0.001, math.erfc(math.sqrt(0.0005))),
         (2, 80.0, math.exp(-40)),
@@ -55,7 +55,7 @@ def test_shares() -> None:
 def test_the_probability_is_that_of_the_tables(freedom: int, quantile: float, probability: float) -> None:
     n = freedom + 1
     even = 1000.0
-    # One partition more, one less, so that the statistic is the quantile.
+    # One partition has more and one has less, so that the statistic is the quantile.
     apart = (quantile * even / 2) ** 0.5
     keys = dict.fromkeys(range(n), even)
     keys[0] += apart
@@ -70,7 +70,7 @@ def test_a_partition_without_keys_counts() -> None:
 
 
 def test_keys_that_java_spreads_are_spread_by_chance() -> None:
-    """Of 300 sets of random keys one in ten or so has a probability below a tenth, and none is absurd."""
+    """Of 300 sets of random keys, about one in ten has a probability below a tenth, and none is absurd."""
     draw, low = random.Random(20261121), 0
     for _ in range(300):
         keys = [f"{draw.getrandbits(64):x}" for _ in range(600)]
@@ -88,6 +88,6 @@ def test_used_by_chance() -> None:
     assert Skew(12, {}, {0: 1}).expected_used == pytest.approx(1.0)
     assert Skew(12, {}, {0: 12}).expected_used == pytest.approx(12 * (1 - (11 / 12) ** 12))
     assert Skew(2**31 - 1, {}, {0: 1000}).expected_used == pytest.approx(1000, rel=1e-5)
-    # Fewer than five keys to a partition say little.
+    # Fewer than five keys per partition say little.
     assert Skew(12, {}, {0: 59}).p_value is None
     assert Skew(12, {}, {0: 60}).p_value == pytest.approx(0, abs=1e-9)

@@ -1,6 +1,6 @@
-"""Random scenarios to Kafka's own record accumulators and to us: every record's place, every batch, every request.
+"""Random scenarios for Kafka's own record accumulators and for partwright: each record's place, each batch and request.
 
-The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more scenarios a strategy.
+A failure prints the seed: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more scenarios per strategy.
 """
 
 from __future__ import annotations

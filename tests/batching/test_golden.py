@@ -1,4 +1,4 @@
-"""A producer's batches: what the real accumulators made of scenarios, and the numbers that a seed stands for."""
+"""A producer's batches: the real accumulators' answers to scenarios, and the numbers that a seed stands for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_golden_files_have_each_reason_and_retries() -> None:
 
 
 def test_a_seed_stands_for_javas_numbers() -> None:
-    """Records of more than two batches, so that each but the first draws one number, and the first draws two."""
+    """Records larger than two batches, so that each but the first draws one number, and the first draws two."""
     numbers = json.loads((FOLDER / "strategies" / "draws.json").read_text(encoding="ascii"))
     assert len(numbers) > 10
     scenario = next(line for line in lines(FOLDER / "batching" / "client.jsonl") if len(line["draws"]) > 0)

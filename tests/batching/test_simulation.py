@@ -1,4 +1,4 @@
-"""Simulations over tables: against what the real accumulators have answered; what is refused; comparisons."""
+"""Simulations over tables: compared with the real accumulators' answers, with each other, and each refusal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 
 def scenarios() -> list[dict[str, Any]]:
-    """Those of the golden files."""
+    """The scenarios of the golden files."""
     found = []
     for path in sorted(GOLDEN.glob("*.jsonl")):
         found += [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()[1:]]
@@ -89,7 +89,7 @@ def simulated(line: dict[str, Any], batches: int) -> dict[str, Any]:
 
 
 def check_summary(summary: dict[str, Any], found: Any, times: tuple[int, ...]) -> None:
-    """The summary is what the tables come to."""
+    """The summary equals the sums over the tables."""
     batches = found.batches.to_pylist()
     records = found.records.to_pylist()
     assert summary["records"] == len(records)
@@ -123,7 +123,7 @@ def test_a_table_is_simulated_as_its_scenario_is_replayed() -> None:
 
 
 def test_nine_records_that_are_smaller_than_a_batch() -> None:
-    """The worked example: nothing is full, all leave by linger.ms, and the gain is one batch in the place of three."""
+    """The worked example: no batch is full, all leave after linger.ms, and the gain is one batch instead of three."""
     nine = {"time": [0] * 9, "size": [100] * 9}
     found = {name: simulate(nine, {"t": 3}, name).batches for name in ("round-robin", "sticky", "sticky@2.4")}
     records = {name: batches.column("records").to_pylist() for name, batches in found.items()}
@@ -242,7 +242,7 @@ def test_a_bad_table_is_one_sentence(records: Any, options: dict[str, Any], sent
 
 
 def bytes_of(headers: Any) -> list[int]:
-    """The size of each record's batch, which is alone in it."""
+    """The size of each record's batch, in which it is alone."""
     rows = len(headers)
     table = {"time": [number * 1000 for number in range(rows)], "size": [10] * rows, "headers": headers}
     found: list[int] = simulate(table, {"t": 1}).batches["bytes"].to_pylist()
@@ -253,7 +253,7 @@ def test_a_header_counts_by_its_name_and_its_value() -> None:
     plain, *others = bytes_of(
         [None, [], [("a", b"")], [("abc", b"")], [("é", None)], [("a", b"xyz"), ("b", b"xy")]]
     )
-    # Each has its name's length and its value's, of a byte each, before them; é is two bytes.
+    # Before each header stand the lengths of its name and of its value, a byte each; é is two bytes.
     assert [size - plain for size in others] == [0, 3, 5, 4, 6 + 5]
     long, longer = bytes_of([[("n" * 20, b"v")], [("n" * 33, b"v")]])
     assert longer - long == 13
@@ -328,7 +328,7 @@ def test_headers_have_a_column_of_any_name() -> None:
 
 
 def test_a_producer_counts_headers_too() -> None:
-    """A batch of 200 bytes has room for six records of 17 to 20 bytes, or for two whose headers are 30 more."""
+    """A batch of 200 bytes has room for six records of 17 to 20 bytes, or for two whose headers take 30 more."""
     configs = {"batch.size": 200}
     records: dict[str, Any] = {"size": [10] * 12}
     with_headers = {**records, "headers": [[("a", b"x" * 40)]] * 12}
@@ -354,7 +354,7 @@ def waits(found: Any) -> list[int]:
 
 @pytest.mark.parametrize("latency", DRAWN, ids="-".join)
 def test_latencies_are_drawn_for_each_request(latency: dict[str, Any]) -> None:
-    # A batch a second, so that no answer waits for the one before it.
+    # One batch per second, so that no answer waits for the one before it.
     records = {"time": [second * 1000 for second in range(500)], "size": [10] * 500}
     found = waits(simulate(records, {"t": 1}, latency_ms=latency, seed=3))
     assert len(found) == 500
@@ -375,7 +375,7 @@ def test_latencies_are_drawn_for_each_request(latency: dict[str, Any]) -> None:
 
 
 def test_drawn_latencies_leave_the_strategys_draws_alone() -> None:
-    """Without adaptive weights, and where no batch waits for an answer, partitions hang on records and draws alone."""
+    """Without adaptive weights, and if no batch waits for an answer, partitions depend only on records and draws."""
     in_flight = {"max.in.flight.requests.per.connection": 1000}
     configs = {"partitioner.adaptive.partitioning.enable": False, "batch.size": 500, **in_flight}
     records = {"time": [row // 3 for row in range(600)], "size": [100 + row % 50 for row in range(600)]}

@@ -24,7 +24,7 @@ def settings(found: Tuning) -> list[tuple[int, int]]:
 def test_each_setting_is_what_compare_says() -> None:
     sizes, lingers = [1000, 16384], [0, 20]
     found = tune(RECORDS, TOPIC, batch_sizes=sizes, lingers_ms=lingers, latency_ms=3, seed=5)
-    # Kafka's own setting is tried, too.
+    # Kafka's own setting is tried too.
     assert sorted(settings(found)) == sorted(
         [(16384, 5), *((size, linger) for size in sizes for linger in lingers)]
     )

@@ -1,7 +1,7 @@
-"""A program that hands partwright Arrow capsules which break the C data interface, a line for each before it is read.
+"""A program that gives partwright Arrow capsules which break the C data interface, after a line that names each.
 
-`test_capsules.py` runs it in a process of its own: where one of them ends that, the last line names it. It says what
-was refused as JSON, `{"case", "function", "error", "said"}`, where `error` is null for an answer.
+`test_capsules.py` runs it in its own process: if a capsule ends that process, the last line names it. It prints each
+refusal as JSON, `{"case", "function", "error", "said"}`, where `error` is null for an answer.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ Stream._fields_ = [
 _new = c.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = c.py_object, [c.c_void_p, c.c_char_p, c.c_void_p]
 SCHEMA, ARRAY, STREAM = b"arrow_schema", b"arrow_array", b"arrow_array_stream"
-# What C is given lives until the process ends, and nothing that is broken is released.
+# Everything that C gets lives until the process ends, and nothing broken is released.
 KEPT: list[object] = []
 
 
@@ -109,7 +109,7 @@ class Streamed:
 
 
 class Mutation(Protocol):
-    """What is broken in the structures of a column that was whole."""
+    """A way to break the structures of a column that was whole."""
 
     def __call__(self, schema: Schema, array: Array) -> None: ...
 
@@ -125,7 +125,7 @@ HUGE, LEAST = 2**63 - 1, -(2**63)
 
 
 def put(structure: str, field: str, value: Any) -> Mutation:
-    """One field has another value."""
+    """Sets one field to another value."""
 
     def mutate(schema: Schema, array: Array) -> None:
         setattr({"schema": schema, "array": array}[structure], field, kept(value))
@@ -141,7 +141,7 @@ def buffer(place: int, address: int | None) -> Mutation:
 
 
 def number(place: int, at: int, kind: Any, value: int) -> Mutation:
-    """A number in a buffer, of a copy of it."""
+    """Sets a number in a copy of a buffer."""
 
     def mutate(_: Schema, array: Array) -> None:
         numbers = kept((kind * (at + 1))())
@@ -153,7 +153,7 @@ def number(place: int, at: int, kind: Any, value: int) -> Mutation:
 
 
 def below(field: str, value: Any) -> Mutation:
-    """A field of the array's dictionary or its first child."""
+    """Sets a field of the array's dictionary or its first child."""
 
     def mutate(_: Schema, array: Array) -> None:
         child = array.dictionary or array.children[0]
@@ -278,7 +278,7 @@ ARRAYS: list[tuple[str, pa.Array, Mutation]] = [
 
 
 class Copies:
-    """A stream of its own making: `answers` says what each call gives, an array or an error's number."""
+    """A stream of its own making: `answers` has the result of each call, an array or an error number."""
 
     def __init__(
         self, answers: list[Array | int], message: bytes | None = None, schema_code: int = 0
@@ -327,7 +327,7 @@ def without(field: str) -> Streamed:
 
 
 def copied() -> Streamed:
-    """One array and a copy of its structure; between them a good one."""
+    """One array and a copy of its structure, with a good one between them."""
     (_, one), (_, other) = exported(TEXT), exported(TEXT)
     return Streamed(Copies([one, other, Array.from_buffer_copy(one)]).stream)
 
@@ -345,13 +345,13 @@ def failing_without_words() -> Streamed:
 
 
 def read_once(column: Any) -> Any:
-    """After somebody has read it, and let go of it."""
+    """An array after somebody has read and released it."""
     pw.murmur2(column)
     return column
 
 
 def read_by_pyarrow() -> Given:
-    """pyarrow takes the array and marks it as released, and all else stays: pointers to memory that is freed."""
+    """pyarrow takes the array and marks it as released; everything else stays, so pointers lead to freed memory."""
     schema, array = Schema(), Array()
     pa.array(["a key of some length " * 3] * 500)._export_to_c(c.addressof(array), c.addressof(schema))
     pa.Array._import_from_c(c.addressof(array), pa.string())

@@ -1,7 +1,7 @@
-"""A program that asks for keys whose buffers end where memory ends: behind each is a page that nothing may read.
+"""A program that asks for keys whose buffers end right before a page that nothing may read.
 
-`test_capsules.py` runs it in a process of its own, which a read too far ends; the last line says at which column. Every
-answer is compared with that for the same key alone.
+`test_capsules.py` runs it in its own process, because a read too far ends it; the last line names the column. Each
+answer is compared with the answer for the same key alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ BITMAP, PLACES, DATA, INDICES = Room(), Room(), Room(), Room()
 
 @cache
 def key(length: int) -> bytes:
-    """Text of so many bytes."""
+    """A text of this many bytes."""
     return bytes(random.Random(length).choices(range(33, 127), k=length))
 
 
@@ -99,7 +99,7 @@ def fixed(lengths: list[int], bitmap: pa.Buffer | None) -> pa.Array:
 
 
 def columns(lengths: list[int], bitmap: pa.Buffer | None) -> Iterator[tuple[str, pa.Array, list[int]]]:
-    """Each kind of column, and how long its keys are; one after another, for they lie in the same memory."""
+    """Each kind of column, with the lengths of its keys; one after another, because they share the same memory."""
     yield "string", offsets(pa.string(), "i", lengths, bitmap), lengths
     yield "large_string", offsets(pa.large_string(), "q", lengths, bitmap), lengths
     yield "string_view", views(lengths, bitmap), lengths
@@ -136,7 +136,7 @@ def main() -> None:
     asked = 0
     for last in range(LONGEST + 1):
         for rows in ROWS:
-            # As long as the last one or of any length.
+            # As long as the last one, or of any length.
             of_any = [draw.randint(0, LONGEST) for _ in range(rows - 1)] + [last]
             for lengths in ([last] * rows, of_any):
                 present = [draw.random() < 0.8 for _ in lengths]

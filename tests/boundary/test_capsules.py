@@ -1,6 +1,6 @@
-"""Arrow's capsules from a producer that breaks the C data interface, and keys that end where memory does.
+"""Arrow's capsules from a producer that breaks the C data interface, and keys that end at the end of a readable page.
 
-Each is asked in a process of its own, which lives on: what can be seen is refused, and nothing is read too far.
+Each runs in its own process, which must survive: what can be seen is refused, and nothing is read too far.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 UNREADABLE = "the keys cannot be read as an Arrow column: "
-# What the sentence says, beside which of the structures it is.
+# The sentence, apart from the name of the structure.
 SAID = {
     "released": "its array is released: it was read before, and can be read once",
     "capsules that were read before": "its array is released",
@@ -57,7 +57,7 @@ def test_what_breaks_the_c_data_interface_is_refused() -> None:
     done = run("hostile_capsules.py")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, (done.returncode, lines[-1:], done.stderr)
-    # No panic of Arrow's either.
+    # Nor a panic in Arrow.
     assert done.stderr == ""
     found = [line for line in lines if "said" in line]
     assert len(found) > 400

@@ -1,6 +1,6 @@
-"""What crosses between Python and Rust: every kind of column, in place, and what comes back.
+"""Columns between Python and Rust: every kind of column, read in place, and the result.
 
-That the answers are right is known from the golden files; here the answer for each key of a column is held to
+The golden files show that answers are right; here the answer for each key of a column must equal
 the answer for the same key alone.
 """
 
@@ -43,7 +43,7 @@ INDICES = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(
 
 
 def dictionary(index: pa.DataType, value: pa.DataType, keys: list[Any]) -> pa.DictionaryArray:
-    """Values in another order than the rows, the last one used by none."""
+    """Values in another order than the rows; no row uses the last one."""
     values = sorted({key for key in keys if key is not None}, reverse=True)
     unused = b"unused".ljust(20) if isinstance(values[0], bytes) else "unused"
     rows = pa.array([None if key is None else values.index(key) for key in keys], index)
@@ -52,7 +52,7 @@ def dictionary(index: pa.DataType, value: pa.DataType, keys: list[Any]) -> pa.Di
 
 TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
 BINARY_TYPES = [pa.binary(), pa.large_binary(), pa.binary_view()]
-# The column, and the keys that it holds.
+# The column, and its keys.
 COLUMNS: dict[str, tuple[pa.Array, list[bytes | None]]] = {
     **{str(kind): (pa.array(TEXTS, kind), KEYS) for kind in TEXT_TYPES},
     **{str(kind): (pa.array(KEYS, kind), KEYS) for kind in BINARY_TYPES},
@@ -73,12 +73,12 @@ each_column = pytest.mark.parametrize(("column", "keys"), COLUMNS.values(), ids=
 
 
 def alone(keys: list[Any], key_type: str | None = None) -> list[int | None]:
-    """Where each key goes when it is asked for alone."""
+    """Where each key goes if it is asked for alone."""
     return [pw.partition_for_key(key, N, key_type=key_type) for key in keys]
 
 
 def check(column: Any, keys: list[Any], key_type: str | None = None) -> pa.Array | pa.ChunkedArray:
-    """The three functions on a column, each result against the same keys alone."""
+    """The three functions on a column; each result is compared with the same keys alone."""
     placed = pw.partition_for_key(column, N, key_type=key_type)
     hashed = pw.murmur2(column, key_type=key_type)
     encoded = pw.encode(column, key_type)
@@ -184,7 +184,7 @@ def test_numbers_of_every_width_are_columns_under_their_key_type(key_type: str) 
 
 
 def key_buffer(column: pa.Array) -> int:
-    """Where the bytes of a column's keys begin, by what pyarrow says."""
+    """The address at which the bytes of a column's keys begin, by pyarrow."""
     if pa.types.is_dictionary(column.type):
         return key_buffer(column.dictionary)
     if pa.types.is_fixed_size_binary(column.type):
@@ -355,7 +355,7 @@ def test_numpys_fixed_width_types_are_columns() -> None:
 
 
 def test_a_nan_is_a_key_to_numpy_and_a_null_to_pandas() -> None:
-    """pandas has no other null in its columns of floating-point numbers."""
+    """pandas has no other null in columns of floating-point numbers."""
     values = [1.5, float("nan")]
     nan = pw.encode(float("nan"), "java:double")
     assert pw.encode(np.array(values), "java:double").to_pylist()[1] == nan
@@ -478,7 +478,7 @@ def test_n_may_be_any_whole_number() -> None:
 
 # Processes and threads.
 
-# Without the others, which pyarrow takes a second to import where it finds them.
+# Without the other packages, which pyarrow takes a second to import if it finds them.
 PROGRAM = """
 import sys
 for name in ["numpy", "pandas", "polars", "pyspark", "kafka"]:
@@ -514,10 +514,10 @@ assert pw.encode(2.5, "java:double")
 
 
 def test_other_threads_run_while_we_work() -> None:
-    """While one call hashes for a while, the clock of another thread goes on.
+    """While a call hashes for a while, the clock of another thread goes on.
 
-    With the GIL held it could not tick once between the call's first and last tenth, in however many calls;
-    without, one call will do, unless the machine has no time at all for the other thread.
+    With the GIL held, it could not tick between the first and the last tenth of any call;
+    without the GIL, one call is enough, unless the machine has no time at all for the other thread.
     """
     chunk = pa.array([b"\xa5" * (1 << 20)] * 16)  # 16 MB, hashed over and over
     chunks, took = 4, 0.0

@@ -1,4 +1,4 @@
-"""Python's own threads on the same objects: each gets what one thread alone gets, with and without the GIL."""
+"""Python's own threads on the same objects: each gets one thread's answer, with and without the GIL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several threads on one column say what one says."""
+"""Several threads on one column give the answer of one thread."""
 
 from __future__ import annotations
 

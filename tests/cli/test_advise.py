@@ -1,4 +1,4 @@
-"""`partwright advise`: what it prints, the same as JSON, and what it refuses."""
+"""`partwright advise`: its text, the same as JSON, and each refusal."""
 
 from __future__ import annotations
 

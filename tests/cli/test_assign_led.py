@@ -1,4 +1,4 @@
-"""`partwright assign` of groups of several clients: one sentence for each group that cannot be, and the pages."""
+"""`partwright assign` of groups of several clients: one sentence for each impossible group, and the pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def group(*clients: str | None, assignor: str | None = "range", **fields: Any) -> str:
-    """A file with a group of members a, b and so on, each of a client."""
+    """A file with a group of members a, b and so on, each with a client."""
     members = [
         {"id": chr(ord("a") + at), "topics": ["t"], "client": client} for at, client in enumerate(clients)
     ]

@@ -28,7 +28,7 @@ PATIENCE_S = 60.0
 
 
 class Said(NamedTuple):
-    """What a command did."""
+    """The result of a command."""
 
     code: int
     data: str
@@ -51,7 +51,7 @@ def partwright(*words: str) -> Said:
 
 @pytest.fixture(autouse=True)
 def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A state folder of the test's own, in which nothing is left running."""
+    """A state folder of the test's own; the test leaves nothing running in it."""
     folder = tmp_path / "state"
     monkeypatch.setenv("PARTWRIGHT_STATE", str(folder))
     yield folder
@@ -137,7 +137,7 @@ def test_a_second_start_says_that_it_runs_already() -> None:
     assert second.words.startswith("Kafka 4.3.1 is already running, since 20")
     port = first.data.strip().split(":")[1]
     assert partwright("start", "--port", port).code == 0
-    # A port that merely ends alike is another one.
+    # A port that only ends in the same digits is another one.
     other = partwright("start", "--port", port[1:])
     assert (other.code, other.data) == (2, "")
     assert other.words == (

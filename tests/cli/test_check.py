@@ -126,7 +126,7 @@ def test_a_contract_on_shares_holds_or_not(
     verdict = shown.splitlines()[0]
     assert verdict.startswith("✗ The contract is broken: " if broken else "✓ ")
     assert all(sentence in verdict for sentence in broken)
-    # Of fewer records than partitions no key is named: each partition with one is far above its share.
+    # With fewer records than partitions no key is named, because each partition with one is far above its share.
     assert "Partition 4 holds 50.0% of the records, 6.0\u00d7 its fair share." in verdict
 
 
@@ -140,7 +140,7 @@ def test_what_is_no_share_is_one_sentence(option: str, share: str, command: Comm
 
 
 def test_rows_in_no_partition_are_told(command: Command) -> None:
-    """As of a wrong -n, which is the likeliest slip."""
+    """As with a wrong -n, which is the likeliest mistake."""
     write("x.csv", {"k": ["a", "b", "c", "c"], "p": [1, 7, 8, 9]})
     code, out, _ = command("check", "x.csv", "--key", "k", "-n", 3, "--partition", "p")
     assert code == 1
@@ -217,7 +217,7 @@ def test_nulls_within_a_dictionary_are_null_keys(command: Command) -> None:
     ("text", "ok"), [("0000000000000004", True), ("-4", False), ("00000000000000000000004", True)]
 )
 def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: Command, *, ok: bool) -> None:
-    """Whether or not its block has others that are no numbers."""
+    """Whether or not its block has other values that are not numbers."""
     Path("x.csv").write_text(f"k,p\na,{text}\na,{neighbour}\n", encoding="utf-8")
     _, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--json")
     wrong = [each["row"] for each in json.loads(out)["examples"]]

@@ -1,4 +1,4 @@
-"""`partwright coordinator`: what it prints of a group, as JSON, and what it refuses."""
+"""`partwright coordinator`: its text about a group, the same as JSON, and each refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`partwright copartition` on files: whose options count, the words, the exit codes, the refusals."""
+"""`partwright copartition` on files: which options count for which file, the text, the exit codes, the refusals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHERE = ["--key", "k", "--partition", "p"]
 
 @pytest.fixture(autouse=True)
 def _files(_own_folder: None) -> None:
-    """Two: the same keys as java and as librdkafka put them."""
+    """Two files: the same keys where java puts them and where librdkafka puts them."""
     write("a.csv", k=KEYS, p=BY_JAVA)
     write("b.parquet", k=KEYS, id=KEYS, p=BY_LIBRDKAFKA, q=BY_JAVA)
 
@@ -50,18 +50,18 @@ def command(told: Command) -> Command:
 @pytest.mark.parametrize(
     ("words", "code", "about"),
     [
-        # Placed: as java, and as others.
+        # Placed by java, and by other clients.
         ([*KEYED, "-n", 12], 0, (12, "java", 12, "java")),
         ([*KEYED, "-n", 12, "--client", "sarama"], 0, (12, "sarama", 12, "sarama")),
         ([*KEYED, "-n", 12, "--client-b", "sarama"], 1, (12, "java", 12, "sarama")),
         ([*KEYED, "-n", 12, "--n-b", 24], 1, (12, "java", 24, "java")),
         ([*KEYED, "--key-b", "id", "-n", 12], 0, (12, "java", 12, "java")),
-        # Seen: B's options are A's, but for those that it has itself.
+        # With known places: B's options are A's, except those of its own.
         (WHERE, 1, (12, None, 12, None)),
         ([*WHERE, "--partition-b", "q"], 0, (12, None, 12, None)),
         ([*WHERE, "--partition-b", "q", "-n", 13], 0, (13, None, 13, None)),
         ([*WHERE, "--partition-b", "q", "-n", 13, "--n-b", 12], 1, (13, None, 12, None)),
-        # The one seen, the other placed.
+        # One file with known places, the other placed.
         ([*WHERE, "--client-b", "kafkajs", "--n-b", 12], 0, (12, None, 12, "kafkajs")),
         ([*KEYED, "-n", 12, "--client", "librdkafka", "--partition-b", "p"], 0, (12, "librdkafka", 12, None)),
         ([*KEYED, "-n", 12, "--partition-b", "p"], 1, (12, "java", 12, None)),
@@ -130,7 +130,7 @@ def test_numbers_are_compared_as_bytes(command: Command) -> None:
     code, out, _ = command(*words, "--key-type-b", "utf8")
     answer = json.loads(out)
     assert (code, answer["readings"], answer["keys_shared"]) == (1, {"a": "java:long", "b": None}, 0)
-    # As csv's text too, once it is said.
+    # As csv's text too, once the key type is given.
     assert command(*words)[0] == 0
 
 
@@ -259,7 +259,7 @@ def test_each_files_format_may_be_told(command: Command) -> None:
     assert command("a.txt", "b.parquet", *KEYED, "-n", 12, *semicolons)[0] == 0
     assert command("b.parquet", "a.txt", *KEYED, "-n", 12, *of_b)[0] == 0
     assert command("a.txt", "b.txt", *KEYED, "-n", 12, *semicolons, *of_b)[0] == 0
-    # A's is not B's: their names say what they are.
+    # A's options do not apply to B: without B's own, the name of its file tells the format.
     code, _, said = command("a.txt", "b.txt", *KEYED, "-n", 12, *semicolons)
     assert code == 2
     assert "what is in 'b.txt' is not known" in said

@@ -1,4 +1,4 @@
-"""`partwright doctor`: how the Kafka is named."""
+"""`partwright doctor`: how the Kafka is named on the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_an_address_is_taken_as_other_commands_take_it(command: Command) -> None
     found = json.loads(out)
     assert code == 1
     assert not found["ok"]
-    # Nothing listens there, so that it ends before it asks for the topic.
+    # Nothing listens there, so it ends before it asks for the topic.
     assert {step["where"] for step in found["steps"]} == {"127.0.0.1:1"}
     assert (code, out) == command("doctor", "--bootstrap", "127.0.0.1:1", "--topic", "orders", "--json")[:2]
 

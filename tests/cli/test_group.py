@@ -51,7 +51,7 @@ HAS_YAML = find_spec("yaml") is not None
 
 @pytest.fixture
 def file() -> str:
-    """A script in a file of the folder that the command runs in."""
+    """A script in a file in the command's working folder."""
     Path("s.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
     return "s.json"
 

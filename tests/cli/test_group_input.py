@@ -1,4 +1,4 @@
-"""`partwright group`: scripts that are none are refused in one sentence, and figures are counted in words."""
+"""`partwright group`: an invalid script is refused in one sentence, and figures have the right plural."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manual page: it has every command and option, and man reads it without a complaint."""
+"""The manual page has every command and option, and man reads it without a complaint."""
 
 from __future__ import annotations
 

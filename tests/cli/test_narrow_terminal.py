@@ -1,4 +1,4 @@
-"""A terminal of 80 columns: names are broken and never cut, settings can be copied; help alone is no refusal."""
+"""A terminal of 80 columns: names are broken but never cut, settings can be copied, and help alone is not a refusal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = 80
 
 
 def terminal(*words: str) -> str:
-    """What a command prints to a terminal."""
+    """The text that a command prints to a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
@@ -39,7 +39,7 @@ def terminal(*words: str) -> str:
             while more := os.read(ours, 65536):
                 read += more
         except OSError:
-            # Linux says so where macOS gives the end.
+            # Linux reports an error where macOS reports the end.
             pass
     os.close(ours)
     return MARKS.sub("", read.decode()).replace("\r\n", "\n")

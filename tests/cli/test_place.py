@@ -1,4 +1,4 @@
-"""`partwright place` as a command: where its bytes go, what stays when it fails, and each refusal in one sentence."""
+"""`partwright place` as a command: where its bytes go, what remains if it fails, and each refusal in one sentence."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_failure_late_in_the_file_leaves_the_old_one(name: str, command: Comma
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
 def test_a_full_disk_leaves_the_old_file(kind: str) -> None:
-    """As a limit of a file's size, which any user can set."""
+    """As with a limit on a file's size, which any user can set."""
     table = pa.table({"k": [f"key {row}" for row in range(50_000)]})
     if kind == "parquet":
         pq.write_table(table, "x.parquet")
@@ -292,7 +292,7 @@ def test_a_bar_moves_on_a_terminal_alone() -> None:
 
 
 def test_hadoops_checksum_of_the_old_bytes_goes_with_them(command: Command) -> None:
-    """With it, Spark on a local disk would refuse the new ones."""
+    """With the checksum, Spark on a local disk would refuse the new bytes."""
     for name in (".x.csv.crc", ".y.csv.crc", ".z.csv.crc"):
         Path(name).write_bytes(b"crc\0")
     assert command(*place("--force", "--out", "y.csv"))[0] == 0
@@ -302,7 +302,7 @@ def test_hadoops_checksum_of_the_old_bytes_goes_with_them(command: Command) -> N
 
 
 def test_a_pipe_by_a_name_without_a_format_is_written() -> None:
-    """As the shell's >(gzip > y.csv.gz) gives one."""
+    """As the shell's >(gzip > y.csv.gz) passes one."""
     read, write = os.pipe()
     done = subprocess.run(
         [*PLACE, "x.csv", *TO, "--force", "--out", f"/dev/fd/{write}"], pass_fds=[write], check=False
@@ -408,10 +408,10 @@ def waiting_for_more(
     ignored: signal.Signals | None = None,
     stdout: int | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The command in the middle of a stdin that goes on; it has its temporary files in `t`, and writes to `o`."""
+    """The command in the middle of a stdin that continues; its temporary files are in `t`, and it writes to `o`."""
 
     def handlers() -> None:
-        # Whoever started the tests may ignore a signal, as `nohup` does.
+        # The process that starts the tests may ignore a signal, as `nohup` does.
         for number, _ in SIGNALS:
             signal.signal(number, signal.SIG_IGN if number == ignored else signal.SIG_DFL)
 
@@ -428,7 +428,7 @@ def waiting_for_more(
         ) as started,
     ):
         assert started.stdin
-        # More than is kept in memory.
+        # More than it keeps in memory.
         started.stdin.write(line * ((12 << 20) // len(line)))
         started.stdin.flush()
         until = time.monotonic() + 60
@@ -439,19 +439,19 @@ def waiting_for_more(
 
 
 def begun(_: int) -> list[Path]:
-    """What is written beside its place."""
+    """The files that it writes next to their place."""
     return [path for path in Path().glob(".y.*.partwright") if path.stat().st_size]
 
 
 @pytest.mark.parametrize(
     ("number", "code", "times"),
-    # A second Ctrl-C ends the cleaning up.
+    # A second Ctrl-C ends the clean-up.
     [*((*each, 1) for each in SIGNALS), *((*each, 2) for each in SIGNALS[1:])],
 )
 def test_a_signal_that_asks_for_the_end_leaves_nothing(number: signal.Signals, code: int, times: int) -> None:
     Path("y.jsonl").write_bytes(b"old")
     with waiting_for_more("place - --key k -n 12 --force --out y.jsonl", ready=begun) as started:
-        # As of a terminal that closes, and its shell.
+        # As when a terminal closes, and its shell with it.
         for _ in range(times):
             started.send_signal(number)
         _, err = started.communicate()
@@ -475,7 +475,7 @@ def test_a_terminal_that_is_gone_hears_nothing() -> None:
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:
-    """As `nohup` has SIGHUP."""
+    """As `nohup` ignores SIGHUP."""
     with waiting_for_more(
         "place - --key k -n 12 --out y.jsonl", ready=begun, ignored=signal.SIGHUP
     ) as started:
@@ -486,7 +486,7 @@ def test_a_signal_that_is_ignored_stays_so() -> None:
 
 
 def test_a_job_in_the_background_ends_too() -> None:
-    """A shell has it ignore Ctrl-C, which other signals do what they do by."""
+    """A shell makes a background job ignore Ctrl-C; other signals must still end it."""
     with waiting_for_more(
         "place - --key k -n 12 --out y.jsonl", ready=begun, ignored=signal.SIGINT
     ) as started:
@@ -497,7 +497,7 @@ def test_a_job_in_the_background_ends_too() -> None:
 
 
 def keeps_rows(process: int) -> bool:
-    """Whether it has a file in `t`: the file has no name, or not one that stays."""
+    """Whether it has a file in `t`: a file without a name, or with one that does not stay."""
     return any("/t/" in str(each.readlink()) for each in Path(f"/proc/{process}/fd").iterdir())
 
 
@@ -512,7 +512,7 @@ def test_rows_that_wait_leave_nothing_either(number: signal.Signals, code: int) 
 
 
 def test_a_reader_that_goes_away_leaves_no_rows_that_wait() -> None:
-    """What waited is written once a row has the key, and nobody reads it."""
+    """Rows that waited are to be written once a row has the key, but nobody reads them any more."""
     read, write = os.pipe()
     os.close(read)
     with waiting_for_more("place - --key k -n 12", ready=keeps_rows, line=b"{}\n", stdout=write) as started:
@@ -523,7 +523,7 @@ def test_a_reader_that_goes_away_leaves_no_rows_that_wait() -> None:
 
 
 def test_rows_that_wait_and_a_full_disk() -> None:
-    """As a limit of a file's size; stdout is not a file."""
+    """As with a limit on a file's size; stdout is not a file."""
     Path("x.jsonl").write_bytes(b"{}\n" * (4 << 20))
     done = subprocess.run(
         [*PLACE, "x.jsonl", *TO],
@@ -544,7 +544,7 @@ def test_rows_that_wait_and_a_full_disk() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
 def test_memory_does_not_grow_with_the_file(kind: str) -> None:
-    """Twelve times as many rows, and no more memory than a few blocks."""
+    """Twelve times as many rows take no more memory than a few blocks."""
     used = {}
     for rows in (500_000, 6_000_000):
         write_rows(kind, rows)
@@ -554,7 +554,7 @@ def test_memory_does_not_grow_with_the_file(kind: str) -> None:
             f"    main(['place', 'x.{kind}', '--key', 'k', '-n', '12', '--out', 'y.{kind}', '--force'])\n"
             "except SystemExit as ended:\n"
             "    assert not ended.code\n"
-            # getrusage's peak begins with that of the process that started this one.
+            # getrusage's peak begins with the peak of the process that started this one.
             "with open('/proc/self/status') as status:\n"
             "    print(*(line.split()[1] for line in status if line.startswith('VmHWM:')))\n"
         )
@@ -589,7 +589,7 @@ def write_rows(kind: str, rows: int) -> None:
 def test_a_null_key_has_the_partition_that_the_client_gives_it(
     monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """Some profiles hash a null key, and some do not hash an empty one: place asks, and does not know better."""
+    """Some profiles hash a null key, and some do not hash an empty one: place asks the client's rule each time."""
 
     def other(keys: pa.Array | None, n: int, client: str, key_type: str | None) -> pa.Array | None:
         del n, client, key_type
@@ -617,7 +617,7 @@ def test_help_has_examples_a_line_each(name: str, command: Command) -> None:
 
 
 def test_pandas_is_not_imported() -> None:
-    """It would take longer than a small file does."""
+    """It would take longer than a small file takes."""
     pq.write_table(pa.table({"k": ["a"]}), "x.parquet")
     pa.feather.write_feather(pa.table({"k": ["a"]}), "x.arrow")
     Path("x.jsonl").write_bytes(b'{"k":"a"}')
@@ -654,7 +654,7 @@ def test_place_then_check_is_always_right(command: Command) -> None:
 def test_what_stops_a_compressed_file_is_said_in_one_sentence(process: Process) -> None:
     Path("x.csv").write_text("k,partition\na,0\n")
     done = process("place", "x.csv", "--key", "k", "-n", 12, "--out", "y.csv.gz")
-    # Arrow says on stderr what fails while it collects a stream.
+    # Arrow reports on stderr what fails while it collects a stream.
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
     assert b"has a column 'partition' already" in done.stderr
     assert [path.name for path in Path().iterdir()] == ["x.csv"]

@@ -1,4 +1,4 @@
-"""Every client's rule through files: the partitions that the real clients gave, its null key and its empty one."""
+"""Every client's rule through files: the real clients' partitions, with each client's null and empty keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ N = 7
 
 
 def said_by(profile: str) -> dict[str | None, int | None]:
-    """Keys that are text, and where the real client puts each among N: None where that is not always the same."""
+    """Keys that are text, and where the real client puts each among N: None if that is not always the same."""
     golden = GOLDEN[profile]
     at, n = golden["profiles"].index(profile), golden["partitions"].index(N)
     said: dict[str | None, int | None] = {}
@@ -88,7 +88,7 @@ def test_a_file_has_the_partitions_of_the_real_client(profile: str, name: str, c
     assert found["undetermined"] == list(said.values()).count(None)
     assert (found["rows"], found["misplaced"], found["null_keys"]) == (len(keys), 0, 1)
 
-    # One record elsewhere: the last, which is the empty key, where the client has a place for it.
+    # One record elsewhere: the last one, with the empty key, if the client has a place for it.
     row = len(keys) - 1 if said[keys[-1]] is not None else len(keys) - 3
     moved = [
         (place + 1) % N if at == row and place is not None else place
@@ -107,7 +107,7 @@ def test_a_string_hash_below_zero_is_refused_with_its_row(name: str, refusal: Re
     said = said_by(TEXTS_ONLY)
     below = [key for key, place in said.items() if place is not None and place < 0]
     assert below
-    # Beyond the first block or batch of any of the formats.
+    # Beyond the first block or batch of each format.
     fine = 300_000
     write(name, ["a key that is fine"] * fine + below[:1], [0] * (fine + 1))
     sentence = f"partwright: row {fine}: "

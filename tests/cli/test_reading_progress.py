@@ -1,4 +1,4 @@
-"""The bar of work that takes a while: on a terminal alone, with what is done, the time gone and the time left."""
+"""The progress bar of slow work: only on a terminal, with what is done, the time so far and the time left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
 
 
 def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """In the test itself: pytest takes stderr over once more between a fixture and its test."""
+    """In the test itself, because pytest replaces stderr once more between a fixture and its test."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     shown = Terminal()

@@ -1,4 +1,4 @@
-"""`partwright reassign`: plans in words, JSON and Kafka's own files; saved plans; what is refused."""
+"""`partwright reassign`: plans as text, JSON and Kafka's own files; saved plans; and each refusal."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_plan_is_what_kafkas_tools_take() -> None:
     assert len(batches) == len(told["batches"])
     assert sum(each["replicas"] for each in told["batches"]) == 6
     for each in told["batches"]:
-        # One broker receives, or sends, half of what is copied at least.
+        # One broker receives, or sends, at least half of the copied bytes.
         assert each["bytes"] / 2 <= each["seconds"] * 1000 <= each["bytes"]
     moved = sorted((each["partition"], each["replicas"]) for batch in batches for each in batch["partitions"])
     assert moved == sorted((each["partition"], each["replicas"]) for each in plan["partitions"])

@@ -1,4 +1,4 @@
-"""`partwright rollout`: the verdict first, JSON, manifests, and what it refuses in one sentence."""
+"""`partwright rollout`: the verdict first, JSON, manifests, and each refusal in one sentence."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def partwright(*words: str, **environment: str) -> subprocess.CompletedProcess[s
 
 
 def children_of(marker: str) -> list[str]:
-    """Processes that belong to the run whose state folder is `marker`."""
+    """The processes that belong to the run whose state folder is `marker`."""
     found = []
     for process in psutil.process_iter(["environ", "cmdline"]):
         environment, words = process.info["environ"] or {}, process.info["cmdline"] or []
@@ -49,7 +49,7 @@ def children_of(marker: str) -> list[str]:
 
 
 def assert_nothing_runs(marker: str) -> None:
-    """Spark's Java ends by itself once its Python has gone, a moment later."""
+    """Spark's Java process ends by itself a moment after its Python has gone."""
     deadline = time.monotonic() + 30
     while children_of(marker) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -60,7 +60,7 @@ def assert_nothing_runs(marker: str) -> None:
 @pytest.mark.spark
 @pytest.mark.broker
 def test_the_demo_is_proven() -> None:
-    # All of it is docs/test_readme.py's.
+    # docs/test_readme.py checks all of it.
     done = partwright("run", "--json", "--limit", "60000")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -80,7 +80,7 @@ def test_the_demo_is_proven() -> None:
     assert sum(part["null_keys"] for part in checks["partitions"]) == 248
     assert [part["first_offset"] for part in checks["partitions"]] == [0] * 12
     assert report["heaviest_keys"][0] == {"key": "N725MQ", "records": 111, "partition": 11}
-    # stderr has a line a step and nothing of Spark's.
+    # stderr has a line per step and nothing from Spark.
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == [
         step["name"] for step in report["steps"]
     ]
@@ -135,7 +135,7 @@ def test_help_tells_of_every_option() -> None:
 
 
 def until(step: str, process: subprocess.Popen[str]) -> None:
-    """Returns when the run has done a step."""
+    """Returns when the run has finished a step."""
     assert process.stderr
     for line in process.stderr:
         if line.startswith(step):
@@ -151,7 +151,7 @@ def until(step: str, process: subprocess.Popen[str]) -> None:
     [("start Kafka", signal.SIGINT), ("make the topic", signal.SIGINT), ("make the topic", signal.SIGTERM)],
 )
 def test_an_interrupt_leaves_nothing_running(step: str, number: signal.Signals, tmp_path: Path) -> None:
-    """Ctrl-C while Spark starts, and while records are written; SIGTERM ends alike."""
+    """Ctrl-C while Spark starts, and while records are written; SIGTERM ends the same way."""
     state = str(tmp_path / "state")
     with subprocess.Popen(
         command("run"),
@@ -182,7 +182,7 @@ def test_an_interrupt_leaves_nothing_running(step: str, number: signal.Signals, 
 @pytest.mark.spark
 @pytest.mark.broker
 def test_a_killed_java_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> None:
-    """Killed as the kernel does where memory runs out: what is written is told by the topic itself."""
+    """Killed as the kernel kills when memory runs out: the topic itself shows what is written."""
     from partwright.kafka import EmbeddedKafka, topics
 
     rows = "".join(f"key {number % 1000},{number}\n" for number in range(300_000))
@@ -202,7 +202,7 @@ def test_a_killed_java_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> Non
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # The Java of a test may not write anywhere else either.
+            # The Java process of a test may not write anywhere else either.
             env={**os.environ, "PARTWRIGHT_STATE": str(state), "TMPDIR": str(temporary)},
         ) as process:
             until("make the topic", process)
@@ -248,7 +248,7 @@ def test_a_killed_java_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> Non
     ],
 )
 def test_a_shell_completes_names(typed: str, names: list[str]) -> None:
-    # fish hands over what is typed of a word as it is; bash breaks words at colons.
+    # fish passes the typed part of a word unchanged; bash breaks words at colons.
     *_, last = typed.split(" ")
     done = partwright(_PARTWRIGHT_COMPLETE="fish_complete", COMP_WORDS=typed, COMP_CWORD=last)
     found = [line.removeprefix("plain,").partition("\t")[0] for line in done.stdout.splitlines() if line]

@@ -1,4 +1,4 @@
-"""Which part of a source `partwright run` takes: what its options refuse, before any Kafka or Spark is asked."""
+"""Which part of a source `partwright run` takes: each refusal of its options, before Kafka or Spark is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the command starts: what it imports, which takes most of a short answer's time, and what ends it meanwhile."""
+"""How the command starts: its imports, which take most of a short answer's time, and what interrupts it meanwhile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from partwright import cli
 
-# What takes longer to import than all the rest of such a command.
+# Packages that take longer to import than everything else in such a command.
 HEAVY = {"pyarrow", "numpy", "rich", "pandas", "polars", "pyspark", "confluent_kafka", "filelock", "asyncio"}
 MOST_MODULES = 190
 """Those of Python and click included: 131 to 175 on Python 3.11. pyarrow alone would bring 300 more."""
@@ -32,7 +32,7 @@ finally:
 
 
 def imported(*words: str, **environment: str) -> tuple[str, int]:
-    """The heavy packages that a command imports, and how many modules in all."""
+    """The heavy packages that a command imports, and the number of all modules."""
     script = COUNT.format(words=list(words), heavy=HEAVY)
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -127,7 +127,7 @@ def test_an_interrupt_while_it_imports_leaves_no_traceback(module: str) -> None:
 
 
 def test_an_interrupt_before_the_command_needs_no_import_but_this() -> None:
-    """What is imported before the command can be interrupted is all that may still show a traceback."""
+    """Only imports before the command can be interrupted may still show a traceback."""
     script = "import sys, signal, threading; before = set(sys.modules); import partwright.__main__"
     show = "print(sorted(set(sys.modules) - before))"
     done = subprocess.run(

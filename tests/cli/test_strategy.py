@@ -1,4 +1,4 @@
-"""`partwright strategy`: the answers of a line, and every way in which a line is none."""
+"""`partwright strategy`: the answers to a line, and each way in which a line is invalid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 T = {"topics": {"t": 3}}
-# The line of the interface's description, but for its topic, which has three partitions here.
+# The line of the interface's description; only its topic has three partitions here.
 LINE = {
     "strategy": "sticky@3.3",
     "configs": {"batch.size": 16384, "partitioner.rack.aware": False, "client.rack": "r0"},

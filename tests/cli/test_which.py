@@ -1,4 +1,4 @@
-"""`partwright which` as a user runs it, and `pw.which` and `pw.clients` beneath it."""
+"""`partwright which` as a user runs it, and `pw.which` and `pw.clients` below it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HASHES = {"murmur2", "crc32", "fnv1a", "murmur2-kafkajs-legacy", "string-hash"}
 
 
 class Said(NamedTuple):
-    """What a command did."""
+    """The result of a command."""
 
     code: int
     data: str
@@ -60,7 +60,7 @@ def test_json_is_what_is_promised(which: Callable[..., Said]) -> None:
     assert answer["hashes"]["murmur2"] == pw.murmur2("TT0124")
 
 
-# Threads in which people asked this question, and what explained it.
+# Threads in which people asked this question, and the cause that they found.
 THREADS = [
     ("TT0124", 15, "librdkafka", 9),
     ("TT0124", 15, "kafkajs", 10),
@@ -140,7 +140,7 @@ def test_the_arithmetic_is_right(which: Callable[..., Said]) -> None:
     for line in lines:
         for step in line.split(": ", 1)[1].split("; ")[1:]:
             left, right = step.split(" = ")
-            # Java's and Go's remainder has its dividend's sign, Python's the divisor's.
+            # In Java and Go a remainder has its dividend's sign, in Python the divisor's.
             if "%" in left:
                 dividend, divisor = map(int, left.split(" % "))
                 assert abs(dividend) % divisor * (-1 if dividend < 0 else 1) == int(right)
@@ -260,7 +260,7 @@ def test_every_key_type_is_named() -> None:
 @pytest.mark.parametrize(
     ("text", "key_type", "bits"),
     [
-        # As java.lang.Float.parseFloat has them; by way of a double the first would be 3f800002.
+        # As java.lang.Float.parseFloat reads them; through a double, the first would be 3f800002.
         ("1.00000017881393421514957253748434595763683319091796875001", "java:float", "3f800001"),
         ("16777217.0000000000000000000001", "java:float", "4b800001"),
         ("7.0064923216240854e-46", "java:float", "00000001"),
@@ -306,7 +306,7 @@ def command_line(words: str, **environment: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.parametrize("words", ["which TT0124 -n 3", "which TT0124 -n 3 --json"])
 def test_a_reader_that_has_seen_enough_is_no_failed_check(words: str) -> None:
-    """1 would be that a check did not hold."""
+    """1 would mean that a check did not hold."""
     assert command_line(f"{words} | (exec <&-; sleep 2)").returncode == 141
 
 

@@ -1,4 +1,4 @@
-"""How many partitions are advised, what each figure is made of, and what is refused."""
+"""How many partitions are advised, what each figure consists of, and each refusal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def figure(advice: Advice, name: str, choice: int = 0) -> tuple[float, float]:
 
 
 def test_the_formula_of_jun_rao() -> None:
-    """max(t/p, t/c), his example's shape: 100 at 10 and at 5 MB/s."""
+    """max(t/p, t/c), in the form of his example: 100 at 10 and at 5 MB/s."""
     advice = advise(100, produce_mb_s=10, consume_mb_s=5, brokers=4, replication_factor=2)
     assert [need.high for need in advice.needs] == [10, 20, 1, 4]
     assert advice.at_least == (20, 20)
@@ -44,7 +44,7 @@ def test_a_range_stays_one_and_its_worse_end_decides() -> None:
 
 
 def test_the_documents_three_brokers() -> None:
-    """As many partitions as brokers at least, a multiple of them, and more where brokers differ."""
+    """At least as many partitions as brokers, a multiple of them, and more if brokers differ."""
     assert advise(1, produce_mb_s=10, consume_mb_s=10, brokers=3).recommended == 3
     assert advise(1, produce_mb_s=10, consume_mb_s=10, consumers=4, brokers=3).recommended == 6
     unequal = advise(1, produce_mb_s=10, consume_mb_s=10, power=[1, 1, 2])
@@ -152,7 +152,7 @@ def test_very_unequal_brokers_have_an_answer_too() -> None:
     many = advise(5000, produce_mb_s=1, consume_mb_s=1, power=list(range(1, 1001)))
     assert many.recommended >= 5000
     assert max(many.choices[-1].leaders) == many.choices[-1].leaders[-1]
-    # In proportion the weak ones would lead none, however many partitions there are: they lead one.
+    # In proportion, the weak brokers would lead none, however many partitions there are: they lead one.
     two = advise(100, produce_mb_s=1, consume_mb_s=1, power=[1e-9, 1])
     assert two.choices[0].leaders == (1, 99)
     four = advise(100, produce_mb_s=1, consume_mb_s=1, power=[1e-9, 1, 1e-9, 2])

@@ -49,7 +49,7 @@ def test_a_cluster_of_counts_is_led_by_one_broker() -> None:
 
 
 def test_the_object_of_the_replay_is_a_cluster() -> None:
-    """As interfaces.md, section 5, has it."""
+    """As in interfaces.md, section 5."""
     topics = '{"t": [{"id": 0, "leader": 0}, {"id": 1, "leader": null}]}'
     text = f'{{"brokers": [{{"id": 0, "rack": null}}], "topics": {topics}}}'
     found = Cluster.from_json(text)
@@ -185,7 +185,7 @@ def test_the_file_says_who_answered(name: str) -> None:
 
 
 def check(case: dict[str, Any]) -> None:
-    """A line of the file against what we say."""
+    """A line of the file, compared with our answer."""
     counts = dict(pair for told in case["rounds"] for pair in told)
     leaders = {topic: dict.fromkeys(case["leaderless"].get(topic, ())) for topic in counts}
     topics = {
@@ -236,7 +236,7 @@ def test_the_orders_that_are_known_from_a_real_producer() -> None:
     }
     for topic, order in wanted.items():
         assert ids(Cluster.of({topic: 12}).in_metadata_order(), topic) == order
-    # With more topics there are more bins.
+    # With more topics the map has more bins.
     assert ids(Cluster.of({"test": 12, "orders": 30}).in_metadata_order(), "test") != wanted["test"]
 
 

@@ -1,4 +1,4 @@
-"""Replicas lie where Kafka's own placers put them; loads, losses, and what is refused of a placement."""
+"""Replicas are where Kafka's own placers put them; loads, losses, and each refusal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def golden(name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def answer_striped(question: dict[str, Any], **numbers: Any) -> dict[str, Any]:
-    """What we say to a question about KRaft's placer."""
+    """Our answer to a question about KRaft's placer."""
     brokers = [Broker(id_, rack=rack) for id_, rack, _ in question["brokers"]]
     fenced = [id_ for id_, _, away in question["brokers"] if away]
     try:
@@ -44,7 +44,7 @@ def answer_striped(question: dict[str, Any], **numbers: Any) -> dict[str, Any]:
 
 
 def answer_with_zookeeper(question: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """What we say to a question about AdminUtils: with the numbers that it drew, if it did."""
+    """Our answer to a question about AdminUtils, with the numbers that it drew, if it drew any."""
     drawn = {name: said[name] for name in ("start_index", "shift") if name in said}
     try:
         found = admin_utils(
@@ -60,7 +60,7 @@ def answer_with_zookeeper(question: dict[str, Any], said: dict[str, Any]) -> dic
 
 
 def answer_explicit(question: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """What we say to a text; the parser takes two more things, which the controller refuses."""
+    """Our answer to a text; the parser accepts two more forms, which the controller refuses."""
     try:
         found = explicit(question["text"])
     except pw.PartwrightError:
@@ -119,11 +119,11 @@ def test_the_cases_of_kafkas_own_tests() -> None:
     brokers = [Broker(id_, rack=rack) for id_, rack in racks.items()]
     assert placement.rack_alternated(brokers) == (0, 3, 1, 5, 4, 2)
     assert joined(admin_utils(brokers, 7, 3)) == ["031", "315", "154", "542", "420", "203", "042"]
-    # One fenced broker and four others: a draw of each list, and one of the racks.
+    # One fenced broker and four others: a draw for each list, and one for the racks.
     draws = mock_draws(3, lambda place: [1, 4, 1][place])
     with_fenced = striped([3, 1, 0, 4, 2], 4, 4, fenced=[1], draws=draws)
     assert joined(with_fenced) == ["3402", "4023", "0234", "2340"]
-    # A list and the rack; then the rack's names of one, which draws nothing, and the list of four.
+    # A list and the rack; then the list of one rack's name, which draws nothing, and the list of four.
     draws = mock_draws(5, lambda place: [4, 1, 4, 3, 2][place])
     assert joined(striped(range(4), 5, 3, draws=draws)) == ["230", "301", "012", "123", "102"]
 
@@ -178,7 +178,7 @@ def test_a_lost_broker() -> None:
     assert lost.new_leaders == {0: 1, 3: 2}
     assert lost.leaders == {1: 3, 2: 3}
     assert found.lost([0, 1]).offline == (0, 4)
-    # More replicas in sync than there are at all is no reason to refuse (`Partition.effectiveMinIsr`).
+    # More replicas in sync than exist at all are not refused (`Partition.effectiveMinIsr`).
     assert found.lost(min_insync_replicas=3).below_min_insync == ()
     assert found.lost([0], min_insync_replicas=3).below_min_insync == (0, 2, 3, 4)
     assert found.lost([0, 1, 2]).offline == tuple(range(6))
@@ -325,7 +325,7 @@ def test_a_hundred_thousand_partitions_are_placed() -> None:
 
 
 def answer(name: str, question: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """What we say to a question of one of the golden files' kinds."""
+    """Our answer to a question of one of the golden files' kinds."""
     if name == "admin-utils":
         return answer_with_zookeeper(question, said)
     if name == "explicit":
@@ -341,7 +341,7 @@ def answer(name: str, question: dict[str, Any], said: dict[str, Any]) -> dict[st
 def test_random_questions_have_kafkas_answers(
     name: str, reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]
 ) -> None:
-    """The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more questions."""
+    """A failure prints the seed: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more questions."""
     asking = reference("placements")
     count = cases(CASES)
     questions = list(asking.program(name).questions(seed, count))

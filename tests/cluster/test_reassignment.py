@@ -1,4 +1,4 @@
-"""A reassignment is the best of all plans: of every plan of small clusters, and by the bounds of large ones."""
+"""A reassignment is the best of all plans: compared with every plan of small clusters, and with bounds on others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CASES = 300
 
 
 def of_striped(topics: int, brokers: int, racks: int = 0, partitions: int = 10, replicas: int = 3) -> Cluster:
-    """Topics as Kafka's controller places them, each of its own draws."""
+    """Topics as Kafka's controller places them, each with its own draws."""
     nodes = [Broker(id_, rack=f"r{id_ % racks}" if racks else None) for id_ in range(brokers)]
     found = {
         f"t{number:04}": striped(nodes, partitions, replicas, seed=unlike(number)).to_cluster("t").topics["t"]
@@ -38,7 +38,7 @@ def of_striped(topics: int, brokers: int, racks: int = 0, partitions: int = 10, 
 
 
 def test_no_plan_of_a_small_cluster_is_more_even_or_moves_less() -> None:
-    """Every plan there is was tried; the counted bound is never above the best one."""
+    """Tries every possible plan; the counted bound is never above the best one."""
     draw = random.Random(SEED)
     reached = 0
     for case in range(CASES):
@@ -67,7 +67,7 @@ def test_no_choice_of_leaders_is_more_even_or_changes_fewer() -> None:
 
 
 def kept(plan: Reassignment, factor: int | None = None) -> None:
-    """What holds of every plan: each partition as often as it is to be, where it may be, and nothing else changed."""
+    """Properties of every plan: each partition has its replicas, in allowed places, and nothing else has changed."""
     staying = {broker.id for broker in plan.after.brokers}
     moved = {(move.topic, move.partition): move for move in plan.moves}
     for topic, partitions in plan.after.topics.items():
@@ -111,7 +111,7 @@ def test_brokers_come_and_go(
         assert max(loads) - min(loads) <= 1
     if not racks or factor == left:
         assert max(leaders) - min(leaders) <= 1
-    # Done once, there is nothing left to do.
+    # Once it is done, there is nothing left to do.
     again = reassign(plan.after)
     assert again.moves == ()
 

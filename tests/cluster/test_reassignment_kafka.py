@@ -1,4 +1,4 @@
-"""Plans beside those of `kafka-reassign-partitions.sh --generate`: what moves, and how even brokers get."""
+"""Plans next to those of `kafka-reassign-partitions.sh --generate`: what moves, and how even brokers get."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAST = (3, 90, 100)
 
 
 class Figures(NamedTuple):
-    """What a plan moves, and what brokers have after it."""
+    """The moves of a plan, and the brokers' loads after it."""
 
     moved: int
     replicas: tuple[int, int]
@@ -62,7 +62,7 @@ def figures(cluster: Cluster, plan: Mapping[str, Sequence[Sequence[int]]], broke
 
 
 def generated(racks: int, before: int, after: int) -> dict[str, Any]:
-    """Kafka's own plan, rebuilt from its draws; the digest says that it is the one."""
+    """Kafka's own plan, rebuilt from its draws; the digest proves that it is the same."""
     lines = [json.loads(line) for line in GOLDEN.read_text(encoding="ascii").splitlines()[1:]]
     name = named(racks, before, after)
     told = next(line["answer"] for line in lines if line["question"]["cluster"] == name)

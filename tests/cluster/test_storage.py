@@ -1,4 +1,4 @@
-"""Names of topics, of their folders and of the files in them, as Kafka's own classes have them; what is refused."""
+"""Names of topics, of their folders and of the files in them, compared with Kafka's own classes; and each refusal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASES = 1000
 
 
 def answer_names(question: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """What we say to a question about a name."""
+    """Our answer to a question about a name."""
     if "directory" in question:
         try:
             found = storage.read_directory(question["directory"])
@@ -49,7 +49,7 @@ def answer_names(question: dict[str, Any], said: dict[str, Any]) -> dict[str, An
 
 
 def answer_file(name: str, said: dict[str, Any]) -> dict[str, Any]:
-    """Its offset. Kafka looks at what is before the first point alone; who lists a folder must know what a file is."""
+    """Its offset. Kafka reads only the part before the first point; a tool that lists a folder must know each file."""
     try:
         return {"offset": storage.read_segment_file(name).base_offset}
     except pw.PartwrightError:
@@ -59,17 +59,17 @@ def answer_file(name: str, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer_folders(topic: str, partition: int, said: dict[str, Any]) -> dict[str, Any]:
-    """A folder's name, and those that Kafka gave it, read back."""
+    """A folder's name, and names that Kafka gave a folder, read back."""
     try:
         directory = storage.log_directory(topic, partition)
     except pw.PartwrightError:
-        # ".", ".." or such a name: the class does not look.
+        # Such as "." or "..": the class does not check that.
         assert topic in {".", ".."}, topic
         directory = f"{topic}-{partition}"
     for state in ("delete", "stray", "future"):
         found = storage.read_directory(said["deleted" if state == "delete" else state])
         assert (found.partition, found.state, found.id) == (partition, state, "ID")
-        # Kafka cuts a long name where the folder's would have more than 255 letters, but not of one that moves.
+        # Kafka cuts a long name if the folder's would exceed 255 characters, but not for a folder that moves.
         longest = 255 - len(f"-{partition}.{'0' * 32}-{state}")
         assert found.topic == (topic if state == "future" else topic[:longest])
     return {**said, "directory": directory}
@@ -107,7 +107,7 @@ def test_a_segments_names_are_read_back_and_sort_as_numbers(offset: int) -> None
 
 def test_the_documents_example() -> None:
     assert storage.log_directories("firstTopic", 3) == ["firstTopic-0", "firstTopic-1", "firstTopic-2"]
-    # The underscore that one of the documents writes is no folder of Kafka's.
+    # Kafka has no folder with the underscore that one of the documents writes.
     with pytest.raises(pw.PartwrightError, match="'firstTopic_0' is not a partition's folder"):
         storage.read_directory("firstTopic_0")
 
@@ -182,7 +182,7 @@ def test_what_is_wrong_is_one_sentence(call: Callable[[], object], sentence: str
 def test_random_names_are_those_of_kafka(
     reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]
 ) -> None:
-    """The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more questions."""
+    """A failure prints the seed: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more questions."""
     asking = reference("placements")
     count = cases(CASES)
     questions = list(asking.program("names").questions(seed, count))

@@ -1,4 +1,4 @@
-"""docs/clients.md and README show what the commands print and what the table of clients holds."""
+"""docs/clients.md and README show the commands' real output and the real table of clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCUMENTS = [PAGE, ROOT / "README.md"]
 
 
 def sessions(document: Path) -> Iterator[tuple[str, str]]:
-    """Each `$ partwright which ...` of a document and what is printed below it."""
+    """Each `$ partwright which ...` of a document, with the lines printed below it."""
     for block in re.findall(r"```console\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL):
         yield from re.findall(r"^\$ (partwright which .*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""docs/connect.md: each file there is read as it is meant, and the library takes it."""
+"""docs/connect.md: each file there is read with its intended meaning, and the library accepts it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PAGE = (Path(__file__).parents[2] / "docs" / "connect.md").read_text(encoding="utf-8")
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 FILE = re.compile(r"```properties\n(.*?)```", re.DOTALL)
-# By the heading that a file is under, how its Kafka is reached: one for each file.
+# By the heading above a file: how its Kafka is reached; one for each file.
 MEANT = [
     ("Confluent Cloud", "SASL_SSL", "PLAIN"),
     ("Amazon MSK with SCRAM", "SASL_SSL", "SCRAM-SHA-512"),
@@ -65,5 +65,5 @@ def test_each_file_is_read_as_it_is_meant(
     assert (config.security_protocol, config.mechanism, config.notes) == (protocol, mechanism, ())
     with AdminClient({**config.librdkafka(), "log_level": 0}):
         pass
-    # What Java is told means the same.
+    # Java's settings mean the same.
     assert KafkaConfig.read(config.java()).librdkafka().keys() == config.librdkafka().keys()

@@ -1,4 +1,4 @@
-"""The programs of examples/ run as they stand, in a folder of their own, and end well."""
+"""The programs of examples/ run unchanged, in a folder of their own, and succeed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# What each program prints, among other lines.
+# A line that each program prints, among others.
 FAST = {
     "rolling_restart.py": r"^cooperative-sticky +static +0 ",
     "resize.py": r"^12 -> 24: 4,895 of 10,000 records",
@@ -27,7 +27,7 @@ SLOW = {
 
 
 def run(folder: Path, *words: str) -> str:
-    """What a program prints, that is started in a copy of the folder of the examples."""
+    """The output of a program, run in a copy of the folder of the examples."""
     shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(
         [sys.executable, *words],
@@ -43,7 +43,7 @@ def run(folder: Path, *words: str) -> str:
 
 def test_every_program_is_run_and_listed() -> None:
     programs = {path.name for path in EXAMPLES.glob("*.py")}
-    # The one is run by pytest, and the other is imported.
+    # pytest runs one of them, and the other is imported.
     assert programs == {*FAST, *SLOW, "test_pipeline.py", "by_tenant.py"}
     listed = re.findall(
         r"^\| \[`([^`]+)`\]", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.MULTILINE
@@ -57,7 +57,7 @@ def test_a_program_runs(program: str, tmp_path: Path) -> None:
 
 
 def test_the_check_of_a_pipeline_runs(tmp_path: Path) -> None:
-    # As an installed wheel has the plug-in.
+    # As an installed wheel brings the plug-in.
     assert "2 passed" in run(
         tmp_path, "-m", "pytest", "-q", "-p", "partwright.pytest_plugin", "test_pipeline.py"
     )

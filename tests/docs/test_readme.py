@@ -1,4 +1,4 @@
-"""What README shows is what happens: the demo's last lines, Spark's columns, the table of speeds, extras and links."""
+"""README shows real results: the demo's last lines, Spark's columns, the table of speeds, extras and links."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 REPOSITORY = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"][
     "repository"
 ]
-# A file on GitHub, and the same as it is: an image must not be a page around it.
+# A file on GitHub, as a page and as it is: an image's address must not be a page around it.
 PAGES = (f"{REPOSITORY}/blob/main/", f"{REPOSITORY.replace('//github.', '//raw.githubusercontent.')}/main/")
-# A run's figures, as compare.py has written them, in the words that it writes into README.
+# A run's figures that compare.py has written, in the words that it writes into README.
 HEADLINE = """
 import json, sys
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_the_demo_prints_what_readme_shows(tmp_path: Path) -> None:
     )
     printed = done.stdout.splitlines()
     assert len(printed) > 30
-    # The verdict, which begins the report, has a mark, too.
+    # The verdict, which begins the report, has a mark too.
     assert [line for line in printed if line.startswith("✓")][1:] == shown()
 
 

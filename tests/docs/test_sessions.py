@@ -1,4 +1,4 @@
-"""The console sessions of docs/ run, one after the other, and print what their document says they print."""
+"""The console sessions of docs/ run, one after the other, and must print what their document shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 DOCS = Path(__file__).parents[2] / "docs"
-# A command, and the document that is about it.
+# A command, and the document about it.
 DOCUMENTS = {
     "advise": "how-many-partitions.md",
     "assign": "assign.md",
@@ -36,14 +36,14 @@ DOCUMENTS = {
     "rollout": "rollouts.md",
     "reassign": "reassign.md",
 }
-# How a Kafka is reached, and how much of a topic is read: the same everywhere, and said once.
+# Options for reaching a Kafka and for reading a part of a topic are the same everywhere, and documented once.
 REACHING = {"--command-config", "--since", "--until", "--last", "--only-partitions"}
-# docs/test_clients.py has the one, and the broker's own tests the other.
+# docs/test_clients.py has one of them, and the broker's own tests the other.
 ELSEWHERE = {"broker.md", "clients.md"}
 TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r" +ms *$|in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
-# A slow machine's milliseconds make the last column wider, and the rule below its name; no other table's.
+# A slow machine's milliseconds widen the last column, and the rule below its name; this happens in no other table.
 TIMED_RULE = re.compile(r"(?<= ms)( *\n *)─+ *$", re.MULTILINE)
 MODULES = {"pytest": "-m pytest", "python": ""}
 TOPIC = "127.0.0.1:9092"
@@ -51,7 +51,7 @@ BROKER = "partwright broker start --port 9092"
 PAGES = {
     page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))
 }
-# They start a Kafka of their own; the others' topic is the tutorial's.
+# Pages that start a Kafka of their own; the others use the tutorial's topic.
 WITH_A_BROKER = [page for page, text in PAGES.items() if BROKER in text and page not in ELSEWHERE]
 DOCUMENTS_WITH_SESSIONS = [
     page for page, text in PAGES.items() if "```console" in text and page not in {*ELSEWHERE, *WITH_A_BROKER}
@@ -59,7 +59,7 @@ DOCUMENTS_WITH_SESSIONS = [
 
 
 def examples(document: str) -> list[tuple[str, str]]:
-    """Each command with what it prints."""
+    """Each command with its output."""
     found = []
     for session in SESSION.findall(PAGES[document]):
         for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
@@ -69,14 +69,14 @@ def examples(document: str) -> list[tuple[str, str]]:
 
 
 def steady(text: str) -> list[str]:
-    """Without what differs from run to run, and without the blanks with which tables are filled."""
+    """Without the parts that differ from run to run, and without the blanks that fill tables."""
     return [TIMES.sub("#", line).rstrip() for line in TIMED_RULE.sub(r"\1─", text).strip().splitlines()]
 
 
 @pytest.fixture(scope="session")
 def warm() -> Iterator[str]:
-    """The text of a program that does what the command does, and spends no time on imports."""
-    # A socket's path has room for some hundred letters.
+    """The text of a program that does the same as the command, without the time for imports."""
+    # A socket's path may have about a hundred characters.
     with tempfile.TemporaryDirectory(prefix="warm") as folder:
         address = f"{folder}/s"
         with subprocess.Popen(
@@ -95,7 +95,7 @@ def warm() -> Iterator[str]:
 
 @pytest.fixture
 def shell(tmp_path: Path, warm: str) -> Callable[[str], str]:
-    """Runs a line in a shell that knows the command, in a folder with the document's file."""
+    """Runs a line in a shell that knows the command, in a folder with the document's files."""
     (tmp_path / "bin").mkdir()
     programs = {
         name: f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n' for name, module in MODULES.items()
@@ -109,7 +109,7 @@ def shell(tmp_path: Path, warm: str) -> Callable[[str], str]:
         "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "LC_ALL": "C.UTF-8",
         "PARTWRIGHT_STATE": str(tmp_path / "state"),
-        # As an installed wheel has it.
+        # As an installed wheel brings it.
         "PYTEST_ADDOPTS": "-p partwright.pytest_plugin",
     }
 
@@ -128,7 +128,7 @@ def shell(tmp_path: Path, warm: str) -> Callable[[str], str]:
 
 
 def test_each_document_with_sessions_is_executed() -> None:
-    # Its sessions would need the clusters of others.
+    # Its sessions would need other people's clusters.
     assert set(DOCUMENTS.values()) - {"connect.md"} <= set(DOCUMENTS_WITH_SESSIONS)
     assert {"tutorial.md", "how-to/spark-without-a-jar.md"} == set(WITH_A_BROKER)
     assert sum(page.startswith("how-to/") for page in [*DOCUMENTS_WITH_SESSIONS, *WITH_A_BROKER]) == 11
@@ -149,13 +149,13 @@ def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], 
 
 
 def save(document: str, folder: Path, port: str = "9092") -> None:
-    """Write the files that a page has its reader save."""
+    """Write the files that a page tells its reader to save."""
     for name, text in TITLED.findall(PAGES[document]):
         (folder / name).write_text(text.replace("9092", port), encoding="utf-8")
 
 
 def play(told: list[tuple[str, str]], shell: Callable[[str], str], folder: Path) -> None:
-    """Run commands that must print what they are told to; a file that is shown, and is not there, is written."""
+    """Run commands, whose output must equal the text; a file that is shown but does not exist is written."""
     for command, printed in told:
         if command.startswith("cat "):
             file = folder / command.removeprefix("cat ")

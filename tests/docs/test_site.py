@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
-        # Nothing is fetched where nothing can be.
+        # Nothing is fetched, because nothing can be.
         env={
             **os.environ,
             "NO_MKDOCS_2_WARNING": "1",
@@ -63,7 +63,7 @@ def test_no_page_fetches_anything(site: Path) -> None:
 
 
 def test_the_pages_are_what_they_were_written_as(site: Path) -> None:
-    """Markdown that was not understood stands in the page as it is: fences, tables, lists, links, quoted sessions."""
+    """Markdown that was not understood appears unchanged on the page: fences, tables, lists, links, quoted sessions."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
         prose = re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL)
@@ -83,7 +83,7 @@ def test_the_reference_has_each_public_name(site: Path) -> None:
         assert public
         for name in public:
             full = f"partwright{module}.{name}"
-            # A function that its module is named after stands under the module's path.
+            # A function whose module has its name appears under the module's path.
             elsewhere = not module or module == ".migration"
             assert {full, f"{full}.{name}"} & shown or (elsewhere and name in names), full
 

@@ -1,8 +1,8 @@
-"""Commands without the half second that a new process spends on imports: one process has them, and forks for each.
+"""Runs commands without a new process's half second of imports: one process has them, and forks for each command.
 
     python warm.py ADDRESS
 
-Beside it lies the program that a shell finds as `partwright`: it hands over its files, folder, environment and words.
+Next to it is the program that a shell finds as `partwright`: it passes on its files, folder, environment and arguments.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ with socket.socket(socket.AF_UNIX) as server:
 
 
 def serve(address: str) -> None:
-    """Answer until whoever started this process ends it."""
+    """Answers until the process that started this one ends it."""
     import pyarrow.compute
     import pyarrow.parquet
 
     from partwright.cli import commands
 
-    # The first array that is made of a list looks for pandas, and imports it.
+    # The first array made from a list looks for pandas, and imports it.
     pyarrow.array([0])
     for module in pkgutil.iter_modules(commands.__path__, f"{commands.__name__}."):
         importlib.import_module(module.name)
     with socket.socket(socket.AF_UNIX) as server:
-        # Its name is there once it answers.
+        # The socket's name appears once it answers.
         server.bind(f"{address}.new")
         server.listen()
         os.rename(f"{address}.new", address)  # noqa: PTH104 - a socket's address is text
@@ -58,7 +58,7 @@ def _run(client: socket.socket) -> None:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    # What this process had is made for what its own files are: these may be pipes.
+    # This process's own streams were buffered for its own files; the caller's may be pipes.
     sys.stdin, sys.stdout, sys.stderr = (open(number, mode) for number, mode in enumerate("rww"))  # noqa: PTH123, SIM115
     os.chdir(folder)
     os.environ.clear()

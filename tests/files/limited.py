@@ -1,7 +1,7 @@
-"""Runs commands, each in a process of its own, and says what each took: a program for `test_hostile_files.py`.
+"""Runs commands, each in its own process, and prints the cost of each: a program for `test_hostile_files.py`.
 
-A command's words are a line of JSON in; its exit code, stderr, peak memory in MiB and processor time in seconds are a
-line out. All are forked from one process that has imported everything, so that a command takes its own time alone.
+A line of JSON in has a command's arguments; a line out has its exit code, stderr, peak memory in MiB and processor
+time in seconds. All are forked from one process that has imported everything, so a command's cost is only its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pkgutil import walk_packages
 
 from partwright import cli
 
-# What commands import on demand, and pyarrow with it.
+# The modules that commands import on demand, and pyarrow with them.
 _PACKAGES = ("assignors", "batching", "group", "producer", "cli")
 _ADDRESSES = 4 << 30
 _SECONDS = 60
@@ -27,7 +27,7 @@ def _command(words: list[str], stderr: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor, target in ((nowhere, 0), (nowhere, 1), (stderr, 2)):
         os.dup2(descriptor, target)
-    # Those of before are pipes to Python, which these are not.
+    # Python took the earlier streams for pipes, which these are not.
     sys.stdout, sys.stderr = (os.fdopen(descriptor, "w", encoding="utf-8") for descriptor in (1, 2))
     code = 70
     try:

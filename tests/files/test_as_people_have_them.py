@@ -50,7 +50,7 @@ def test_a_compressed_file_is_read_and_written(
     Path("plain.csv").write_bytes(plain)
     assert Path(f"y.csv{suffix}").read_bytes()[:2] == pack(b"")[:2]
     assert keys_of(f"y.csv{suffix}", key="partition") == keys_of("plain.csv", key="partition")
-    # Whatever its name says, what it is counts.
+    # The file's content decides, whatever its name says.
     Path("named.csv").write_bytes(pack(CSV))
     assert keys_of("named.csv") == KEYS
 
@@ -112,7 +112,7 @@ def test_folders_patterns_and_several_files(command: Callable[..., tuple[int, by
     assert keys_of("out") == every
     assert keys_of("out/day=*/*/*.parquet") == every
     assert keys_of("out/day=2", "out/day=1") == every[2:] + every[:2]
-    # What the folders' names say is a column.
+    # The folders' names become a column.
     code, out, _ = command("check", "out", "--key", "k", "--partition", "partition", "-n", 2, "--json")
     found = json.loads(out)
     wanted = [pw.partition_for_key(key, 2) for key in every]
@@ -173,7 +173,7 @@ def test_nested_keys_of_json() -> None:
         "".join(json.dumps({"user": each}) + "\n" for each in NESTED), encoding="utf-8"
     )
     assert keys_of("x.jsonl", key="user.id") == FLAT
-    # A member of just that name wins, in the objects that have it.
+    # In objects that have it, a member with exactly that name wins.
     Path("y.jsonl").write_text(
         '{"user.id": "x", "user": {"id": "y"}}\n{"user": {"id": "z"}}\n', encoding="utf-8"
     )

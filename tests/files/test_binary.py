@@ -1,4 +1,4 @@
-"""Parquet and Arrow: one column more, and all else as other readers had it before."""
+"""Parquet and Arrow: one more column, and everything else as other readers saw it before."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def test_a_parquet_file_has_one_column_more(options: dict[str, Any], command: Co
     assert after.read().drop_columns(["partition"]).equals(before.read(), check_metadata=True)
     assert after.read()["partition"].to_pylist() == expected(TABLE)
     assert after.schema_arrow.field("partition") == pa.field("partition", pa.int32())
-    # Another reader, which is no relation.
+    # Another reader, unrelated to pyarrow.
     other = pl.read_parquet("y.parquet", columns=["id", "k", "partition"])
     assert other["partition"].to_list() == expected(TABLE)
     assert other["id"].to_list() == list(range(ROWS))
-    # No byte of the old columns has moved, and what the footer says of them is what it said.
+    # No byte of the old columns has moved, and the footer describes them as before.
     old, new = before.metadata, after.metadata
     assert Path("y.parquet").read_bytes().startswith(data[: -8 - old.serialized_size])
     assert (new.num_rows, new.num_row_groups, new.created_by) == (
@@ -92,7 +92,7 @@ def test_a_parquet_file_has_one_column_more(options: dict[str, Any], command: Co
 
 @pytest.mark.parametrize("values", [10, 60_000])
 def test_a_dictionary_of_keys_is_read_as_one_where_it_is_one(values: int, command: Command) -> None:
-    """Beyond a megabyte of dictionary, its writer goes on with the values themselves."""
+    """After a megabyte of dictionary, its writer continues with the values themselves."""
     keys = [None if row % 11 == 0 else f"a rather long key {row % values:08}" for row in range(90_000)]
     pq.write_table(pa.table({"k": keys}), "x.parquet")
     with open_records("x.parquet") as records:
@@ -128,14 +128,14 @@ NEW = {
 
 @pytest.mark.parametrize("name", NEW)
 def test_a_schema_in_the_footer_has_the_new_column_too(name: str, command: Command) -> None:
-    """Spark sees no other columns than its schema has, and parquet-avro reads no file that has others."""
+    """Spark sees only the columns of its schema, and parquet-avro refuses a file that has others."""
     fields = [{"name": "ключ", "type": "string", "nullable": True}]
     schema = {"type": "struct", "fields": fields}
     table = pa.table({"ключ": ["a", "b"]}).replace_schema_metadata({name: json.dumps(schema), "x": "y"})
     pq.write_table(table, "x.parquet")
     words = ["--key", "ключ", "-n", 12, "--column", "p_1", "--force", "--out", "y.parquet"]
     assert command("place", "x.parquet", *words)[0] == 0
-    # In the footer, and in the schema of Arrow that has it as well.
+    # In the footer, and in the schema of Arrow that also has it.
     for known in (pq.read_metadata("y.parquet").metadata, pq.read_schema("y.parquet").metadata):
         assert json.loads(known[name.encode()]) == {"type": "struct", "fields": [*fields, NEW[name]]}
         assert known[b"x"] == b"y"
@@ -177,7 +177,7 @@ def test_polars_parquet_files_are_extended(command: Command) -> None:
 
 @pytest.mark.parametrize("codec", ["uncompressed", "lz4", "zstd"])
 def test_polars_arrow_files_are_extended(codec: Any, command: Command) -> None:
-    """What is before a file's first batch is framed otherwise than pyarrow frames it."""
+    """The part before a file's first batch is framed in another way than pyarrow frames it."""
     frame = pl.from_arrow(TABLE.select(["id", "k"]))
     assert isinstance(frame, pl.DataFrame)
     frame.write_ipc("x.arrow", compression=codec)
@@ -192,7 +192,7 @@ def test_polars_arrow_files_are_extended(codec: Any, command: Command) -> None:
 
 
 def test_what_is_damaged_within_is_one_sentence(command: Command) -> None:
-    """Not each damage can be seen; one that is seen is never a traceback."""
+    """Not all damage can be seen; damage that is seen is never a traceback."""
     with pa.ipc.new_stream("x.arrow", DICTIONARIES.schema) as writer:
         writer.write_table(DICTIONARIES, max_chunksize=300)
     whole = Path("x.arrow").read_bytes()
@@ -341,7 +341,7 @@ def test_what_is_something_else_is_one_sentence(name: str, command: Command) -> 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
 def test_a_pipe_is_no_file_of_a_binary_format(name: str, command: Command) -> None:
     os.mkfifo(name)
-    # Opened at both ends, it holds nobody up.
+    # Opened at both ends, it blocks nobody.
     pipe = os.open(name, os.O_RDWR)
     os.write(pipe, b"PAR1ARROW1")
     code, _, err = command("place", name, "--key", "k", "-n", 12, "--force", "--out", "y" + name[1:])

@@ -1,4 +1,4 @@
-"""csv and tsv: fields are text as written, and every byte that was there is still there."""
+"""csv and tsv: fields are text as written, and every byte of the file is kept."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def keys(data: bytes, key: str = "k") -> list[str | None]:
         (b"\xef\xbb\xbfk,v\na,1\n", b"\xef\xbb\xbfk,v,partition\na,1,4\n"),
         # The empty field is null, the empty string is a key, and words are words.
         (b'k,v\n,1\n"",2\nNA,3\n', b'k,v,partition\n,1,\n"",2,9\nNA,3,%d\n' % pw.partition_for_key("NA", 12)),
-        # Quotes that nothing asks for stay, as do those in the midst of a field, which open nothing.
+        # Quotes that nobody needs stay, and so do those in the middle of a field, which open nothing.
         (b'"k",v\n"a","1"\nb,5" d\nc,7" d\n', b'"k",v,partition\n"a","1",4\nb,5" d,8\nc,7" d,10\n'),
         (
             b'k,v\n"a""b",1\n"a"b,2\n',
             b'k,v,partition\n"a""b",1,%d\n"a"b,2,%d\n'
             % (pw.partition_for_key('a"b', 12), pw.partition_for_key("ab", 12)),
         ),
-        # At the end of a file that ends no line, the empty field is null too.
+        # At the end of a file without a last line end, the empty field is null too.
         (b'v,k\n"7",', b'v,k,partition\n"7",,'),
         (b'v,k\n"7",""', b'v,k,partition\n"7","",9'),
         (b'v,w,k\n"",a,', b'v,w,k,partition\n"",a,,'),
         (b'v,k\n"7",\r', b'v,k,partition\n"7",,\r'),
         (b'k\n"a"\n\r', b'k,partition\n"a",4\n,\r'),
-        # Values of several lines, with delimiters, blank lines and line ends of both kinds in them.
+        # Values of several lines, with delimiters, blank lines and both kinds of line ends.
         (b'k,v\na,"1\n2"\nb,"\r\n\r\n,"\n', b'k,v,partition\na,"1\n2",4\nb,"\r\n\r\n,",8\n'),
         (b'k,v\n"a","\r"\na,"\r\n\r""\r"\n', b'k,v,partition\n"a","\r",4\na,"\r\n\r""\r",4\n'),
         (b'"k\n",k\n1,a\n', b'"k\n",k,partition\n1,a,4\n'),
@@ -93,7 +93,7 @@ FIELD = st.one_of(st.none(), TEXT, st.text('",\n\r\ta ', max_size=6))
 
 
 def written(field: str | None, *, quoted: bool) -> str:
-    """A field by the rules: null is nothing, an empty text is in quotes."""
+    """A field by the rules: null is nothing, and an empty text is in quotes."""
     if field is None:
         return ""
     if quoted or field == "" or any(each in field for each in '",\r\n'):
@@ -114,7 +114,7 @@ def written(field: str | None, *, quoted: bool) -> str:
 def test_any_text_survives(
     rows: list[tuple[str | None, ...]], end: str, quoted: bool, ended: bool, block: int
 ) -> None:
-    """Read with the csv module: the same fields as before, and the partitions of the keys."""
+    """Read with the csv module: the same fields as before, and the keys' partitions."""
     width = len(rows[0]) if rows else 2
     header = ["k", "v", "w"][:width]
     lines_ = [",".join(written(field, quoted=quoted) for field in row) for row in rows]
@@ -132,7 +132,7 @@ def test_any_text_survives(
     expected = pw.partition_for_key(pa.array([row[0] for row in rows], pa.string()), 12).to_pylist()
     assert [row[-1] for row in after] == ["partition", *["" if one is None else str(one) for one in expected]]
     assert [row[:-1] for row in after] == [row or [""] for row in before]
-    # The same bytes, less what was added.
+    # The same bytes, without the added ones.
     assert len(out) == len(data) + len(",partition") + sum(len(row[-1]) + 1 for row in after[1:])
 
 
@@ -214,10 +214,10 @@ def test_numbers_are_text_unless_a_key_type_says_otherwise(command: Command) -> 
     [
         ("java:int", ["1", "-2147483648"], [1, -(2**31)]),
         ("java:double", ["1.5", "-0", "NaN"], [1.5, -0.0, float("nan")]),
-        # As Java's toString writes them; 1e39 is more than a float can be, and Java rounds it so.
+        # As Java's toString writes them; 1e39 is too large for a float, and Java rounds it to infinity.
         ("java:float", ["Infinity", "-Infinity", "1.0E10", "1e39"], [inf, -inf, 1e10, inf]),
         ("java:double", ["Infinity", "-inf", "+.5", "5.", "1e400"], [inf, -inf, 0.5, 5.0, inf]),
-        # Rounded once: by way of a double it would be 0x1.000004p+0, as java.lang.Float says too.
+        # Rounded once: through a double it would be 0x1.000004p+0, by java.lang.Float as well.
         ("java:float", ["1.00000017881393432617187499"], [float.fromhex("0x1.000002p+0")]),
         ("java:boolean", ["true", "false"], [True, False]),
     ],

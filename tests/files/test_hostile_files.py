@@ -1,4 +1,4 @@
-"""Files that mean harm: none names code that is run, and none takes much more memory or time than it has to say."""
+"""Malicious files: none names code that runs, and none takes much more memory or time than its content needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_FILE = {"advise", "broker", "coordinator", "doctor", "migrate", "which"}
 IN_SPARK = {"run"}
 """Spark reads the source in the JVM; no Python of ours reads a byte of it."""
 
-# Code that a file may name.
+# Code that a file might name.
 
 PATHS = ("evilmod.X", "evilmod:X")
 GROUP = {
@@ -147,7 +147,7 @@ def commands() -> set[str]:
 
 
 def variants(value: Any) -> Iterator[Any]:
-    """The same with a path in the place of each of its values, one after the other."""
+    """The same with a path instead of each of its values, one after the other."""
     yield PATHS[0]
     yield [PATHS[1]]
     for place, inside in value.items() if isinstance(value, dict) else ():
@@ -157,11 +157,11 @@ def variants(value: Any) -> Iterator[Any]:
 
 
 def tables(folder: Path) -> Iterator[Path]:
-    """A table with a path wherever there is text, and with what Python may unpickle, in each format."""
+    """A table with a path instead of every text, and with data that Python could unpickle, in each format."""
     rows = [{"t": 1, "s": 3, "p": 0, "k": path} for path in PATHS]
     (folder / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     (folder / "a.csv").write_text("t,s,p,k\n1,3,0,evilmod.X\n1,3,1,evilmod:X\n", encoding="utf-8")
-    # What PyArrow's own types of Python objects once were, in the field and in the table.
+    # PyArrow's former types for Python objects, in the field and in the table.
     evil = {
         "ARROW:extension:name": "arrow.py_extension_type",
         "ARROW:extension:metadata": b"cevilmod\nX\n.",
@@ -177,7 +177,7 @@ def tables(folder: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that modules are imported from, with one that no file may name; commands run in it."""
+    """A folder from which modules are imported, with one that no file may name; commands run in it."""
     (tmp_path / "evilmod.py").write_text("class X:\n    name = 'range'\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -257,7 +257,7 @@ def merges(levels: int) -> str:
 
 
 def laughs(level: int) -> str:
-    """YAML of a list that has nine times the one before, which has nine times the one before that."""
+    """YAML with a list that repeats the previous one nine times, which repeats the one before it nine times."""
     if level == 0:
         return "&a0 [x, x]"
     return f"&a{level} [{', '.join([laughs(level - 1), *[f'*a{level - 1}'] * 8])}]"
@@ -286,7 +286,7 @@ def simulated(**other: Any) -> dict[str, Any]:
 
 ROWS = '{"t": 1, "s": 3, "p": 0, "k": "a", "o": 5}\n'
 FAR = f'{{"t": {LONG}, "s": {INT}, "p": {INT}, "k": "a", "o": {LONG}}}\n'
-# A file's suffix and what it has, and the words of the command; FILE is its name.
+# A file's suffix and content, and the command's arguments; FILE is its name.
 HOSTILE: list[tuple[str, str, Any]] = [
     ("batch FILE", ".json", simulated(partitions=[{"id": INT, "leader": 0}])),
     ("batch FILE", ".json", simulated(partitions=[{"id": INT}], records=[[0, None, INT, 9]] * 3)),
@@ -362,7 +362,7 @@ HOSTILE: list[tuple[str, str, Any]] = [
 
 @pytest.fixture(scope="module")
 def limited() -> Iterator[Callable[[list[str]], dict[str, Any]]]:
-    """Runs a command and says what it took; see `limited.py`."""
+    """Runs a command and returns its cost; see `limited.py`."""
     words = [sys.executable, str(Path(__file__).with_name("limited.py"))]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         asked, answers = running.stdin, running.stdout

@@ -1,4 +1,4 @@
-"""JSON lines: each object's text stays as written, and a member is put at its end."""
+"""JSON lines: each object's text stays as written, and one member is added at its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def placed(
     size: int | None = -1,
     seen: Callable[[], object] = lambda: None,
 ) -> bytes:
-    """The file with the partitions of 12; `seen` is called as each block's are computed."""
+    """The file with the partitions of 12; `seen` is called while each block's partitions are computed."""
     out = io.BytesIO() if sink is None else sink
 
     def computed(keys: pa.Array) -> pa.Array:
@@ -61,7 +61,7 @@ A = b'{"k":"a","partition":4}'
             A + b'\n{"k":null,"partition":null}\n{"j":1,"partition":null}\n',
         ),
         (b'{"k":"a"}\n{}\n{ }\n', A + b'\n{"partition":null}\n{ "partition":null}\n'),
-        # Numbers that no float holds, escapes, order, nested members of the key's name.
+        # Numbers that no float can hold, escapes, order, nested members with the key's name.
         (
             b'{"z":123456789012345678901234567890,"k":"a","y":1.10,"x":1e999}\n',
             b'{"z":123456789012345678901234567890,"k":"a","y":1.10,"x":1e999,"partition":4}\n',
@@ -71,7 +71,7 @@ A = b'{"k":"a","partition":4}'
             b'{"o":{"k":"z","partition":9,"l":[{"k":1}]},"\\u006b":"\\u0061","partition":4}\n',
         ),
         (b'{"k":"a","s":"\\"partition\\":}{"}\n', b'{"k":"a","s":"\\"partition\\":}{","partition":4}\n'),
-        # Two of a member that is not asked for are no concern of ours.
+        # If a member that we do not need is there twice, that does not matter.
         (b'{"k":"a","z":1,"z":2}\n', b'{"k":"a","z":1,"z":2,"partition":4}\n'),
     ],
 )
@@ -93,7 +93,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 OBJECTS = st.dictionaries(st.text("kjé\\/", max_size=2).filter(lambda name: name != "k"), VALUES, max_size=3)
 
 
-# An object may lack the key, and in some files all do.
+# An object may lack the key, and in some files all objects do.
 ABSENT = object()
 
 
@@ -136,14 +136,14 @@ def test_any_object_survives(
 
 @pytest.mark.parametrize("in_memory", [100, 8 << 20])
 def test_rows_wait_for_the_first_that_has_the_key(in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On disk as in memory; what comes after it waits no more."""
+    """On disk as in memory; later rows no longer wait."""
     monkeypatch.setattr(lines, "_BLOCK", 100)
     monkeypatch.setattr(held_back, "_IN_MEMORY", in_memory)
     without, with_key = b'{"j":1}\n' * 1000, b'{"k":"a"}\n' * 1000
     wanted = b'{"j":1,"partition":null}\n' * 1000 + (A + b"\n") * 1000
     sink, written = io.BytesIO(), []
     assert placed(without + with_key, sink=sink, seen=lambda: written.append(sink.tell())) == wanted
-    # Blocks have about 12 rows; what was written before each.
+    # Blocks have about 12 rows; the output before each.
     assert written[:75] == [0] * 75
     assert written[-50:] == sorted(set(written[-50:]))
 
@@ -156,9 +156,9 @@ def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(PartwrightError, match=r"^no object in the first 1 MiB of 'x.jsonl' has a member 'k'"):
         placed(data + b'{"k":"a"}\n', sink=sink, size=None)
     assert sink.getvalue() == b""
-    # A file's own size is its bound.
+    # A file's own size is its limit.
     assert placed(data + b'{"k":"a"}\n').endswith(A + b"\n")
-    # What waits no more is not counted.
+    # Rows that no longer wait are not counted.
     assert placed(b'{"k":"a"}\n' + data, size=None).startswith(A + b"\n")
 
 
@@ -186,7 +186,7 @@ def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
         (b'{"k":"\xff"}\n', "line 1 of 'x.jsonl' has the byte 0xff, which is not UTF-8"),
         (b'{"k":' + b"[" * 100_000 + b"}\n", "line 1 of 'x.jsonl' is no JSON object"),
         (b"\n", "there is no member 'k' in 'x.jsonl'"),
-        # Where the name is no member's.
+        # Places where the text is not a member's name.
         (b'{"a":"k"}\n{"a":{"k":"b"}}\n', "there is no member 'k' in 'x.jsonl'"),
         (
             b'{"k":"a","z":' + b"9" * 5000 + b'}\n{"k":' + b"9" * 5000 + b"}\n",
@@ -218,7 +218,7 @@ def test_what_is_no_json_lines_is_one_sentence(data: bytes, sentence: str, refus
 def test_a_key_that_no_object_has_gives_no_half_answer(
     words: str, refusal: Refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of many blocks, which are read one after another; the last tells."""
+    """Many blocks, read one after another; the last one decides."""
     monkeypatch.setattr(lines, "_BLOCK", 1000)
     monkeypatch.setattr(held_back, "_IN_MEMORY", 1000)
     Path("x.jsonl").write_text('{"user":"a","n":1}\n' * 5000, encoding="utf-8")
@@ -248,7 +248,7 @@ def test_a_pipe_gets_nothing_either(process: Callable[..., Any]) -> None:
 def test_numbers_are_keys_under_a_key_type(
     key_type: str, values: list[Any], twice: bool, command: Command
 ) -> None:
-    """By pyarrow, and one by one where a member twice in some object makes that necessary."""
+    """By pyarrow, and one by one if some object has a member twice."""
     objects = [json.dumps({"k": value}) for value in values] + (['{"k":null,"\\u0061":1}'] if twice else [])
     Path("x.jsonl").write_text("\n".join(objects), encoding="utf-8")
     code, out, _ = command("place", "x.jsonl", "--key", "k", "-n", 97, "--key-type", key_type)
@@ -290,7 +290,7 @@ def test_a_value_that_does_not_fit_is_named_with_its_line(
 
 @pytest.mark.parametrize("others", ["", ',"\\u0061":1,"partition ":2'])
 def test_a_number_is_rounded_once(others: str, command: Command) -> None:
-    """By pyarrow, and one by one: by way of a double it would be another float."""
+    """By pyarrow, and one by one: through a double it would be another float."""
     Path("x.jsonl").write_text(f'{{"k":1.00000017881393432617187499{others}}}\n', encoding="utf-8")
     code, out, _ = command("place", "x.jsonl", "--key", "k", "-n", 2**31 - 1, "--key-type", "java:float")
     assert code == 0

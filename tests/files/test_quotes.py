@@ -1,4 +1,4 @@
-"""Quotes that nothing closes: found by bytes alone, wherever a file is cut up, as `place` finds them."""
+"""Quotes that nothing closes: found in bytes, wherever a file is cut, and the same as `place` finds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def test_a_quote_that_nothing_closes(
     text: str, line: int | None, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A byte order mark is looked for in the first chunk.
+    # A byte order mark is expected only in the first chunk.
     monkeypatch.setattr(quotes, "_CHUNK", max(chunk, 3) if text.startswith("\ufeff") else chunk)
     assert quotes.open_quote(io.BytesIO(text.encode())) == line
 
@@ -63,7 +63,7 @@ def test_a_file_of_any_packing(ending: str, tmp_path: Path) -> None:
 
 
 def test_it_is_what_place_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random texts of all that matters to quotes: `DelimitedRecords` refuses the same ones."""
+    """Random texts of everything that matters for quotes: `DelimitedRecords` refuses the same ones."""
     draws = random.Random(20)
     refused = 0
     for _ in range(3000):

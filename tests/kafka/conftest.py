@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def secured() -> Iterator[Callable[[str], EmbeddedKafka]]:
-    """A broker of each security that is asked for, started once, which runs until the file's last test is done."""
+    """A broker with each requested security, started once, which runs until the file's last test is done."""
     running: dict[str, EmbeddedKafka] = {}
     with ExitStack() as stopping:
 
@@ -30,7 +30,7 @@ def secured() -> Iterator[Callable[[str], EmbeddedKafka]]:
 
 @pytest.fixture
 def settings_file(tmp_path: Path) -> Callable[[Mapping[str, object]], Path]:
-    """Writes settings that are this user's alone into a file as librdkafka's tools take it: as they are."""
+    """Writes settings, unescaped and readable only by this user, into a file as librdkafka's tools take it."""
 
     def write(settings: Mapping[str, object]) -> Path:
         file = tmp_path / "some.properties"

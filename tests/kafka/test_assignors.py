@@ -1,4 +1,4 @@
-"""Real groups of Kafka's own consumers, kafka-python's, confluent-kafka's and of several: each gets what we say."""
+"""Real groups of Kafka's own consumers, kafka-python's, confluent-kafka's and of several: each gets our answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 
 
 class Fewest(ConsumerPartitionAssignor):
-    """One's own: each partition to who has fewest yet, by id."""
+    """A user's own assignor: each partition goes to the member with the fewest so far, by ID."""
 
     name = "fewest"
 
@@ -51,7 +51,7 @@ class Fewest(ConsumerPartitionAssignor):
 
 
 class FewestInTwo(Fewest):
-    """The same in two rebalances: what another owns is withheld."""
+    """The same in two rebalances: partitions that another member owns are withheld."""
 
     name = "fewest-in-two"
     supported_protocols = ("COOPERATIVE",)
@@ -73,7 +73,7 @@ GROUPS = [
     ],
     *[(assignor, "kafka-python " * 3) for assignor in (Fewest, FewestInTwo)],
     *[(assignor, "confluent-kafka " * 3) for assignor in ("range", "roundrobin")],
-    # The first leads, and leaves at the end.
+    # The first member leads, and leaves at the end.
     *[(assignor, "java kafka-python confluent-kafka") for assignor in ("range", "roundrobin")],
     *[(assignor, "confluent-kafka java kafka-python") for assignor in ("range", "roundrobin")],
     *[(assignor, "java kafka-python java") for assignor in ("sticky", "cooperative-sticky")],
@@ -85,7 +85,7 @@ STICKY = {"sticky", "cooperative-sticky", "server-uniform", FewestInTwo}
 
 
 class KafkaPython(Polling):
-    """kafka-python's consumer with Kafka's own assignors, or one's own."""
+    """kafka-python's consumer with Kafka's own assignors, or a user's own."""
 
     def __init__(self, servers: str, group: str, topics: Sequence[str], assignor: Any) -> None:
         consumer = KafkaConsumer(
@@ -117,7 +117,7 @@ def expected(
     before: dict[str, list[Pair]],
     topic_ids: dict[str, str],
 ) -> dict[str, list[Pair]]:
-    """What the group settles on: cooperative members need a second rebalance."""
+    """The assignment on which the group settles: cooperative members need a second rebalance."""
     while True:
         members: list[dict[str, Any]] = [{"id": each, "topics": sorted(topics)} for each in ids]
         for member in members:
@@ -129,7 +129,7 @@ def expected(
         before = found
 
 
-# A socket that kafka-python forgets to close, where its coordinator moved on meanwhile, is not ours.
+# kafka-python forgets to close a socket if its coordinator moves meanwhile; that socket is not ours.
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
 )
@@ -137,8 +137,8 @@ def expected(
 def test_each_member_of_a_real_group_gets_what_we_say(
     assignor: Any, clients: str, broker: EmbeddedKafka, java: JavaMembers
 ) -> None:
-    # On a busy machine a broker may assign twice while one joins, and a client may miss heartbeats: twice more then,
-    # in a new group. What we say wrongly is wrong there, too.
+    # On a busy machine a broker may assign twice while one joins, and a client may miss heartbeats: then there are two
+    # more attempts, each in a new group. A wrong answer of ours stays wrong there too.
     for left in (2, 1, 0):
         try:
             _tell(assignor, clients, broker, java)
@@ -150,7 +150,7 @@ def test_each_member_of_a_real_group_gets_what_we_say(
 
 
 def _tell(assignor: Any, clients: str, broker: EmbeddedKafka, java: JavaMembers) -> None:
-    """Members come one after another, and the first of them goes."""
+    """Members join one after another, and the first of them leaves."""
     made: dict[str, Callable[..., Reader]] = {
         "java": partial(Java, java),
         "kafka-python": KafkaPython,

@@ -1,7 +1,7 @@
-"""The batches of a real producer, read from its broker's log, and what the simulation makes of the same records.
+"""A real producer's batches, read from its broker's log, compared with a simulation of the same records.
 
-Where time cannot matter they are the same, batch by batch; where it does the difference is bounded. The seed of the
-records' sizes is printed with a failure, and PARTWRIGHT_SEED repeats it.
+If time cannot matter they are the same, batch by batch; if it does, the difference is bounded. A failure prints the
+seed of the records' sizes, and PARTWRIGHT_SEED repeats it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
 RECORDS = 100_000
 PARTITIONS = 6
 PER_MS = 20
-# The numbers of the records that are sent when the producer's JVM has compiled what it runs.
+# Records with these numbers are sent after the producer's JVM has compiled its code.
 WARM = range(RECORDS // 2, RECORDS)
 # Longer than any run: batches then leave when they are full, have no room, or are flushed.
 ENDLESS_MS = 60_000
-# Of each record the first bytes of its value are its number.
+# The first bytes of each record's value are its number.
 NUMBER_BYTES = 4
 SIZES = range(NUMBER_BYTES, 300)
 
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a producer wrote: its batches by their first records, and of each record its time and its partition."""
+    """The output of a producer: its batches by their first records, and each record's time and partition."""
 
     batches: list[Batch]
     times: list[int]
@@ -105,7 +105,7 @@ def write(
     topics.create_topic(servers, topic, partitions)
     if held_by:
         topics.create_topic(servers, held_by, 1)
-    # Of memory there is enough: a record never waits for it.
+    # There is enough memory: a record never waits for it.
     config = {**config, "bootstrap.servers": servers, "buffer.memory": 1 << 28, "compression.type": "none"}
     told = {"config": config, "topic": topic, "sizes": sizes, "per_ms": per_ms, "held_by": held_by}
     done = subprocess.run(
@@ -120,7 +120,7 @@ def simulate(
 ) -> tuple[list[Batch], list[int]]:
     """The batches of the same records, sent at the same times, by their first records; and the records' partitions.
 
-    What a scenario has is given by name; `latency_ms` and `away` are the one broker's.
+    The rest of a scenario is given by name; `latency_ms` and `away` are the one broker's.
     """
     broker = {"id": 1, "latency_ms": scenario.pop("latency_ms", log.latency_ms)}
     answer = replay(
@@ -139,7 +139,7 @@ def simulate(
 
 
 def starts(placed: list[int]) -> list[int]:
-    """The numbers of the records at which another partition than before is chosen."""
+    """The numbers of the records at which another partition is chosen."""
     return [row for row, partition in enumerate(placed) if not row or partition != placed[row - 1]]
 
 
@@ -153,9 +153,9 @@ def test_without_time_each_batch_is_the_same(
     is_held: bool,
     batch_size: int,
 ) -> None:
-    """The sender is held until all records are in, as if its broker was away; or runs, with one partition.
+    """The sender is held until all records are in, as if its broker were away; or it runs, with one partition.
 
-    With several, one that is full takes along what has been begun for others, and how much that is hangs on the moment.
+    With several partitions, a full one takes along batches begun for others; how many depends on the moment.
     """
     config = {
         "batch.size": batch_size,
@@ -165,11 +165,11 @@ def test_without_time_each_batch_is_the_same(
     topic = f"batching-exact-{partitions}-{batch_size}"
     log = write(broker, writer, sizes, topic, partitions, config, is_held=is_held)
     scenario = {"away": [[0, log.times[-1] + 1]] if is_held else []}
-    # When a partition is left does not hang on which one is chosen, as no record is as large as a batch. With draws
-    # that never choose the same again each choice is seen, and so is what the real producer chose there.
+    # When a partition is left does not depend on the next choice, because no record is as large as a batch. If draws
+    # never choose the same one again, each choice is visible, and so is the real producer's choice there.
     turns = [draw % partitions for draw in range(RECORDS)]
     _, placed = simulate(log, sizes, partitions, config, draws=turns, **scenario)
-    # Of one partition no choice is seen, and the last one may have no record.
+    # With one partition no choice is visible, and the last one may have no record.
     draws = [log.placed[row] for row in starts(placed)] + [0] * RECORDS
     simulated, placed = simulate(log, sizes, partitions, config, draws=draws, **scenario)
     assert len(log.batches) > RECORDS * statistics.mean(SIZES) / batch_size
@@ -183,8 +183,8 @@ def test_with_time_their_number_is_bounded(
 ) -> None:
     """Five seconds of records with Kafka's own settings, `linger.ms` 5 among them.
 
-    A real sender runs late, and its requests are not all answered after their mean time: it makes fewer batches than
-    one that runs at once. Fewer than one that never runs before the end it cannot make.
+    A real sender runs late, and not every request takes the mean time: it makes fewer batches than
+    one that runs at once. It cannot make fewer than one that never runs before the end.
     """
     config: dict[str, Any] = {"batch.size": batch_size}
     log = write(broker, writer, sizes, f"batching-paced-{batch_size}", PARTITIONS, config, per_ms=PER_MS)
@@ -203,7 +203,7 @@ def test_with_time_their_number_is_bounded(
     assert 0.99 * len(held) <= len(log.batches) <= 1.15 * max(len(told), len(at_once))
     warm_log, warm_told, warm_at_once, _ = warm
     assert 0.6 * warm_told <= warm_log <= 1.15 * max(warm_told, warm_at_once)
-    # Six times the standard deviation of what so many even draws give.
+    # Six times the standard deviation of this many even draws.
     spread = 6 * math.sqrt((PARTITIONS - 1) / len(starts(log.placed))) / PARTITIONS
     shares = Counter(log.placed)
     assert all(abs(shares[partition] / RECORDS - 1 / PARTITIONS) < spread for partition in range(PARTITIONS))

@@ -1,4 +1,4 @@
-"""Parts of a topic: what bounds say, and that exactly those records are read, counted and told."""
+"""Parts of a topic: the meaning of bounds, and that exactly those records are read, counted and reported."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ Place = tuple[int, int]
 
 
 def plainly(kafka: EmbeddedKafka, topic: str, wanted: Callable[[Any], bool]) -> set[Place]:
-    """The places of the records that a plain consumer reads of all the topic, aborted ones too."""
+    """The places of the records that a plain consumer reads from the whole topic, aborted ones too."""
     settings = {
         "bootstrap.servers": kafka.bootstrap_servers,
         "group.id": "plain",
@@ -152,7 +152,7 @@ def mixed(broker: EmbeddedKafka) -> str:
 def test_all_of_a_topic_is_counted(broker: EmbeddedKafka, mixed: str) -> None:
     places, told = ours(broker, mixed, WHOLE)
     assert places == plainly(broker, mixed, lambda _: True)
-    # A mark in each of three partitions for each of four transactions.
+    # A marker in each of three partitions for each of four transactions.
     assert (told["records"], told["of"], told["passed"], told["whole"]) == (200, 212, 212, True)
     assert told["tombstones"] == len(plainly(broker, mixed, lambda message: message.value() is None)) == 68
 
@@ -172,7 +172,7 @@ def test_a_part_is_what_a_plain_consumer_reads_of_it(broker: EmbeddedKafka, mixe
 @pytest.mark.slow
 @pytest.mark.broker
 def test_times_are_those_of_the_broker(broker: EmbeddedKafka) -> None:
-    """Without transactions, whose marks have the time at which they were written."""
+    """Without transactions, whose markers have the time at which they were written."""
     topics.create_topic(broker.bootstrap_servers, "timed", 4)
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
     for row in range(200):
@@ -305,7 +305,7 @@ def test_who_reads_what_is_committed_does_not_wait_for_a_transaction(broker: Emb
         producer.produce("unfinished", b"v", b"k")
         producer.flush(30)
         for level, count in (("read_committed", 10), ("read_uncommitted", 11)):
-            # So long a wait at the broker is not silence.
+            # Such a long wait at the broker does not count as silence.
             config = {"isolation.level": level, "fetch.max.wait.ms": 70_000}
             records = TopicRecords(servers, "unfinished", kafka_config=config)
             assert sum(len(each.keys) for each in records.batches()) == count
@@ -315,7 +315,7 @@ def test_who_reads_what_is_committed_does_not_wait_for_a_transaction(broker: Emb
 
 @pytest.fixture
 def halves(broker: EmbeddedKafka) -> str:
-    """A topic of two partitions, each with records that java placed there."""
+    """A topic of two partitions; java placed the records of each."""
     topics.create_topic(broker.bootstrap_servers, "halves", 2)
     written(broker.bootstrap_servers, "halves", 1000)
     return f"kafka://{broker.bootstrap_servers}/halves"
@@ -329,7 +329,7 @@ def test_an_answer_of_a_part_says_no_more_than_that(
     some = ["--only-partitions", "1"]
     code, out, _ = told("check", halves, *some, "--min-used", "100%", "--json")
     found = json.loads(out)
-    # Shares are of the partitions that were looked at.
+    # Shares are of the partitions that were read.
     assert (code, found["n"], found["among"], found["largest_over_mean"]) == (0, 2, 1, 1.0)
     code, out, _ = told("check", halves, *some)
     assert "1 of 1 partitions have rows; the largest has 100.0% of them, an even one 100.0%" in out

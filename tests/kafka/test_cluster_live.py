@@ -1,4 +1,4 @@
-"""What only several brokers show: racks, leaders that move, a coordinator that moves, replicas that Kafka places."""
+"""Effects that need several brokers: racks, leaders that move, a coordinator that moves, replicas that Kafka places."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def three() -> Iterator[EmbeddedKafka]:
 
 @pytest.fixture(scope="module")
 def program(reference: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command that runs a program of tests/reference/java, but for its name."""
+    """The command for a program of tests/reference/java, without its name."""
     command: list[str] = reference("builds").build_java(tmp_path_factory.mktemp("reference"))
     return command
 
@@ -72,9 +72,9 @@ def topic() -> str:
 
 @contextmanager
 def lost_and_back(kafka: EmbeddedKafka, topic: str, broker: int) -> Iterator[None]:
-    """A broker is killed, and missed; then it comes back, and leads again what it led.
+    """A broker is killed, and missed; then it comes back, and leads again what it led before.
 
-    It comes back also where a test fails, for other tests use the same cluster.
+    It comes back also if a test fails, because other tests use the same cluster.
     """
     kafka.kill(broker)
     try:
@@ -87,7 +87,7 @@ def lost_and_back(kafka: EmbeddedKafka, topic: str, broker: int) -> Iterator[Non
             admin.elect_leaders(ElectionType.PREFERRED).result(PATIENCE_S)
 
 
-# Members in this order by their ids, and not in the order of the racks: without racks each would read elsewhere.
+# Members in the order of their IDs, which is not the order of the racks: without racks each would read elsewhere.
 @pytest.mark.parametrize(
     ("client", "assignor"),
     [("java", "range"), ("java", "sticky"), ("java", "cooperative-sticky"), ("confluent-kafka", "range")],
@@ -130,7 +130,7 @@ def expected(
     before: dict[str, list[Pair]],
     racks: dict[str, list[list[str | None]]] | None,
 ) -> dict[str, list[Pair]]:
-    """What a group settles on whose members are in racks c, b and a: cooperative ones need a second rebalance."""
+    """The assignment of a group with members in racks c, b and a: cooperative ones need a second rebalance."""
     while True:
         members: list[dict[str, Any]] = [
             {"id": each, "topics": [topic], "rack": rack if racks else None}
@@ -183,7 +183,7 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
     assert by_java() == by_ours() == {1, 4}
     assert by_leader("b") == {1, 4}
     with lost_and_back(three, topic, 2):
-        # What broker 2 led is led by the next of its replicas, and the rack b leads nothing.
+        # The next of its replicas leads what broker 2 led, and the rack b leads nothing.
         assert leaders(three, topic) == [1, 3, 3, 1, 3, 3]
         assert by_java() == by_ours() == set(range(N))
         assert by_leader("c") == {1, 2, 4, 5}
@@ -205,7 +205,7 @@ def test_a_group_goes_on_where_its_coordinator_has_moved_to(three: EmbeddedKafka
         told = found.lost([leader])
         assert not told.offline
         with lost_and_back(three, GROUPS, leader):
-            # All that the broker led has the leaders that we foretell; the coordinator is one of them.
+            # Everything that the broker led has the leaders that we predict; the coordinator is one of them.
             assert Counter(leaders(three, GROUPS)) == dict(told.leaders)
             after = coordinator(servers, group)
             assert after["leader"]["id"] == next(each for each in found.replicas[35] if each != leader)
@@ -301,7 +301,7 @@ def test_the_main_job_loses_nothing_while_brokers_die_and_leaders_move(
                     "--no-proof",
                     *LIGHT,
                 ],
-                # Each batch goes to the brokers' disks alone, so that the write lasts.
+                # Each batch goes to the brokers' disks by itself, so that the write takes a while.
                 *["--topic-config", "flush.messages=1", *["--exactly-once"] * exactly_once],
             ],
             tmp_path / name,
@@ -309,10 +309,10 @@ def test_the_main_job_loses_nothing_while_brokers_die_and_leaders_move(
         try:
             assert run.until_held(servers, name, RECORDS // 8), run.lines
             with lost_and_back(three, name, 2):
-                # The write goes on by the two that are left.
+                # The write continues with the two that are left.
                 assert set(leaders(three, name)) <= {1, 3}
             code = run.end()
-            print("\n".join(run.lines))  # noqa: T201 - pytest shows it where the test fails
+            print("\n".join(run.lines))  # noqa: T201 - pytest shows it if the test fails
             twice = int(str(run.report["twice"]))
         finally:
             run.close()

@@ -1,4 +1,4 @@
-"""A live Kafka keeps what groups commit where `coordinator_partition` says, and that partition's leader is told."""
+"""A live Kafka keeps groups' commits where `coordinator_partition` says, and that partition's leader is reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def committed(broker: EmbeddedKafka, n: int) -> Iterator[tuple[str, int]]:
 def test_what_groups_commit_is_in_the_partition_that_we_say(broker: EmbeddedKafka) -> None:
     topics.create_topic(broker.bootstrap_servers, "to-commit", 3)
     seed = secrets.randbits(32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
+    print(f"seed {seed}")  # noqa: T201 - pytest shows it if the test fails
     draw = random.Random(seed)
     letters = "abcXYZ0189-_. é键🔑"
     groups = {"".join(draw.choices(letters, k=draw.randint(1, 30))) + f"-{each}" for each in range(24)}

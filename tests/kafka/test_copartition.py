@@ -26,7 +26,7 @@ USERS = [b"user-%d" % row for row in range(500)]
 
 
 def by_confluent(broker: EmbeddedKafka, topic: str, keys: Sequence[bytes | None], n: int = 12) -> str:
-    """Written by confluent-kafka as it is: librdkafka's CRC-32."""
+    """Written by confluent-kafka with its defaults: librdkafka's CRC-32."""
     topics.create_topic(broker.bootstrap_servers, topic, n)
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
     for key in keys:
@@ -37,7 +37,7 @@ def by_confluent(broker: EmbeddedKafka, topic: str, keys: Sequence[bytes | None]
 
 
 def by_kafka_python(broker: EmbeddedKafka, topic: str, keys: Sequence[bytes | None], n: int = 12) -> str:
-    """Written by kafka-python as it is: Java's murmur2."""
+    """Written by kafka-python with its defaults: Java's murmur2."""
     topics.create_topic(broker.bootstrap_servers, topic, n)
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for sent in [producer.send(topic, b"v", key=key) for key in keys]:
@@ -65,7 +65,7 @@ def test_two_clients_do_not_meet_and_one_does(broker: EmbeddedKafka) -> None:
     assert (answer["a"]["rows"], answer["b"]["rows"], answer["keys_shared"]) == (1500, 500, 500)
     assert "librdkafka" in answer["a"]["writer"]["family"]
     assert {"java", "kafka-python"} <= set(answer["b"]["writer"]["family"])
-    # All but one of n meets by chance alone.
+    # All but one in n meet only by chance.
     assert answer["share_of_keys"] == pytest.approx(11 / 12, abs=0.04)
     for write, topic, code in (
         (by_confluent, orders, 0),
@@ -95,7 +95,7 @@ def test_another_n_other_bytes_and_null_keys(broker: EmbeddedKafka) -> None:
         for schema in (3, 4)
     )
     assert found(old, new)[1]["readings"] == {"a": "confluent:strip-id", "b": "confluent:strip-id"}
-    # Behind it the keys are the same ones, and they are where their whole bytes put them.
+    # The keys after it are the same, and they are where their whole bytes put them.
     code, answer = found(old, new, "--key-type", "confluent:strip-id")
     assert (code, answer["keys_shared"], kinds(answer)) == (1, 500, ["no-rule"])
 

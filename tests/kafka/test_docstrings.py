@@ -1,4 +1,4 @@
-"""What docstrings show of a broker is what happens, at an embedded Kafka of their own."""
+"""The docstrings' examples about a broker run as shown, on an embedded Kafka of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS = 60
 
 @contextmanager
 def with_topics() -> Iterator[str]:
-    """A broker with what the docstrings name: two topics, six records, and a group that reads."""
+    """A broker with everything that the docstrings name: two topics, six records, and a group that reads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from kafka import KafkaConsumer, KafkaProducer

@@ -1,4 +1,4 @@
-"""The embedded Kafka: it works, listens on loopback alone, and leaves nothing behind however it ends."""
+"""The embedded Kafka: it works, listens only on loopback, and leaves nothing behind however it ends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wait_for(what: str, so: Callable[[], bool]) -> None:
 
 
 def words_of(process: psutil.Process) -> list[str]:
-    """A process's command line; empty where it has ended."""
+    """A process's command line; empty if it has ended."""
     try:
         return list(process.cmdline())
     except psutil.Error:
@@ -70,7 +70,7 @@ def test_a_record_comes_back_as_it_was_sent(broker: EmbeddedKafka) -> None:
 
 
 def test_old_records_are_not_retired(tmp_path: Path) -> None:
-    # Kafka's own week of retention would take the record at the first look, half a second after the start.
+    # Kafka's default retention of a week would remove the record at the first check, half a second after the start.
     looks = {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "500"}
     with EmbeddedKafka(parent=tmp_path, overrides=looks) as kafka:
         topics.create_topic(kafka.bootstrap_servers, "old", 1)
@@ -101,7 +101,7 @@ def test_a_block_that_ends_leaves_nothing(tmp_path: Path) -> None:
         assert [folder.name for folder in tmp_path.iterdir()] == [kafka.folder.name]
         assert len(processes_of(tmp_path)) == 2
         pid = kafka.pid
-    # Nothing is waited for: it is so when the block has ended.
+    # No waiting: it holds as soon as the block has ended.
     assert not psutil.pid_exists(pid)
     assert not processes_of(tmp_path)
     assert not list(tmp_path.iterdir())
@@ -116,7 +116,7 @@ def test_an_exception_in_the_block_leaves_nothing(tmp_path: Path) -> None:
 
 def test_java_writes_into_the_folder_only(broker: EmbeddedKafka) -> None:
     java = psutil.Process(broker.pid)
-    # What is written elsewhere would stay there when Java is killed.
+    # Anything written elsewhere would stay there when Java is killed.
     assert {
         Path(file.path).is_relative_to(broker.folder) for file in java.open_files() if file.mode != "r"
     } == {True}
@@ -208,7 +208,7 @@ def test_a_start_that_fails_shows_why(tmp_path: Path) -> None:
 
 
 def test_a_broker_that_dies_while_starting_shows_its_log(tmp_path: Path) -> None:
-    # Formatting does not mind, the broker itself does: it is the second command that ends.
+    # Formatting accepts it, the broker itself does not: the second command ends.
     with pytest.raises(
         BrokerError, match=r"(?s)ended with exit code 1 while starting.*Too small maximum heap"
     ):
@@ -293,7 +293,7 @@ class Program(NamedTuple):
 
 
 def launch(folder: Path, then: str) -> subprocess.Popen[str]:
-    # Its own session, whose group of processes stands for what a terminal's Ctrl-C reaches.
+    # Its own session, whose process group stands for the processes that a terminal's Ctrl-C reaches.
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, folder, then],
         stdout=subprocess.PIPE,

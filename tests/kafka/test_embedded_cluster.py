@@ -1,4 +1,4 @@
-"""An embedded Kafka of three brokers: each is stopped, killed, returned and joined by its id, and nothing is left."""
+"""An embedded Kafka of three brokers: each is stopped, killed, restarted and added by its ID, and nothing is left."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
         brokers=3, racks=["a", "b", "c"], overrides=SETTINGS, parent=parent, timeout=300
     ) as running:
         yield running
-    # Nothing is waited for: it is so when the block has ended.
+    # No waiting: it holds as soon as the block has ended.
     assert not processes_of(parent)
     assert not list(parent.iterdir())
 
@@ -72,7 +72,7 @@ def test_each_broker_has_its_rack_its_port_and_its_folder(three: EmbeddedKafka) 
 def test_a_group_is_in_the_partition_of_fifty_that_the_documents_say(three: EmbeddedKafka) -> None:
     topics.create_topic(three.bootstrap_servers, "demo", 3, replication_factor=3)
     with AdminClient({"bootstrap.servers": three.bootstrap_servers}) as admin:
-        # The first group of all waits for its coordinator.
+        # The first group waits for its coordinator.
         wait_for(
             "it is not committed", partial(commits, admin, "KafkaConsumerDemo", TopicPartition("demo", 0, 7))
         )
@@ -94,7 +94,7 @@ def test_a_broker_is_killed_stopped_and_returned_by_its_id(three: EmbeddedKafka)
     for way, broker in ((three.kill, 2), (three.stop, 3)):
         way(broker)
         assert [each for each, node in three.nodes.items() if not node.is_running] == [broker]
-        # Its own session must end first where it was killed; one that stops has handed over by then.
+        # If it was killed, its session has to end first; if it was stopped, it has handed over by then.
         wait_for("it still leads", lambda gone=broker: gone not in leaders(three, topic))
         with Producer({"bootstrap.servers": servers, "acks": "all", "log_level": 0}) as producer:
             for number in range(300):
@@ -145,14 +145,14 @@ def test_a_broker_is_added_and_takes_what_is_placed_on_it(three: EmbeddedKafka) 
     assert three.bootstrap_servers == f"{before},{three.nodes[4].settings.bootstrap_servers}"
 
     def told() -> bool:
-        """Whether the new broker has heard of all; at first it knows of no topic."""
+        """Whether the new broker knows everything; at first it knows of no topic."""
         found = pw.Cluster.from_kafka(three.nodes[4].settings.bootstrap_servers).brokers
         return [(each.id, each.rack) for each in found] == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
 
     wait_for("it does not hear of all brokers", told)
     topics.create_topic(before, "on-the-new-one", 1, replica_assignment=[[4]])
     assert leaders(three, "on-the-new-one") == [4]
-    # It is no controller: with two of the three gone there would be none.
+    # It is not a controller: with two of the three gone there would be none.
     three.kill(3, 4)
     wait_for("they are not missed", lambda: alive(three) == {1, 2})
     topics.create_topic(before, "with-two-of-three", 1, timeout=PATIENCE_S)
@@ -181,7 +181,7 @@ def test_each_broker_takes_a_client_that_may_and_no_other(security: str, tmp_pat
         assert not any(takes(broker, **{"sasl.password": "wrong"}) for broker in (2, 4))
         if security == "ACL":
             for broker in kafka.nodes:
-                # Whoever is asked next is asked at once.
+                # The next one is asked at once.
                 kafka.allow("alice", "READ", "topic", "secured")
                 assert may_describe(kafka, broker)
                 assert kafka.revoke("alice", "READ", "topic", "secured") == 1

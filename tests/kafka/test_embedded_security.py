@@ -1,4 +1,4 @@
-"""The embedded Kafka with each security: whom it serves, whom it refuses, and that nothing shows its secrets."""
+"""The embedded Kafka with each security: who may use it, who may not, and that nothing shows its secrets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE_S = 60.0
 SECURED = security_names()[1:]
 WITH_PASSWORDS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "SASL_SSL", "SASL_SSL:SCRAM-SHA-512", "ACL"]
 ENCRYPTED = ["SSL", "mTLS", "SASL_SSL"]
-# librdkafka writes on stderr whatever it has to say.
+# librdkafka writes all its messages to stderr.
 QUIET: dict[str, str | int] = {"log_level": 0}
 
 
@@ -41,7 +41,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[EmbeddedKafka]:
 
 
 def user_of(kafka: EmbeddedKafka) -> str:
-    """Who may do something from the start."""
+    """The users that may do something from the start."""
     return ADMIN if kafka.security == "ACL" else USER
 
 
@@ -71,7 +71,7 @@ def first_of(settings: dict[str, str | int], topic: str) -> Message:
         deadline = time.monotonic() + PATIENCE_S
         while True:
             found = consumer.poll(1)
-            # Groups are nothing to a reader that commits nothing.
+            # A reader that commits nothing needs no right on groups.
             error = found.error() if found is not None else None
             if found is not None and (error is None or error.name() != "GROUP_AUTHORIZATION_FAILED"):
                 return found
@@ -197,7 +197,7 @@ def test_librdkafka_takes_the_key_from_pkcs12(kafka: EmbeddedKafka) -> None:
 def java_writes(
     reference: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[EmbeddedKafka, Path], bytes]:
-    """Has Kafka's Java client write a key by a properties file, and gives the key that is read then."""
+    """Lets Kafka's Java client write a key with a properties file, and returns the key that is read then."""
     writer = [*reference("builds").build_java(tmp_path_factory.mktemp("java")), "partwright.TopicWriter"]
 
     def write_by(kafka: EmbeddedKafka, file: Path) -> bytes:
@@ -236,7 +236,7 @@ def test_a_client_of_java_takes_every_format_of_stores(
 def refusal(settings: dict[str, str | int], topic: str) -> str | None:
     """The name of the error with which reading a topic is refused; None if it is not."""
     with AdminClient(settings) as client:
-        # A reader who may not even know of the topic would hear nothing at all.
+        # A reader who may not even know of the topic would get no answer at all.
         error = client.list_topics(topic, timeout=PATIENCE_S).topics[topic].error
     error = error or first_of(settings, topic).error()
     return error and error.name()

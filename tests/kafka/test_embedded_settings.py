@@ -1,4 +1,4 @@
-"""What the embedded Kafka is told of brokers, racks and properties, and what it refuses, without starting it."""
+"""The embedded Kafka's settings for brokers, racks and properties, and each refusal, without starting it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOO_MANY = (
 
 
 def told(folder: Path, ports: list[int], voters: Mapping[int, int], security: str) -> BrokerSettings:
-    """What the first broker of a cluster is told."""
+    """The settings of a cluster's first broker."""
     return BrokerSettings(
         java=folder / "java",
         class_path=[folder / "kafka.jar"],

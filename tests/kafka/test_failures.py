@@ -1,4 +1,4 @@
-"""What stands between a client and a Kafka: each within ten seconds, by the step that failed and with what to do."""
+"""Obstacles between a client and a Kafka: each is found within ten seconds, with the step that failed and the fix."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
 
-# Ten seconds is what is promised on a machine with nothing else to do. A busy one takes longer, and what does not look
-# for itself waits for librdkafka's own time, which is a minute.
+# Ten seconds are promised on a machine with nothing else to do. A busy one takes longer, and code that does not
+# check by itself waits for librdkafka's own timeout, which is a minute.
 AT_MOST_S = 30.0
 TOPIC = "orders"
 
 
 class Near(NamedTuple):
-    """What a case may have around it; listeners end with its test."""
+    """The resources that a case may use; listeners end with its test."""
 
     kafka: Callable[[str], EmbeddedKafka]
     folder: Path
     ending: ExitStack
 
     def settings(self, security: str, **otherwise: str) -> dict[str, str]:
-        """What a client of this security is told, with some of it otherwise."""
+        """A client's settings for this security, with some of them changed."""
         told = self.kafka(security).client_properties(form="librdkafka")
         del told["bootstrap.servers"]
         return {**told, **{name.replace("_", "."): value for name, value in otherwise.items()}}
@@ -78,7 +78,7 @@ class Near(NamedTuple):
         return self.ending.enter_context(listeners.tokens(file, "alice", "us", "hunter2"))
 
     def oidc(self, port: int) -> dict[str, str]:
-        """What its client says."""
+        """Its client's settings."""
         return {
             "security.protocol": "SASL_PLAINTEXT",
             "sasl.mechanism": "OAUTHBEARER",
@@ -306,7 +306,7 @@ CASES: list[Callable[[Near], Case]] = [
 
 
 def is_said(said: str, sentence: str) -> bool:
-    """Whether it is this sentence, in which … stands for anything."""
+    """Whether it is this sentence, in which … stands for any text."""
     return re.fullmatch(re.escape(sentence).replace("…", ".*"), said) is not None
 
 
@@ -346,7 +346,7 @@ def test_doctor_ends_at_the_step_that_fails(
 
 
 def timed(call: Callable[[], list[Step]]) -> tuple[float, list[Step], str]:
-    """Seconds, what there is, and the sentence that there is instead."""
+    """Seconds, the answer, and the error instead of an answer."""
     began, found, said = time.monotonic(), [], ""
     try:
         found = call()
@@ -359,7 +359,7 @@ def timed(call: Callable[[], list[Step]]) -> tuple[float, list[Step], str]:
 def silent(
     secured: Callable[[str], EmbeddedKafka], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, tuple[float, list[Step], str]]]:
-    """A reading's and doctor's answers on what takes a connection and says nothing, all at once."""
+    """The answers of a reading and of doctor about a server that takes a connection and says nothing, all at once."""
     with ExitStack() as ending, ThreadPoolExecutor(8) as threads:
         near = Near(secured, tmp_path_factory.mktemp("silent"), ending)
         near.certificate(*SERVER_NAMES)
@@ -427,7 +427,7 @@ def test_a_name_that_the_system_never_resolves_is_not_waited_for(
 def test_the_other_addresses_of_a_name_are_tried(
     secured: Callable[[str], EmbeddedKafka], plaintext: KafkaConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As localhost is ::1 where nothing listens, and 127.0.0.1."""
+    """As if localhost were ::1, where nothing listens, and 127.0.0.1."""
     ask = socket.getaddrinfo
 
     def both(host: str, port: int | None, *words: int, **more: int) -> list[object]:

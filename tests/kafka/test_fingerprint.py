@@ -1,4 +1,4 @@
-"""`partwright fingerprint` on topics that the real clients wrote: alone, together, one after another, grown."""
+"""`partwright fingerprint` on topics that the real clients wrote: alone, together, one after another, after growth."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 def write(
     broker: EmbeddedKafka, programs: dict[str, list[str]]
 ) -> Callable[[str, str, Sequence[bytes | None]], None]:
-    """Writes records of these keys with a client as it is, or as it is set to be."""
+    """Writes records with these keys by a client with its defaults, or with other settings."""
     servers = broker.bootstrap_servers
 
     def confluent(partitioner: str, topic: str, keys: Sequence[bytes | None]) -> None:
@@ -142,7 +142,7 @@ def test_a_client_alone(client: str, keys: int, broker: EmbeddedKafka, write: An
     write(client, topic, records)
     answer = found(broker, topic)
     assert (answer["verdict"], answer["n"], answer["rows"]) == ("one-writer", N, keys + 1000)
-    # Without null keys those are in it, too, that hash them.
+    # Without null keys, clients that hash them are in it too.
     assert (
         FAMILIES[client]
         <= set(answer["family"])
@@ -166,7 +166,7 @@ def test_fifty_thousand_keys(broker: EmbeddedKafka, write: Any) -> None:
 
 
 def test_two_clients_at_once_are_a_mixture(broker: EmbeddedKafka, write: Any) -> None:
-    """The confluent-kafka service beside the Java one, which is the commonest way to have it."""
+    """The confluent-kafka service next to the Java one, which is the most common case."""
     topic, keys = make(broker, "mixture"), users(300, 4000)
     for part in range(4):
         some = keys[part * 1000 : (part + 1) * 1000]
@@ -221,7 +221,7 @@ def test_null_keys_rule_out_who_hashes_them(broker: EmbeddedKafka, write: Any) -
     write("librdkafka:murmur2_random", topic, [*users(300, 1000), *[None] * 500])
     answer = found(broker, topic)
     assert (answer["verdict"], answer["null_keys"]) == ("one-writer", 500)
-    # All null keys of one batch may be in one partition, and it would have to be the one of the empty key.
+    # All null keys of one batch may be in one partition, and it would have to be the empty key's.
     assert set(answer["family"]) - {"librdkafka:murmur2"} == MURMUR2
 
 

@@ -1,4 +1,4 @@
-"""Real groups over real time: the generations that real consumers go through as a script lets them come and go."""
+"""Real groups in real time: the generations that real consumers go through while a script starts and stops them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def timeline(reference: Callable[[str], ModuleType], tmp_path_factory: pytest.Te
 
 
 def happened(broker: EmbeddedKafka, timeline: list[str], script: dict[str, Any]) -> list[Line]:
-    """What the real members say, in order.
+    """The real members' reports, in order.
 
-    On a busy machine a member's SyncGroup may come after the next rebalance has begun: that generation passes it by,
-    and it owns what it had a generation ago. Or a step of the script takes place before members were told what came of
-    the last one, and one rebalance serves both. Such a play shows the machine and not the script: it is played again,
+    On a busy machine a member's SyncGroup may come after the next rebalance has begun: then it misses that generation,
+    and owns what it had a generation ago. Or a step of the script takes place before members learned the result of
+    the last one, and one rebalance serves both. Such a play shows the machine, not the script, so it is played again,
     twice at most, on topics of its own, which the script then names.
     """
     for _ in range(2):
@@ -58,13 +58,13 @@ def happened(broker: EmbeddedKafka, timeline: list[str], script: dict[str, Any])
 
 
 def passed_by(generations: Sequence[dict[str, Any]]) -> bool:
-    """Whether a member was told its partitions in the generations before and after one, and not in it."""
+    """Whether a member got its partitions in the generations before and after one, but not in it."""
     told = [each["assignment"].keys() for each in generations]
     return any((told[at - 1] & told[at + 1]) - told[at] for at in range(1, len(told) - 1))
 
 
 def overtaken(script: dict[str, Any], lines: Sequence[Line]) -> bool:
-    """Whether nobody was told anything between one of the script's steps and the next, in the classic protocol."""
+    """Whether nobody got anything between one of the script's steps and the next, in the classic protocol."""
     if "group.protocol" in script["config"]:
         return False
     told = [line["at_ms"] for line in lines if line["event"] == "told"]
@@ -78,9 +78,9 @@ def overtaken(script: dict[str, Any], lines: Sequence[Line]) -> bool:
 
 
 def classic_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """By generation, who led it, and what each member was told in it.
+    """By generation: its leader, and the partitions that each member got in it.
 
-    Its leader is whose assignor was asked last before it was told; nobody leads where a static leader has returned.
+    The leader is the member whose assignor was asked last before; nobody leads if a static leader has returned.
     """
     found: dict[int, dict[str, Any]] = {}
     asked: set[str] = set()
@@ -100,7 +100,7 @@ def classic_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 
 def consumer_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """By epoch, what each member had at last that has come to it; nobody leads."""
+    """By epoch: the partitions that each member finally got in it; nobody leads."""
     found: dict[int, dict[str, Any]] = {}
     for line in lines:
         if line["event"] == "has" and line["generation"] > 0:
@@ -111,9 +111,9 @@ def consumer_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 
 def script_of_play(script: dict[str, Any], lines: Sequence[Line]) -> dict[str, Any]:
-    """The same script for `partwright.group.play`, with the member ids that the coordinator or the members drew.
+    """The same script for `partwright.group.play`, with the member IDs that the coordinator or the members drew.
 
-    Real consumers of these scripts poll every 10 ms, and a machine answers itself in no time.
+    Real consumers of these scripts poll every 10 ms, and on one machine answers take no time.
     """
     ids: dict[str, list[str]] = {}
     for line in lines:
@@ -149,7 +149,7 @@ def script_of_play(script: dict[str, Any], lines: Sequence[Line]) -> dict[str, A
 
 
 def compare(real: Sequence[dict[str, Any]], script: dict[str, Any], lines: Sequence[Line]) -> None:
-    """The same generations, whoever led and whatever each member was given, and not much sooner or later."""
+    """The same generations, with the same leaders and assignments, and not much earlier or later."""
     fields = ("generation", "leader", "assignment")
     simulated = group.play(script_of_play(script, lines)).to_dict()["generations"]
     for each in simulated:
@@ -165,7 +165,7 @@ def compare(real: Sequence[dict[str, Any]], script: dict[str, Any], lines: Seque
 
 
 def at_rest(lines: Sequence[Line], at_ms: int) -> dict[str, Any]:
-    """By member that is there at a time, its epoch and what it reads."""
+    """For each member that is in the group at a time: its epoch and the partitions that it reads."""
     found: dict[str, Any] = {}
     for line in lines:
         if line["at_ms"] < at_ms and line["event"] in ("leaves", "crashes"):
@@ -178,7 +178,7 @@ def at_rest(lines: Sequence[Line], at_ms: int) -> dict[str, Any]:
 def compare_at_rest(lines: Sequence[Line], script: dict[str, Any]) -> None:
     """The same epoch and the same partitions of each member before each event, and at the end.
 
-    In between, members of KIP-848's protocol are on their way at their own times.
+    Between these times, members of KIP-848's protocol make their steps at their own times.
     """
     timeline = group.play(script_of_play(script, lines))
     spans, generations = timeline.ownership().to_pylist(), list(timeline.generations())
@@ -193,7 +193,7 @@ def compare_at_rest(lines: Sequence[Line], script: dict[str, Any]) -> None:
 
 
 def three(config: dict[str, Any], *more: dict[str, Any], partitions: int = 6, **joins: Any) -> dict[str, Any]:
-    """Three members that join a topic's group one after the other; then more happens, a step each."""
+    """Three members join a topic's group one after the other; then more happens, one step each."""
     topic = f"timeline-{uuid4().hex[:8]}"
     events: list[dict[str, Any]] = [
         {"join": name, "topics": [topic], "instance_id": None, **joins} for name in ("c1", "c2", "c3")
@@ -233,7 +233,7 @@ def test_an_eager_group(broker: EmbeddedKafka, timeline: list[str]) -> None:
     assert [each["generation"] for each in real] == [1, 2, 3, 4, 5]
     assert [each["leader"] for each in real[:3]] == ["c1"] * 3
     assert real[3]["leader"] == real[4]["leader"] in {"c2", "c3"}
-    # All is given up before anything is given anew.
+    # Everything is given up before anything is assigned.
     revoked = [line["partitions"] for line in lines if line["event"] == "revoked" and line["member"] == "c2"]
     assert [len(partitions) for partitions in revoked] == [3, 2, 3]
 
@@ -277,7 +277,7 @@ def test_a_static_member_returns_unnoticed(broker: EmbeddedKafka, timeline: list
 def test_a_static_member_that_polls_too_late_leaves_a_partition_to_nobody_for_a_while(
     broker: EmbeddedKafka, timeline: list[str]
 ) -> None:
-    """It loses all it has, and comes back to less without having given anything up: no rebalance follows at once."""
+    """It loses all it has, and returns to less without having given anything up, so no rebalance follows at once."""
     late = {**CLASSIC, "session.timeout.ms": 45_000, "max.poll.interval.ms": 5000}
     script = three(late, partitions=5, assignor="cooperative-sticky")
     for event in script["events"]:
@@ -292,7 +292,7 @@ def test_a_static_member_that_polls_too_late_leaves_a_partition_to_nobody_for_a_
     assert sizes[2:] == [
         {"c1": 3, "c2": 2},
         {"c1": 2, "c2": 2, "c3": 0},
-        # Only now does the coordinator miss the SyncGroup of who c1 was before.
+        # Only now does the coordinator miss the SyncGroup of c1's previous member.
         {"c1": 2, "c2": 2, "c3": 1},
     ]
     assert real[4]["at_ms"] - real[3]["at_ms"] >= late["max.poll.interval.ms"]
@@ -317,7 +317,7 @@ def test_a_member_that_crashes_is_missed_later(broker: EmbeddedKafka, timeline: 
 
 def test_a_group_of_the_consumer_protocol(broker: EmbeddedKafka, timeline: list[str]) -> None:
     script = three(CONSUMER, {"leave": "c1"}, assignor="uniform")
-    # Members are told to send a heartbeat every five seconds, and hear of others' joins no sooner.
+    # The broker tells members to send a heartbeat every five seconds, so they do not learn of others' joins any sooner.
     for event in script["events"]:
         event["at_ms"] *= 5
     script["end_ms"] *= 5

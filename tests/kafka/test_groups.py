@@ -1,4 +1,4 @@
-"""A group of a live Kafka: what its members subscribe to and read, and what each assignor would make of it."""
+"""A group of a live Kafka: its members' subscriptions and partitions, and the answer of each assignor for it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE_S = 90
 
 
 class Readers:
-    """Consumers of librdkafka that poll, each in a thread of its own."""
+    """Consumers of librdkafka that poll, each in its own thread."""
 
     def __init__(self, servers: str) -> None:
         self._servers = servers
@@ -76,7 +76,7 @@ def test_a_live_group_is_read_and_compared(broker: EmbeddedKafka, readers: Reade
     by_topics = {tuple(each["topics"]): each for each in found["members"]}
     assert set(by_topics) == {(orders, users), (users,), (orders,)}
     assert by_topics[orders, users]["instance_id"] == "static"
-    # librdkafka's range goes by the member's id alone, Java's by group.instance.id first.
+    # librdkafka's range sorts only by the member's ID, Java's by group.instance.id first.
     dynamic = [{**each, "instance_id": None} for each in found["members"]]
     given = pw.assign(found["topics"], dynamic, "range").to_dict()
     owned = {
@@ -148,7 +148,7 @@ def test_a_live_group_of_the_new_protocol_is_explained(broker: EmbeddedKafka, re
 
 
 def test_a_kafka_without_any_group_has_a_coordinator_in_a_moment() -> None:
-    """It makes the topic of the coordinators at the first question, and answers that there is none yet."""
+    """At the first question it creates the coordinators' topic, and answers that it does not exist yet."""
     with EmbeddedKafka(heap="192m") as kafka:
         *_, step = examine(kafka.bootstrap_servers, group="new")
         assert (step.name, step.passed, step.said) == ("group", True, "there is no such group yet")

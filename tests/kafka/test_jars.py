@@ -30,11 +30,11 @@ PATHS = {jar.path: CONTENT[jar.coordinates] for jar in JARS}
 
 
 class Repository:
-    """A Maven repository over HTTP that counts what it is asked for, and may fail."""
+    """A Maven repository over HTTP that counts its requests, and may fail."""
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
-        # Asked for a path the n-th time (from 1): the status, and the body instead of the true one.
+        # For a path's n-th request (from 1): the status, and a body instead of the true one.
         self.answer: Callable[[str, int], tuple[int, bytes]] = lambda path, _n: (200, PATHS[path])
         self.claimed_length: int | None = None
         self.delay_s = 0.0
@@ -163,7 +163,7 @@ def test_a_folder_is_a_repository_too(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     jars("broker")
-    # The cache is laid out as a Maven repository, so it can be handed on as one.
+    # The cache is laid out as a Maven repository, so it can be passed on as one.
     kept = (tmp_path / "cache" / "jars").as_uri() + "/"
     monkeypatch.setattr(module, "locked", lambda name: JarSet(name, kept, JARS))
     monkeypatch.setenv("PARTWRIGHT_CACHE", str(tmp_path / "second"))

@@ -1,4 +1,4 @@
-"""Which Java is taken, and how each one that does not do is refused."""
+"""Which Java is used, and how each unusable one is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def fake_java(folder: Path, says: str, code: int = 0) -> Path:
-    """A `java` that says something on stderr, where Java says its version."""
+    """A `java` that prints something on stderr, where Java prints its version."""
     folder.mkdir(parents=True)
     java = folder / "java"
     java.write_text(f"#!/bin/sh\nprintf '%s\\n' {shlex.quote(says)} >&2\nexit {code}\n")

@@ -1,4 +1,4 @@
-"""Assignors for kafka-python, round after round without a broker: what its protocol carries is what is assigned."""
+"""Assignors for kafka-python, round after round without a broker: they assign by what its protocol carries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEED = 20261121
 
 
 class Cluster:
-    """What an assignor asks of kafka-python's metadata."""
+    """The part of kafka-python's metadata that an assignor asks for."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self._counts = counts
@@ -31,7 +31,7 @@ class Cluster:
 
 
 def joined(assignor: Any, name: str, instance: str | None, topics: list[str]) -> Any:
-    """A member as the leader gets it: its subscription over the wire and back."""
+    """A member as the leader receives it: its subscription over the wire and back."""
     sent = assignor.metadata(set(topics))
     got = type(sent).decode(sent.encode(version=sent.version))
     return SimpleNamespace(member_id=name, group_instance_id=instance, metadata=got)
@@ -56,7 +56,7 @@ def test_each_round_is_what_kafka_s_own_leader_gives(name: str) -> None:
                 member = {"id": id_, "topics": list(each.metadata.topics), "instance_id": instances[id_]}
                 pairs = owned.get(id_, [])
                 if name == "sticky" and id_ in owned:
-                    # Its class sends the generation with what is owned; the cooperative one's subscription has no room.
+                    # Its class sends the generation with what is owned; the cooperative one's has no room for it.
                     member |= {"owned": pairs, "generation": owned_in[id_]}
                 elif name == "cooperative-sticky" and pairs:
                     member |= {"owned": sorted_by_topic(pairs)}
@@ -79,7 +79,7 @@ def in_order_of_topics(pairs: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def sorted_by_topic(pairs: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """As kafka-python's cooperative class sends what is owned."""
+    """As kafka-python's cooperative class sends owned partitions."""
     topics = list(dict.fromkeys(topic for topic, _ in pairs))
     return sorted(pairs, key=lambda pair: (topics.index(pair[0]), pair[1]))
 
@@ -94,7 +94,7 @@ def test_there_are_four() -> None:
 
 
 class Heaviest:
-    """Each partition to who has fewest; keeps a note of all that it is told."""
+    """Each partition goes to the member with the fewest; keeps a note of its input."""
 
     name = "heaviest"
     supported_protocols = ("COOPERATIVE", "EAGER")
@@ -120,7 +120,7 @@ class Heaviest:
 
 
 def test_ones_own_crosses_the_wire() -> None:
-    """The leader sees what members sent, and each hears of its part."""
+    """The leader sees what members sent, and each member gets its part."""
     owns = {name: Heaviest() for name in ("c1", "c2")}
     made = {name: kafka_python_assignor(own) for name, own in owns.items()}
     assert {each.name for each in made.values()} == {"heaviest"}

@@ -45,7 +45,7 @@ def topic(broker: EmbeddedKafka) -> Callable[[int], str]:
 def put(
     config: KafkaConfig, topic: str, partition: int, marks: list[bytes | None], *, how: str = "plain"
 ) -> None:
-    """Records with these marks, or without one; committed, aborted or outside a transaction."""
+    """Records with these marks, or without a mark; committed, aborted or outside a transaction."""
     settings: dict[str, Any] = {**config.librdkafka()}
     if how != "plain":
         settings["transactional.id"] = secrets.token_hex(4)
@@ -55,7 +55,7 @@ def put(
         producer.begin_transaction()
     for number, mark in enumerate(marks):
         headers: list[tuple[str, bytes | None]] = [("theirs", RUN), ("partwright", mark)]
-        # A record without a header at all, and one whose header has another name, are met as well.
+        # There are also records without any header, and with a header of another name.
         given = headers if mark is not None else headers[: number % 2]
         producer.produce(topic, b"v", partition=partition, headers=given)  # type: ignore[arg-type]
     assert producer.flush(30) == 0
@@ -71,7 +71,7 @@ def test_it_is_found_behind_whatever_came_later(config: KafkaConfig, topic: Call
     put(config, name, 1, [RUN + b"d", *none * 33])
     put(config, name, 2, [RUN + b"e", RUN + b"f", *none * 700, OTHER])
     put(config, name, 3, none * 45)
-    # Markers alone at the end, and records that nobody committed.
+    # Only markers at the end, and records that nobody committed.
     put(config, name, 4, [RUN + b"g"], how="committed")
     for _ in range(17):
         put(config, name, 4, [RUN + b"h"], how="aborted")
@@ -83,7 +83,7 @@ def test_it_is_found_behind_whatever_came_later(config: KafkaConfig, topic: Call
     found = last_marks(config, name, windows, "partwright", RUN, committed=True)
     assert found == {0: RUN + b"b", 1: RUN + b"d", 2: RUN + b"f", 4: RUN + b"g"}
     assert last_marks(config, name, windows, "partwright", RUN)[4] == RUN + b"h"
-    # What came after the end that was asked for is not looked at.
+    # Records after the requested end are not read.
     put(config, name, 0, [RUN + b"z"])
     assert last_marks(config, name, windows, "partwright", RUN)[0] == RUN + b"b"
     assert not last_marks(config, name, {}, "partwright", RUN)
@@ -118,7 +118,7 @@ def test_an_open_transaction_ends_or_is_named(config: KafkaConfig, topic: Callab
     assert len(str(refused.value).splitlines()) == 1
     ending = threading.Timer(1, other.abort_transaction, [30])
     ending.start()
-    # The end of when it was asked for the first time: the marker comes behind it.
+    # The end when it was first asked for: the marker comes after it.
     assert settled_ends(config, name, [0, 1, 2], patience=60) == {0: 0, 1: 0, 2: 6}
     ending.join()
 
@@ -132,7 +132,7 @@ def test_a_topic_that_is_deleted_meanwhile_is_one_sentence(
     assert next(reading).offset() == 0
     topics.delete_topic(None, name, kafka_config=config)
     with pytest.raises(BrokerError) as refused:
-        # It is told either that the topic is gone, or of a partition that nobody leads.
+        # The error is either that the topic is gone, or that a partition has no leader.
         last_marks(config, name, {1: (0, 9)}, "partwright", RUN)
     assert len(str(refused.value).splitlines()) == 1
 

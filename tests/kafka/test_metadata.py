@@ -1,4 +1,4 @@
-"""A cluster read of a live Kafka: by each library the same, as its brokers say it, with racks where these are told."""
+"""A cluster read from a live Kafka: the same through each library, as its brokers describe it, with racks if known."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CLOSED = "127.0.0.1:1"
 
 @pytest.fixture(scope="module")
 def racked() -> Iterator[EmbeddedKafka]:
-    """A broker that has a rack, makes each topic that is asked for, and has no other tests' topics."""
+    """A broker that has a rack, creates each topic that is asked for, and has no topics of other tests."""
     overrides = {"auto.create.topics.enable": "true", "num.partitions": "3"}
     with EmbeddedKafka(racks=["eu-west-1a"], overrides=overrides) as running:
         yield running
 
 
 def sources(servers: str) -> Iterator[tuple[str, Any, str | None]]:
-    """All that a cluster is read of, and the rack that it tells."""
+    """Every object from which a cluster can be read, and the rack that it reports."""
     yield "address", servers, "eu-west-1a"
     admin = kafka.KafkaAdminClient(bootstrap_servers=servers)
     yield "kafka-python", admin, "eu-west-1a"
@@ -56,7 +56,7 @@ def test_every_library_tells_the_same_cluster(racked: EmbeddedKafka) -> None:
     asked = []
     for name, source, rack in sources(servers):
         wanted = pw.Cluster([Broker(1, host, int(port), rack)], led)
-        # Kafka's own topics are left out, which a consumer's group made here.
+        # Kafka's own topics, which a consumer's group created here, are left out.
         assert pw.Cluster.from_kafka(source) == wanted, name
         some = pw.Cluster.from_kafka(source, ["users"])
         assert some == pw.Cluster(wanted.brokers, {"users": led["users"]}), name
@@ -75,7 +75,7 @@ def test_every_library_tells_the_same_cluster(racked: EmbeddedKafka) -> None:
             pw.Cluster.from_kafka(source, ["a/b"])
         asked.append(name)
     assert len(asked) == 5
-    # Asking for a topic has not made it.
+    # Asking for a topic did not create it.
     assert list(pw.Cluster.from_kafka(servers).topics) == ["orders", "users"]
 
 

@@ -1,4 +1,4 @@
-"""Real members of several clients in one group of a real Kafka: what they send, and what their leader makes of it."""
+"""Real members of several clients in one group of a real Kafka: what they send, and their leader's answer."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_members_of_three_clients_share_by_range(broker: EmbeddedKafka, members:
     told = {name.split("-3")[0].split("-0")[0]: data for name, data in metadata(servers, group).items()}
     both = Held((orders, users), None, -1, None, None)
     assert told["rdkafka"] == sent("librdkafka", "range", both)
-    # kafka-python keeps topics in a set, whose order each process has anew.
+    # kafka-python keeps topics in a set, whose order differs in each process.
     walked = tuple(by_client(found)["kafka-python"]["topics"])
     assert set(walked) == {orders, users}
     assert told["kafka-python"] == sent("kafka-python", "range", both._replace(topics=walked))
@@ -141,7 +141,7 @@ def test_a_cooperative_group_of_librdkafka_and_kafka_python(broker: EmbeddedKafk
     before = settled(servers, group, 1, all_read=True)
     members.kafka_python(group, [topic], CooperativeStickyAssignor)
     found = settled(servers, group, 2, all_read=True)
-    # From what they had when the second one joined, the answer follows.
+    # The answer follows from what they owned when the second one joined.
     new = [each for each in found["members"] if each["client"] == "kafka-python"]
     asked = [*before["members"], *({**each, "owned": None, "generation": -1} for each in new)]
     (led,) = leaders(found["topics"], asked, "cooperative-sticky", leader=before["members"][0]["id"])

@@ -1,4 +1,4 @@
-"""What a partition costs a live broker: the figures that `advise` says were measured."""
+"""The cost of a partition for a live broker: the figures that `advise` calls measured."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def test_a_segment_costs_one_open_file_two_map_areas_and_hardly_any_disk() -> No
         assert {storage.read_segment_file(name).kind for name in mapped(broker)} == {"index", "timeindex"}
         folders = [broker.folder / "data" / name for name in storage.log_directories(TOPIC, PARTITIONS)]
         indexes = [path for folder in folders for path in folder.iterdir() if path.suffix.endswith("index")]
-        # Kafka makes a time index a whole number of its entries of 12 bytes long, an offset index one of 8.
+        # Kafka rounds a time index down to whole entries of 12 bytes, and an offset index to entries of 8.
         space = sum(path.stat().st_size for path in indexes)
         assert PARTITIONS * (costs.INDEX_BYTES - 20) <= space <= PARTITIONS * costs.INDEX_BYTES
         assert sum(path.stat().st_blocks * 512 for path in indexes) < space / 1000
-        # More segments cost as much each.
+        # Each further segment costs as much.
         for _ in range(30):
             producer.send(TOPIC, value=os.urandom(100_000), partition=0).get(60)
         producer.close()

@@ -1,4 +1,4 @@
-"""The exactly-once writer of one partition, killed, stopped, shut out, and among other writers."""
+"""The exactly-once writer of one partition: killed, stopped, shut out, and among other writers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def mark() -> Mark:
 
 @pytest.fixture
 def read(broker: EmbeddedKafka, topic: str) -> Callable[..., list[Message]]:
-    """What a consumer of committed records gets of a partition."""
+    """The records of a partition that a consumer of committed records gets."""
 
     def all_of(partition: int = PARTITION, isolation: str = "read_committed") -> list[Message]:
         given: dict[str, Any] = {
@@ -86,7 +86,7 @@ def read(broker: EmbeddedKafka, topic: str) -> Callable[..., list[Message]]:
 def start(
     config: KafkaConfig, topic: str, mark: Mark
 ) -> Iterator[Callable[[int, int, int], subprocess.Popen[str]]]:
-    """A process that writes rows in batches and transactions of so many."""
+    """A process that writes rows in batches, and in transactions of this size."""
     running: list[subprocess.Popen[str]] = []
 
     def begun(rows: int, batch: int, transaction: int) -> subprocess.Popen[str]:
@@ -114,7 +114,7 @@ def rows_of(messages: Sequence[Message], mark: Mark) -> list[int]:
 
 
 def foreign(config: KafkaConfig, topic: str, count: int, **settings: Any) -> Producer:
-    """Records of another producer; in a transaction that stays open where it has an id of its own."""
+    """Records of another producer; if it has a transactional ID, in a transaction that stays open."""
     producer = Producer({**config.librdkafka(), **settings})
     if settings:
         producer.init_transactions(30)
@@ -146,7 +146,7 @@ def test_killed_anywhere_each_row_is_there_once_and_in_order(
     rows, kills = 3_000, 0
     for _ in range(cases(8)):
         transaction = drawn.choice([1, 3, 17, 40, 250])
-        # Small transactions are slow, and a process that is to be killed need not get far.
+        # Small transactions are slow, and a process that will be killed need not get far.
         process = start(rows, drawn.randint(1, 90), transaction)
         assert process.stdout is not None
         for _ in range(drawn.randint(0, 12)):
@@ -201,7 +201,7 @@ def test_a_process_that_wakes_up_later_is_shut_out(
 def test_what_is_there_is_passed_over_among_the_records_of_others(
     read: Callable[..., list[Message]], mark: Mark, config: KafkaConfig, topic: str
 ) -> None:
-    """After a commit nobody heard of, behind foreign records, aborted ones of a run, and those of another run."""
+    """After a commit whose answer was lost, among foreign records, a run's aborted ones, and those of another run."""
     foreign(config, topic, 9)
     first = PartitionWriter(config, topic, PARTITION, 0, mark, transaction=100)
     write(first, mark, range(230))
@@ -212,7 +212,7 @@ def test_what_is_there_is_passed_over_among_the_records_of_others(
     another = PartitionWriter(config, topic, PARTITION, 0, other)
     write(another, other, range(1_000, 1_060))
     another.end()
-    # Rows of this run that were never committed: they are not there.
+    # Rows of this run that were never committed do not count as written.
     aborted = Producer({**config.librdkafka(), "transactional.id": f"aborted-{topic}"})
     aborted.init_transactions(30)
     aborted.begin_transaction()
@@ -295,7 +295,7 @@ def test_an_open_transaction_of_another_producer_is_waited_for(
     topic: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Behind it nobody could tell what is there; where it never ends, that is a sentence, and nothing is written."""
+    """Nobody could see past it; if it never ends, that is an error, and nothing is written."""
     first = PartitionWriter(config, topic, PARTITION, 0, mark)
     write(first, mark, range(50))
     first.end()
@@ -336,13 +336,13 @@ def one_row(mark: Mark, row: int, value: bytes, at: int | None) -> tuple[Any, ..
 
 
 def ended(writer: PartitionWriter, row: tuple[Any, ...]) -> None:
-    """Some refuse a record as it is written, some as it is committed."""
+    """Some writers refuse a record when it is written, some when it is committed."""
     writer.write(*row)
     writer.end()
 
 
 def test_timestamps(read: Callable[..., list[Message]], mark: Mark, config: KafkaConfig, topic: str) -> None:
-    """The earliest that a producer can say are kept, and those before are refused: they would become the present."""
+    """The earliest times that a producer can express are kept; earlier ones are refused, or they would become "now"."""
     writer = PartitionWriter(config, topic, PARTITION, 0, mark)
     before = int(time.time() * 1000)
     for row, at in enumerate([1, None, 86_400_000, before - 7_000]):

@@ -1,4 +1,4 @@
-"""The partitioners for Python's Kafka clients, as far as no broker is needed."""
+"""The partitioners for Python's Kafka clients, as far as they need no broker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partwright.kafka import CallablePartitioner, ConfluentPartitioner, KafkaPyt
 
 
 class Cluster:
-    """As much of kafka-python's ClusterMetadata as a partitioner asks."""
+    """The part of kafka-python's ClusterMetadata that a partitioner asks for."""
 
     def __init__(self, partitions: set[int], available: set[int]) -> None:
         self.partitions, self.available = partitions, available
@@ -39,7 +39,7 @@ class Cluster:
 
 
 class Producer:
-    """As much of confluent-kafka's Producer as a partitioner asks."""
+    """The part of confluent-kafka's Producer that a partitioner asks for."""
 
     def __init__(self, count: int, error: object = None) -> None:
         self.count, self.error, self.asked = count, error, 0
@@ -67,7 +67,7 @@ def test_an_unknown_client_is_refused_at_once(make: Any) -> None:
 def test_all_say_what_partition_for_key_says(client: str, key: bytes | None) -> None:
     wanted = pw.partition_for_key(key, 7, client)
     cluster = Cluster(set(range(7)), {4})
-    # What the client leaves open goes to the one available partition.
+    # A key that the client leaves open goes to the one available partition.
     left = 4 if wanted is None else wanted
     assert KafkaPythonPartitioner(client).partition("t", "key", key, "value", b"value", cluster) == left
     assert CallablePartitioner(client)(key, [6, 5, 4, 3, 2, 1, 0], [4]) == left
@@ -76,7 +76,7 @@ def test_all_say_what_partition_for_key_says(client: str, key: bytes | None) -> 
 
 @pytest.mark.parametrize("client", ["librdkafka", "kafka-go:crc32"])
 def test_empty_keys_that_are_not_hashed_are_spread(client: str) -> None:
-    """kafka-python tells its sticky partitioner of new batches of null keys alone: with it, one partition gets all."""
+    """kafka-python tells its sticky partitioner only of new batches of null keys: with it, one partition gets all."""
     place, cluster = KafkaPythonPartitioner(client), Cluster(set(range(7)), {1, 4, 5})
     assert {place.partition("t", b"", b"", None, None, cluster) for _ in range(200)} == {1, 4, 5}
 
@@ -142,7 +142,7 @@ RECORDS: list[tuple[bytes | None, bytes | None]] = [
 
 
 def wanted(strategy: str, **options: Any) -> list[int]:
-    """What a `Producer` says of the same records."""
+    """The partitions that a `Producer` gives the same records."""
     producer = pw.Producer(options.pop("cluster", JAVAS), strategy, configs=CONFIGS, **options)
     return [producer.place_record("t", key, value) for key, value in RECORDS]  # type: ignore[misc]
 
@@ -205,7 +205,7 @@ def test_leaders_are_those_of_kafka_python() -> None:
 
 
 class Last:
-    """The last partition, told of the topic and the value."""
+    """The last partition; this one gets the topic and the value."""
 
     def __init__(self) -> None:
         self.configs: list[Any] = []

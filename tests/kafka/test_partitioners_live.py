@@ -1,4 +1,4 @@
-"""Python's Kafka clients write each record where the chosen client would: seen on the embedded Kafka."""
+"""Python's Kafka clients write each record where the chosen client would: checked on the embedded Kafka."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def wanted(client: str) -> list[int | None]:
 
 
 def check(found: list[int], client: str) -> None:
-    """Every record is where the client puts it; one that it leaves open is anywhere."""
+    """Every record is where the client puts it; a record that it leaves open may be anywhere."""
     asked = wanted(client)
     assert len(found) == len(asked)
     assert all(0 <= partition < N for partition in found)
@@ -75,7 +75,7 @@ def test_kafka_python(broker: EmbeddedKafka, topic: str, client: str) -> None:
 def batches_of(
     broker: EmbeddedKafka, topic: str, partitioner: dict[str, Any], **configs: int
 ) -> tuple[list[int], list[int]]:
-    """The partition of each of 200 records without a key, and what kafka-python tells of before each batch."""
+    """The partition of each of 200 records without a key, and kafka-python's notices before each batch."""
     from kafka import KafkaProducer
 
     told: list[int] = []
@@ -97,14 +97,14 @@ def batches_of(
 
 def test_kafka_python_moves_on_at_a_new_batch(broker: EmbeddedKafka, topic: str) -> None:
     partitions, told = batches_of(broker, topic, {"client": "sarama"}, batch_size=200, linger_ms=50)
-    # A batch holds a few of these records: there are many batches, and after each another partition.
+    # A batch has room for a few of these records: there are many batches, and another partition after each.
     assert len(told) >= 20
     moves = sum(a != b for a, b in pairwise(partitions))
     assert 20 <= moves < 199
     assert set(partitions) == set(range(N))
 
 
-# So that no batch lingers out in the time that a test takes, of whatever length.
+# So that no batch reaches linger.ms during the test, however long it takes.
 STRATEGY = {"batch.size": 400, "linger.ms": 10**9}
 RECORDS = [(KEYS[at % 40] if at % 5 == 0 else None, b"v" * (at % 70)) for at in range(400)]
 
@@ -121,7 +121,7 @@ def test_kafka_python_by_a_strategy(broker: EmbeddedKafka, topic: str, strategy:
     from kafka import KafkaProducer
 
     partitioner = KafkaPythonPartitioner(strategy=strategy, configs=STRATEGY, seed=6)
-    # Its batches are others than Java's would be: records are asked about again, and must not count twice.
+    # Its batches differ from Java's: it asks about records again, and they must not count twice.
     producer = KafkaProducer(
         bootstrap_servers=broker.bootstrap_servers, partitioner=partitioner, batch_size=300, linger_ms=20
     )
@@ -133,14 +133,14 @@ def test_kafka_python_by_a_strategy(broker: EmbeddedKafka, topic: str, strategy:
     finally:
         producer.close()
     assert placed == by_a_producer(broker, topic, strategy)
-    # Records without a key stay where they are under old-null-key.
+    # Under old-null-key, records without a key stay in their partition.
     assert set(placed) == set(range(N)) or strategy == "old-null-key"
 
 
 def test_kafka_python_tells_a_strategy_of_its_batches(broker: EmbeddedKafka, topic: str) -> None:
     sticky = {"strategy": "sticky@2.4", "seed": 6}
     partitions, told = batches_of(broker, topic, sticky, batch_size=400, linger_ms=1000)
-    # Each batch goes elsewhere than the one before, and the record that began it went with it.
+    # Each batch goes to another partition than the one before, and the record that began it went with it.
     runs = [
         partition
         for partition, before in zip(partitions, [None, *partitions], strict=False)
@@ -169,7 +169,7 @@ def test_confluent_kafka_by_a_strategy(broker: EmbeddedKafka, topic: str, strate
     for at, ((key, value), there) in enumerate(
         zip(RECORDS, by_a_producer(broker, topic, strategy), strict=True)
     ):
-        # As long as the value, and told apart by it.
+        # As long as the value, which distinguishes them.
         told = (b"%04d" % at + value)[: len(value)] if len(value) >= 4 else None
         if told is not None:
             wanted[told] = there
@@ -306,7 +306,7 @@ def test_a_grown_topic_is_noticed(broker: EmbeddedKafka) -> None:
     admin = AdminClient(configs)
     admin.create_partitions([NewPartitions(name, 5)])[name].result(30)
     assert believing.partition_count(name) == 2
-    # The broker's metadata follows its controller's a moment later.
+    # The broker learns its controller's metadata a moment later.
     deadline = time.monotonic() + 30
     while asking.partition_count(name) != 5 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -316,7 +316,7 @@ def test_a_grown_topic_is_noticed(broker: EmbeddedKafka) -> None:
 def test_a_cluster_that_does_not_answer_is_one_sentence() -> None:
     from confluent_kafka import Producer
 
-    # Port 9 is discard's, which nothing listens at.
+    # Port 9 belongs to discard, and nothing listens there.
     place = ConfluentPartitioner(Producer({"bootstrap.servers": "127.0.0.1:9", "log_level": 0}), timeout=0.5)
     with pytest.raises(pw.PartwrightError, match="does not say how many partitions topic 'orders' has"):
         place("orders", b"a")

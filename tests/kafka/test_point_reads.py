@@ -1,4 +1,4 @@
-"""Point reads without a broker: the option `assign`, the shell's lines, and what `partwright which --topic` says."""
+"""Point reads without a broker: the option `assign`, the shell's commands, and `partwright which --topic`."""
 
 from __future__ import annotations
 

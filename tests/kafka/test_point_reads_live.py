@@ -1,4 +1,4 @@
-"""`partwright which --topic kafka://...` on a live topic, and its line for kcat where there is a kcat to run it."""
+"""`partwright which --topic kafka://...` on a live topic, and its command for kcat, if there is a kcat to run it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def which(*words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def topic(broker: EmbeddedKafka) -> str:
-    """The address of a topic of 7 partitions with keys that are text, and others that are numbers."""
+    """The address of a topic of 7 partitions with text keys, and others with numbers."""
     topics.create_topic(broker.bootstrap_servers, "looked-up", 7)
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "partitioner": "murmur2_random"})
     for number in range(500):

@@ -1,4 +1,4 @@
-"""The way to a server that is no Kafka, or one of its own kind, and what `doctor` says of several; without a broker."""
+"""Servers that are not a Kafka, or an unusual one, and doctor's sentence about several brokers; without a broker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def last(port: int, protocol: str, timeout: float = 2) -> Step:
 
 
 def test_who_hangs_up_during_tls_is_not_told_to_do_without_it() -> None:
-    # It may be anybody: nobody is asked to send a password in clear.
+    # It may be anybody, so nobody is asked to send it a password in clear.
     with listeners.answering() as port:
         step = last(port, "SASL_SSL", 0.5)
     assert (step.name, step.passed) == ("TLS", False)
@@ -132,7 +132,7 @@ def test_doctor_asks_silent_servers_together_and_tells_them_in_their_order(
     def silent(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterator[Step]:
         del config
         asked.append((port, timeout))
-        # Nobody gets on before all of them are asked.
+        # Nobody continues before all of them have been asked.
         together.wait(20)
         yield Step("connect", f"{host}:{port}", False, "silent", "silent")
 

@@ -1,4 +1,4 @@
-"""A broker joins a cluster of three while a producer writes and a consumer reads: it gets its share, 0 lost."""
+"""A broker joins a cluster of three while a producer writes and a consumer reads: it gets its share, and 0 are lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS = {"offsets.topic.num.partitions": "10"}
 
 
 class Traffic:
-    """A producer that writes and a consumer that reads, each in a thread of its own, until told to end."""
+    """A producer that writes and a consumer that reads, each in its own thread, until they are stopped."""
 
     def __init__(self, servers: str) -> None:
         self.acknowledged: set[int] = set()
@@ -75,7 +75,7 @@ class Traffic:
     _patience: int = 300
 
     def end(self) -> None:
-        """No more is written; all that was acknowledged is read, or the patience ends."""
+        """Stops writing; everything acknowledged is then read, or time runs out."""
         self._stop.set()
         for each in self._threads:
             each.join()
@@ -89,7 +89,7 @@ def reassign(*words: str) -> tuple[int, str, str]:
 
 
 def throttles(servers: str, broker: int) -> dict[str, str]:
-    """The settings by which copying is throttled that a topic or a broker has."""
+    """The settings of a topic or a broker that throttle copying."""
     asked = [
         ConfigResource(ConfigResource.Type.TOPIC, TOPIC),
         ConfigResource(ConfigResource.Type.BROKER, str(broker)),
@@ -130,7 +130,7 @@ def test_an_added_broker_gets_its_share_and_nothing_is_lost(tmp_path: Path) -> N
             assert code == 0, said
             assert "executed: " in said
             assert len(traffic.acknowledged) > before
-            # Done once, it is done again without a move.
+            # Once it is done, it runs again without a move.
             code, _, said = reassign(address, "--plan", folder, "--execute")
             assert code == 0, said
         finally:

@@ -1,4 +1,4 @@
-"""`partwright check` on a topic: what real producers wrote, what was misplaced on purpose, transactions, gaps."""
+"""`partwright check` on a topic: records of real producers, misplaced records, transactions, gaps."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_a_producer_wrote_is_right(broker: EmbeddedKafka) -> None:
     assert sum(part["rows"] for part in answer["partitions"]) == 20_000
     assert sum(part["keys"] for part in answer["partitions"]) == 990
     assert answer["heavy_keys"][0]["rows"] == 20
-    # Of another number of partitions it is not.
+    # With another number of partitions it is not.
     other = check(broker, "right", "-n", 7, "--json")
     assert other.stderr == "the topic has 5 partitions, -n says 7\n"
     assert json.loads(other.stdout)["misplaced"] > 10_000
@@ -141,7 +141,7 @@ def test_a_topic_that_is_not_there_is_said(broker: EmbeddedKafka) -> None:
 
 @pytest.mark.parametrize("end", ["commit", "abort"])
 def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) -> None:
-    """A topic's end offset counts the mark, and no record has it."""
+    """A topic's end offset counts the marker, and no record has that offset."""
     topic = f"transactions-{end}"
     topics.create_topic(broker.bootstrap_servers, topic, 2)
     producer = Producer(
@@ -156,14 +156,14 @@ def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) 
         producer.begin_transaction()
         for row in range(10):
             producer.produce(topic, b"v", key=b"%d" % row)
-        # What was not sent yet, an abort would drop.
+        # An abort would drop records that were not sent yet.
         producer.flush(30)
         producer.commit_transaction(30) if end == "commit" else producer.abort_transaction(30)
     assert sum(topics.end_offsets(broker.bootstrap_servers, topic).values()) == 36
     answer = found(broker, topic)
     assert (answer["rows"], answer["misplaced"]) == (30, 0)
-    # Where there is nothing but marks, they are passed before the broker counts as silent, however long it may be asked
-    # to wait for news.
+    # If there are only markers, they are passed before the broker counts as silent, however long it may wait for new
+    # records.
     marks = TopicRecords(
         broker.bootstrap_servers,
         topic,
@@ -201,7 +201,7 @@ def test_deleted_and_compacted_records_leave_gaps(broker: EmbeddedKafka) -> None
     deadline, rows, end = time.monotonic() + 60, 200, 200
     while rows == end and time.monotonic() < deadline:
         with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-            # A segment ends only when there is a record for the next one.
+            # A segment ends only when a record for the next one comes.
             producer.send("gaps", b"v", key=b"last").get(10)
         time.sleep(1)
         end = topics.end_offsets(broker.bootstrap_servers, "gaps")[0]
@@ -240,7 +240,7 @@ def one_record(broker: EmbeddedKafka, topic: str) -> None:
 def reading_up_to(
     monkeypatch: pytest.MonkeyPatch, ends: dict[int, int], broker: EmbeddedKafka, topic: str
 ) -> TopicRecords:
-    """A reading that takes the topic to end elsewhere."""
+    """A reader whose topic seems to end elsewhere."""
     asked = topics.offsets_of
 
     def told(admin: Any, topic: str, partitions: Any, spec: str | int, **more: bool) -> dict[int, int]:
@@ -301,7 +301,7 @@ def test_the_file_that_place_makes_agrees_with_the_topic(broker: EmbeddedKafka, 
 
 
 def test_a_broker_that_pauses_is_waited_for(broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one does whose memory is cleaned up: it keeps its connections, and says nothing, to nobody."""
+    """Like a broker whose memory is being cleaned: it keeps its connections, and answers nobody."""
     topics.create_topic(broker.bootstrap_servers, "pausing", 1)
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
         for row in range(5000):

@@ -1,4 +1,4 @@
-"""docs/rights.md: each command works with exactly the rights that it says, and names the one that is missing."""
+"""docs/rights.md: each command works with exactly the rights listed there, and names the one that is missing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STATE_SEEN = Right("DESCRIBE", "topic", "__transaction_state")
 
 
 class Row(NamedTuple):
-    """One row of docs/rights.md: the words of a command, its rights, and how its row begins."""
+    """One row of docs/rights.md: a command's arguments, its rights, and the beginning of its row."""
 
     words: Sequence[str]
     rights: Sequence[Right]

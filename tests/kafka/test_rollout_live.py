@@ -30,7 +30,7 @@ MEMBERS = 3
 
 @pytest.fixture(params=["classic", "consumer"])
 def group(broker: EmbeddedKafka, request: pytest.FixtureRequest) -> Iterator[tuple[str, str, str]]:
-    """A group of three members at rest: the servers, its id, and its protocol."""
+    """A group of three members at rest: the servers, its ID, and its protocol."""
     servers, name = broker.bootstrap_servers, f"roll-{uuid4().hex[:8]}"
     create_topic(servers, name, 6)
     settings = {"bootstrap.servers": servers, "group.id": name, "group.protocol": request.param}
@@ -95,7 +95,7 @@ def test_a_live_group_is_rolled_as_it_is(group: tuple[str, str, str]) -> None:
     assert set(found["settings"]) <= {"librdkafka", "broker"}
     assert (today["protocol"], today["static"]) == (protocol, True)
     assert today["assignor"] == ("cooperative-sticky" if protocol == "classic" else "uniform")
-    # Three pods with two partitions each, away for 12 s in turn, and a second at most until their polls have them back.
+    # Three pods with two partitions each, away for 12 s in turn, and up to a second more until their polls return them.
     assert 3 * 2 * 12 <= today["unread_s"]["median"] <= 3 * 2 * 13
     by_topic = run(
         "rollout",

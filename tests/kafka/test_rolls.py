@@ -1,9 +1,9 @@
-"""Rolls of four to eight real Java consumers on a real broker, compared with the same roll played.
+"""Rolls of four to eight real Java consumers on a real broker, compared with plays of the same roll.
 
-Partitions move as often, and no real roll is cheaper than the played one. How much dearer it is depends on the machine,
-because members are programs that start, load classes and wait for a processor: docs/rollouts.md has measured figures.
-A member of KIP-848 learns of a change with its next heartbeat, so a partition may go to its next reader directly or by
-a third one: members of the play send theirs when the real ones did, and the roll is played a little earlier and later.
+Partitions move as often, and no real roll is cheaper than the played one. How much more it costs depends on the
+machine, as members are programs that start, load classes and wait for a processor: docs/rollouts.md has figures.
+A member of KIP-848 learns of a change with its next heartbeat, so a partition may go to its next reader directly or
+through a third one: members of the play send theirs when the real ones did, and the roll is played earlier and later.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ def timeline(reference: Callable[[str], ModuleType], tmp_path_factory: pytest.Te
 
 
 def script_of(rolled: Roll) -> tuple[dict[str, Any], int]:
-    """A script whose members are each away for a while in turn, and when the roll begins."""
+    """A script whose members are each away for a while in turn, and the time when the roll begins."""
     topic = f"roll-{uuid4().hex[:8]}"
     # Members of KIP-848 are told to send a heartbeat every five seconds, and each step needs two. With steps of 22 s no
-    # new one joins or leaves within a second of another's heartbeat, which then could be the one before or after it.
+    # new one joins or leaves within a second of another's heartbeat, which could then be the one before or after it.
     is_classic = rolled.protocol == "classic"
     begins_ms, step_ms = (10_000, 12_000) if is_classic else (30_000, 22_000)
 
@@ -96,7 +96,7 @@ def script_of(rolled: Roll) -> tuple[dict[str, Any], int]:
     events = [join(0, f"c{number}") for number in range(rolled.members)]
     for number in range(rolled.members):
         at_ms = begins_ms + number * step_ms
-        # A static member is closed without a word; the new one has its place.
+        # A static member is closed without a word; the new one gets its place.
         events.append({"at_ms": at_ms, "crash" if rolled.static else "leave": f"c{number}"})
         events.append(join(at_ms + DOWN_MS, f"{'c' if rolled.static else 'n'}{number}"))
     end_ms = begins_ms + rolled.members * step_ms + 5000
@@ -105,7 +105,7 @@ def script_of(rolled: Roll) -> tuple[dict[str, Any], int]:
 
 
 def owned(lines: Sequence[Line]) -> Iterator[tuple[int, dict[str, set[tuple[str, int]]]]]:
-    """When something changed, and what each real member reads from then on."""
+    """The times of changes, and what each real member reads from then on."""
     reads: dict[str, set[tuple[str, int]]] = {}
     for line in lines:
         pairs = {(topic, partition) for topic, partition in line.get("partitions", [])}
@@ -136,9 +136,9 @@ def measured(lines: Sequence[Line], begins_ms: int, end_ms: int) -> tuple[float,
 def played(
     rolled: Roll, script: dict[str, Any], lines: Sequence[Line], begins_ms: int, later_ms: int = 0
 ) -> tuple[float, int, int]:
-    """The seconds without a reader, the moves and the rebalances of the roll in a play, begun later by so much.
+    """The seconds without a reader, the moves and the rebalances of the played roll, if it begins later by this much.
 
-    Its members have the ids that the coordinator or the real ones drew, and join in time with the real heartbeats.
+    Its members have the IDs that the coordinator or the real ones drew, and join in step with the real heartbeats.
     """
     first_ms: dict[str, int] = {}
     ids: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A secret that is given in any setting is in nothing that a command says, writes, logs or raises."""
+"""A secret in any setting is in nothing that a command prints, writes, logs or raises."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ COMMANDS = {
 
 
 def parts(text: str) -> list[str]:
-    """What of a text looks like the secret, however it is escaped."""
+    """The parts of a text that look like the secret, however they are escaped."""
     return [line for line in text.splitlines() if "s3cr3t" in line or "Hunter2" in line]
 
 
@@ -143,7 +143,7 @@ def test_what_is_no_pair_on_the_command_line_is_not_shown(
 
 
 class Denied(NamedTuple):
-    """An event of librdkafka: a broker refuses who we are."""
+    """An event of librdkafka: a broker refuses our login."""
 
     told: str
 
@@ -178,7 +178,7 @@ def test_a_weak_password_is_not_read_out_of_a_brokers_own_words(
     settings = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "alice"}
     troubles = Troubles(KafkaConfig.read({**settings, "sasl.password": password}, servers="127.0.0.1:9"), 0.1)
     troubles.note(cast("KafkaError", Denied(f"{BEFORE}{told}{LATER}")))
-    # The way is not gone: nothing listens at its end.
+    # The route exists, but nothing listens at its end.
     troubles.look = lambda: None  # type: ignore[method-assign]
     with pytest.raises(pw.BrokerError) as refused:
         troubles.check()

@@ -1,4 +1,4 @@
-"""Every command and function that reaches a Kafka, on each security, with Java's settings and with librdkafka's."""
+"""Every command and function that reaches a Kafka, with each security, with Java's settings and with librdkafka's."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[EmbeddedKafka]:
 
 @pytest.fixture(params=["client.properties", "librdkafka.properties"])
 def file(kafka: EmbeddedKafka, request: pytest.FixtureRequest) -> Path:
-    """What the broker's starter prints, in both forms."""
+    """The lines that the broker's starter prints, in both forms."""
     return kafka.folder / request.param
 
 
 def answered(told: Told, *words: object) -> dict[str, object]:
-    """What a command says that has an answer, and nothing to complain of."""
+    """The output of a command that has an answer and no complaint."""
     code, out, err = told(*words, "--json")
     assert (code, err) == (0, "")
     found: dict[str, object] = json.loads(out)
@@ -66,14 +66,14 @@ def test_which_asks_how_many_partitions_there_are(kafka: EmbeddedKafka, file: Pa
     topic = f"kafka://{kafka.bootstrap_servers}/orders"
     asked = ["which", "key 7", "--topic", topic, "--command-config", file]
     assert answered(told, *asked)["n"] == N
-    # The lines that are printed do not say how such a Kafka is reached, and who copies them is told.
+    # The printed commands do not contain how such a Kafka is reached, and the user is told so.
     protocol = kafka.client_properties()["security.protocol"]
     assert f"This Kafka needs {protocol}: give each command its configuration too" in told(*asked)[1]
 
 
 def test_every_record_is_read(kafka: EmbeddedKafka, file: Path, told: Told) -> None:
     del kafka
-    # Without a host, the file's servers are meant.
+    # Without a host, the file's servers are used.
     read = answered(told, "check", "kafka:///orders", "--command-config", file)
     assert (read["ok"], read["rows"], read["n"]) == (True, RECORDS, N)
     found = answered(told, "fingerprint", "kafka:///orders", "--command-config", file)
@@ -141,7 +141,7 @@ def test_single_settings_and_the_environment_do_as_well(
     assert (code, json.loads(out)["rows"]) == (0, RECORDS)
     warned = "a secret given by -X is in the process list: use --command-config FILE\n"
     assert err == (warned if "sasl.jaas.config" in given else "")
-    # One of them may make sense with those of the file alone.
+    # One of them may make sense together with the file's settings.
     protocol = f"security.protocol={given['security.protocol'].lower()}"
     read = answered(
         told, "check", "kafka:///orders", "-X", protocol, "--command-config", kafka.command_config

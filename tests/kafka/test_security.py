@@ -222,7 +222,7 @@ def test_a_right_that_does_not_exist_is_a_sentence(
 
 
 def handshake(certificate: bytes, authority: bytes, name: str, folder: Path) -> int | None:
-    """Why a client refuses a server's certificate, by OpenSSL's number; None if it takes it."""
+    """Why a client refuses a server's certificate, by OpenSSL's number; None if it accepts it."""
     (folder / "server.pem").write_bytes(certificate)
     of_server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     of_server.load_cert_chain(folder / "server.pem")

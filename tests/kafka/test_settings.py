@@ -1,4 +1,4 @@
-"""What the embedded Kafka is told, without starting it."""
+"""The embedded Kafka's settings, without starting it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A live Kafka's log.dirs hold the folders and files that we name, and its controller refuses what we refuse."""
+"""A live Kafka's log.dirs hold the folders and files that we predict, and its controller refuses what we refuse."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST = "x" * 249
 
 
 def soon(found: Callable[[], object]) -> object:
-    """What is there within a minute."""
+    """What exists within a minute."""
     deadline = time.monotonic() + WAIT_S
     while not (there := found()) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -34,7 +34,7 @@ def soon(found: Callable[[], object]) -> object:
 
 
 def names_in(broker: EmbeddedKafka, folder: str = "") -> list[str]:
-    """What is in `log.dirs`, or in one of the folders there."""
+    """The content of `log.dirs`, or of one of its folders."""
     return [path.name for path in (broker.folder / "data" / folder).iterdir()]
 
 
@@ -162,5 +162,5 @@ def test_a_broker_does_not_start_with_a_folder_of_another_name() -> None:
 
 
 def log_of(broker: EmbeddedKafka) -> str:
-    """All that the broker has said."""
+    """Everything that the broker has printed."""
     return broker.process.log.read_text(encoding="utf-8", errors="replace")

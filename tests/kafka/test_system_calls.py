@@ -37,7 +37,7 @@ RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>")
 
 
 class Calls:
-    """What a broker did with the one segment of the topic: how often each call, and how many bytes by it."""
+    """The calls that a broker made on the topic's one segment: how often each, and with how many bytes."""
 
     def __init__(self, lines: list[str]) -> None:
         self.count: Counter[str] = Counter()
@@ -60,7 +60,7 @@ class Calls:
 
 @contextmanager
 def traced(broker: EmbeddedKafka, folder: Path) -> Iterator[list[str]]:
-    """The broker's calls during the block, one a line, once the block is left."""
+    """The broker's calls during the block, one per line, after the block is left."""
     found: list[str] = []
     output = folder / "calls"
     words = ["strace", "-f", "-y", "-e", f"trace={TRACED}", "-o", str(output), "-p", str(broker.pid)]
@@ -78,7 +78,7 @@ def traced(broker: EmbeddedKafka, folder: Path) -> Iterator[list[str]]:
 
 
 def from_disk(broker: EmbeddedKafka) -> int:
-    """How many bytes the broker's reads have had from a disk, not from the page cache."""
+    """How many bytes the broker's reads got from a disk, not from the page cache."""
     text = Path(f"/proc/{broker.pid}/io").read_text(encoding="ascii")
     return int(re.findall(r"^read_bytes: (\d+)$", text, re.MULTILINE)[0])
 

@@ -1,4 +1,4 @@
-"""What a live broker says of its topics, and what is said when there is none."""
+"""A live broker's answers about its topics, and the errors if there is no broker."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ class TestWithABroker:
         }
         topics.create_topic(broker.bootstrap_servers, "asked", 5, configs, replica_assignment=[[1]] * 5)
         config = KafkaConfig.read({}, servers=broker.bootstrap_servers)
-        # Kafka says lists, numbers and truth values again in its own spelling.
+        # Kafka returns lists, numbers and truth values in its own spelling.
         assert differences(config, "asked", NewTopic(1, None, configs)) == []
         assert differences(config, "asked", NewTopic(None, ((1,),) * 5, {"segment.ms": "604800000"})) == []
         assert differences(

@@ -1,6 +1,6 @@
-"""Random keys, each answered by the real client and by us.
+"""Random keys, each answered by the real client and by partwright.
 
-The golden files hold what was thought of; this holds what was not. The seed is printed with a failure, and
+The golden files hold what somebody thought of; random keys cover the rest. A failure prints the seed, and
 PARTWRIGHT_SEED repeats it.
 """
 
@@ -27,9 +27,9 @@ LARGEST_N = 2**31 - 1
 CLIENT_KEYS = 24_000
 LONGEST_CLIENT_KEY = 80
 LARGEST_TOPIC = 5000
-# These give a key of no bytes to any partition.
+# These put a key of no bytes into any partition.
 EMPTY_IS_NULL = {"librdkafka", "kafka-go:crc32"}
-# Of strings alone.
+# Only strings.
 STRING_HASH = "java:string-hash"
 
 COLUMNS: list[Callable[[Sequence[bytes]], Any]] = [
@@ -46,14 +46,14 @@ COLUMNS: list[Callable[[Sequence[bytes]], Any]] = [
 def commands(
     reference: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, list[str]]:
-    """By client, the command that runs the programs of its runtime."""
+    """By client: the command that runs the programs of its runtime."""
     generate = reference("generate")
     built = generate.build(generate.CLIENTS, tmp_path_factory.mktemp("reference"))
     return {client.name: [*command, client.answers] for client, command in built}
 
 
 def random_key(draw: random.Random) -> bytes:
-    """Mostly short, as keys are; some long; some of extreme bytes, where a sign would show."""
+    """Mostly short, as keys are; some long; some of extreme bytes, which would reveal a wrong sign."""
     longest = 64 if draw.random() < 0.97 else 2000
     length = draw.randint(0, longest)
     if draw.random() < 0.05:
@@ -62,7 +62,7 @@ def random_key(draw: random.Random) -> bytes:
 
 
 def random_counts(draw: random.Random) -> list[int]:
-    """Numbers of partitions: the ends, many as topics have, some of any size."""
+    """Numbers of partitions: the ends, many that topics really have, some of any size."""
     small = [draw.randint(2, 100) for _ in range(24)]
     middle = [draw.randint(101, 100_000) for _ in range(8)]
     any_size = [draw.randint(1, LARGEST_N) for _ in range(6)]
@@ -104,7 +104,7 @@ def test_random_keys_go_where_the_java_client_puts_them(commands: Mapping[str, l
 
 
 def random_client_key(draw: random.Random) -> bytes:
-    """Bytes of any kind, or the UTF-8 of characters of any kind, as long as it is no longer than they are."""
+    """Bytes of any kind, or the UTF-8 of characters of any kind, if it is no longer than the bytes."""
     length = draw.randint(0, LONGEST_CLIENT_KEY)
     if draw.random() < 0.5:
         return (

@@ -1,7 +1,7 @@
-"""The golden files of all clients through Python: where each of their partitioners puts some two thousand keys.
+"""The golden files of all clients through Python: where each of their partitioners puts about two thousand keys.
 
-`tests/golden/README.md` says what each field is. Every test counts what it has looked at, so that a profile
-that went missing fails instead of passing.
+`tests/golden/README.md` describes each field. Every test counts what it has compared, so that a missing profile
+fails it instead of passing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FILES: dict[str, dict[str, Any]] = {
 }
 PARTITIONS = [1, 2, 3, 6, 7, 10, 12, 16, 17, 50, 100, 1000]
 PROFILES = [profile for golden in FILES.values() for profile in golden["profiles"]]
-# Java hashes a String here, so that a key that is not text has no answer, and some answers are negative.
+# Java hashes a String here, so a key that is not text has no answer, and some answers are negative.
 TEXTS_ONLY = "java:string-hash"
 HASHED = [profile for profile in PROFILES if profile != TEXTS_ONLY]
 SAMPLED = 7
@@ -36,7 +36,7 @@ SAMPLED = 7
 
 @dataclass(frozen=True)
 class Case:
-    """A key and, for each n, the partition that the client gave it; None where it gave none at all."""
+    """A key and, for each n, the partition that the client gave it; None if it gave none at all."""
 
     name: str
     key: bytes
@@ -89,7 +89,7 @@ def test_every_client_was_asked_the_same(reference: Callable[[str], ModuleType])
 
 
 def test_the_keys_at_the_edge_of_a_sign_are_there() -> None:
-    """At these hashes signed, unsigned, masked and absolute values part; no client's word is needed for two."""
+    """At these hashes signed, unsigned, masked and absolute values differ; for two, no client's answer is needed."""
     keys = {case.name: case.key for case in cases_of("java")}
     edges = {"00000000", "00000001", "7fffffff", "80000000", "80000001", "ffffffff"}
 
@@ -107,7 +107,7 @@ def test_the_keys_at_the_edge_of_a_sign_are_there() -> None:
 
 
 def test_the_published_partitions_stand_in_the_files() -> None:
-    """What the clients' own tests and users' reports say, so that the files themselves are held to something."""
+    """The values of the clients' own tests and of users' reports, to check the files themselves."""
     published = {
         # sarama, partitioner_test.go; the CRC ones are those of librdkafka.
         ("sarama:crc32", "abc123def456", 100): 57,
@@ -180,7 +180,7 @@ def test_every_text_goes_where_javas_string_hash_puts_it() -> None:
         assert pw.partition_for_key(column, n, client=TEXTS_ONLY).to_pylist() == said, f"n = {n}"
         for text in list(placed)[::SAMPLED]:
             assert pw.partition_for_key(text, n, client=TEXTS_ONLY) == placed[text], text
-        # Math.abs of the least int is negative, and there is no such partition.
+        # Math.abs of the lowest int is negative, and there is no such partition.
         for text in refused:
             with pytest.raises(pw.PartwrightError, match=text):
                 pw.partition_for_key(text, n, client=TEXTS_ONLY)
@@ -200,12 +200,12 @@ def test_bytes_that_are_no_text_have_no_string_hash() -> None:
 @pytest.mark.parametrize("section", ["null", "empty"])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_key_without_bytes_goes_where_the_client_puts_it(profile: str, section: str) -> None:
-    """Recorded is each partition that the client chose in hundreds of tries: one, where the key decides."""
+    """The files have each partition that the client chose in hundreds of tries: only one, if the key decides."""
     seen: dict[str, list[int]] = file_of(profile)[section][profile]
     assert list(seen) == ["7", "12"]
     key = None if section == "null" else ""
     for n, partitions in seen.items():
-        # All of them where the client chooses, none where it fails: what is null is not ours to say then.
+        # All partitions if the client chooses, none if it fails: then our null is right.
         assert len(partitions) in {0, 1, int(n)}
         expected = partitions[0] if len(partitions) == 1 else None
         assert pw.partition_for_key(key, int(n), client=profile) == expected
@@ -216,7 +216,7 @@ def test_a_key_without_bytes_goes_where_the_client_puts_it(profile: str, section
 
 
 def test_null_and_empty_keys_are_no_one_thing() -> None:
-    """By what is recorded at n = 12: which clients choose for themselves."""
+    """Which clients choose by themselves, by the records for n = 12."""
 
     def choosing(section: str) -> set[str]:
         return {profile for profile in PROFILES if len(file_of(profile)[section][profile]["12"]) == 12}

@@ -1,7 +1,7 @@
-"""The golden files through Python: what Kafka's own Java client said, for columns of every type and one key.
+"""The golden files through Python: the answers of Kafka's own Java client, for columns of every type and one key.
 
-`tests/golden/README.md` says what each field is. Every test counts what it has looked at, so that a section
-that went missing fails instead of passing.
+`tests/golden/README.md` describes each field. Every test counts what it has compared, so that a missing section
+fails it instead of passing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def key_bytes(case: dict[str, Any]) -> bytes:
 
 
 def of_bits(bits: Sequence[str], kind: pa.DataType, code: str) -> pa.Array:
-    """A floating-point column from raw bits: on the way through a Python float a NaN may lose its payload."""
+    """A floating-point column from raw bits: a NaN may lose its payload on the way through a Python float."""
     data = struct.pack(f"={len(bits)}{code}", *(int(one, 16) for one in bits))
     return pa.Array.from_buffers(kind, len(bits), [None, pa.py_buffer(data)])
 
@@ -53,7 +53,7 @@ def check_column(
         assert partitions.to_pylist() == [case and case["partitions"][at] for case in cases], f"n = {n}"
 
 
-# What others published about Kafka's hash, so that the golden file itself is held to something.
+# Values that others published about Kafka's hash, to check the golden file itself.
 
 
 def test_the_file_says_who_wrote_it() -> None:
@@ -180,7 +180,7 @@ TEXT_COLUMNS: dict[str, Callable[[list[Any]], pa.Array | pa.ChunkedArray]] = {
 
 
 def with_nulls(cases: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
-    """The cases with a null after every third, so that rows and keys do not run side by side."""
+    """The cases with a null after every third, so that rows and keys have different numbers."""
     spread: list[dict[str, Any] | None] = []
     for at, case in enumerate(cases):
         spread += [case, None] if at % 3 == 0 else [case]
@@ -235,7 +235,7 @@ def test_every_length_hashes_as_in_java(block: dict[str, Any]) -> None:
 def test_kafkas_own_checksum_comes_out() -> None:
     """UtilsTest.testMurmur2Checksum, a fixed_size_binary column for each length.
 
-    Java's SplittableRandom gives the n-th long as a mix of n times a constant, so that Arrow can make all of
+    The n-th long of Java's SplittableRandom is a mix of n times a constant, so Arrow can make all of
     them at once; a key takes whole longs, low byte first, and leaves the rest of its last one unused.
     """
     golden = HASHING["checksum"]
@@ -270,7 +270,7 @@ def test_kafkas_own_checksum_comes_out() -> None:
 
 
 def column_of_values(key_type: str, cases: list[dict[str, Any]]) -> pa.Array:
-    """The values as the Arrow type that stands closest to Java's."""
+    """The values in the Arrow type that is closest to Java's."""
     if key_type == "java:float":
         return of_bits([case["bits"] for case in cases], pa.float32(), "I")
     if key_type == "java:double":
@@ -338,7 +338,7 @@ def test_every_serializer_takes_a_single_value_too(key_type: str) -> None:
 
 
 def test_a_single_float_is_encoded_as_in_java() -> None:
-    """But for the payload of a NaN, which a Python float, a double, need not keep."""
+    """Except the payload of a NaN, which a Python float, a double, need not keep."""
     numbers = [case for case in cases_of("java:float") if case["value"] != "NaN"]
     assert len(numbers) > 60
     for case in numbers:
@@ -401,7 +401,7 @@ def test_the_producer_hashes_each_key_but_null() -> None:
             assert case["partition"] == unknown
             continue
         key = None if case["key"] is None else bytes.fromhex(case["key"])
-        # "No choice yet" is null here: choosing is what the producer does later.
+        # "No choice yet" is null here: the producer chooses later.
         chosen = None if case["partition"] == unknown else case["partition"]
         assert (key is None) == (chosen is None)
         assert pw.partition_for_key(key, case["n"]) == chosen

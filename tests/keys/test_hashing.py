@@ -1,4 +1,4 @@
-"""What `encode`, `murmur2` and `partition_for_key` do, as tables: each key type at its ends, each form of keys."""
+"""`encode`, `murmur2` and `partition_for_key` in tables: each key type at its ends, each form of keys."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_number_and_its_text_are_different_keys(number: int) -> None:
     assert len(keys) == 4
 
 
-# Published answers, so that this file stands without the golden ones.
+# Published answers, so that this file does not rely on the golden files.
 
 
 @pytest.mark.parametrize(

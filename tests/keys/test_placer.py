@@ -1,4 +1,4 @@
-"""What is made for one column after the other: answers and refusals of `partition_for_key`, pickled or not."""
+"""A placer, made for one column after the other: the answers and errors of `partition_for_key`, pickled or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random keys against murmur2 written down once more, in Python's own numbers."""
+"""Random keys, compared with murmur2 written once more in Python's own numbers."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_longs(values: list[int | None], n: int) -> None:
 @settings(deadline=None)
 @given(st.text(st.characters(categories=["L", "N", "Cs", "So"]), max_size=12))
 def test_javas_strings_of_any_code_units(text: str) -> None:
-    """Java has a question mark for each surrogate that is not one of a pair."""
+    """Java writes a question mark for each surrogate that is not part of a pair."""
     units = text.encode("utf-16-be", "surrogatepass")
     expected = units.decode("utf-16-be", "replace").replace("\ufffd", "?") if "\ufffd" not in text else None
     if expected is not None:

@@ -1,4 +1,4 @@
-"""What is not a column is refused with the form that is right for its library."""
+"""Input that is not a column is refused with the right form for its library."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_floats_that_are_no_whole_numbers_keep_their_own_sentence(values: list[f
 
 
 def test_a_column_of_spark_is_no_single_key() -> None:
-    """Whatever attribute is asked for, it is one more column, which is neither true nor false."""
+    """Whatever attribute is asked for, the answer is another column, which is neither true nor false."""
 
     class Column:
         __module__ = "pyspark.sql.classic.column"

@@ -1,4 +1,4 @@
-"""The key types that write numbers and times as text: as Java's own classes do, whatever Python passes."""
+"""The key types that write numbers and times as text: as Java's own classes do, whatever Python type is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy that is killed at any moment goes on where it was: nothing lost, nothing twice, each key in order."""
+"""A copy that is killed at any moment continues where it was: nothing lost, nothing twice, each key in order."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def started(*words: str) -> subprocess.Popen[bytes]:
 
 
 def uncommitted(servers: str, topic: str) -> int:
-    """How many copies there are, those that were aborted among them."""
+    """The number of copies, including aborted ones."""
     try:
         return len(read(servers, topic, "read_uncommitted"))
     except BrokerError:
-        # Not there yet, or only just.
+        # It does not exist yet, or has only just been created.
         return 0
 
 
@@ -55,7 +55,7 @@ def test_nothing_is_lost_or_twice(
         reached = uncommitted(servers, "killed-7")
         with started(*run.words, "--rate", "1500") as process:
             try:
-                # Amid whatever it does as soon as it has written something new.
+                # In the middle of any work, as soon as it has written something new.
                 until = time.monotonic() + 60
                 while uncommitted(servers, "killed-7") <= reached and process.poll() is None:
                     assert time.monotonic() < until

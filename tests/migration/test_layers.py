@@ -1,4 +1,4 @@
-"""Layers: copied in them, groups of which each has read no less than the next read nothing again."""
+"""Copies in layers: groups of which each has read at least as far as the next read nothing again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def in_layers(
     old: int,
     new: int,
 ) -> tuple[Slice, list[int]]:
-    """Every record in its layer, old partitions mixed at random within one."""
+    """Every record in its layer, with old partitions mixed at random within a layer."""
     order: list[tuple[int, int]] = []
     at = [0] * old
     for bound in bounds:

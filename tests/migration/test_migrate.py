@@ -1,4 +1,4 @@
-"""`partwright migrate` on a real Kafka: what real clients wrote, real groups, and each step in its turn."""
+"""`partwright migrate` on a real Kafka: records of real clients, real groups, and each step in turn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.broker]
 
 
 def drained(servers: str, group: str, topic: str, expected: int) -> list[tuple[bytes | None, bytes | None]]:
-    """What a group that subscribes to a topic gets, until nothing more comes."""
+    """The records that a group gets after it subscribes to a topic, until nothing more comes."""
     consumer = Consumer(
         {
             "bootstrap.servers": servers,
@@ -99,7 +99,7 @@ def test_a_topic_moves_with_its_groups(
     assert moved["reread"]["odd"] <= planned["reread"]["odd"]
     for group, offsets in groups.items():
         assert committed(servers, group, "sales-16") == {int(q): o for q, o in moved["groups"][group].items()}
-        # The way back: nothing of the old topic is changed.
+        # The way back: nothing in the old topic has changed.
         assert committed(servers, group, "sales") == offsets
     for group in ("near", "odd"):
         got = drained(servers, group, "sales-16", len(unread[group]))
@@ -162,7 +162,7 @@ def test_records_that_come_while_it_is_copied_come_along(
     moved = run("cutover")
     assert moved["written"] == sent
     assert by_key(read(servers, "live-10")) == by_key(read(servers, "live"))
-    # The new writers' own records do not come into a group's way that moves later.
+    # The new writers' own records do not affect a group that moves later.
     producer.produce("live-10", key=b"new", value=b"new")
     producer.flush()
     commit(servers, "late", "live", topics.end_offsets(servers, "live"))

@@ -1,4 +1,4 @@
-"""Records without a place by their key: the same one each time, spread, and of one old partition where that can be."""
+"""Records without a place by their key: the same place each time, spread, and from one old partition if possible."""
 
 from __future__ import annotations
 

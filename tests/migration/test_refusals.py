@@ -1,4 +1,4 @@
-"""What cannot be migrated is refused in one sentence, before anything is written."""
+"""Migrations that are impossible are refused in one sentence, before anything is written."""
 
 from __future__ import annotations
 

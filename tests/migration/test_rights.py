@@ -1,4 +1,4 @@
-"""docs/rights.md: `migrate` works with the rights that it says, and names one that is missing."""
+"""docs/rights.md: `migrate` works with exactly the rights listed there, and names one that is missing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_these_rights_are_enough_and_each_one_is_asked_for(
     def step(name: str) -> tuple[int, str, str]:
         return told("migrate", name, *words)
 
-    # Groups that a user may not see are not missed.
+    # Groups that a user may not see do not count as missing.
     kafka.allow(USER, "DESCRIBE", "group", "billing")
     given: list[tuple[str, str, str]] = []
     for name in ("plan", "copy", "verify", "cutover", "finish"):

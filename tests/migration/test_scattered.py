@@ -1,4 +1,4 @@
-"""Keys in several partitions are refused with their count, or merged as it is said; so is another client's topic."""
+"""Keys in several partitions are refused with their count, or merged as asked; so is another client's topic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYS = 83
 
 
 def grown(servers: str, topic: str, rng: random.Random) -> dict[bytes, list[bytes]]:
-    """A topic of 4 partitions that got 2 more; what each key has, in order."""
+    """A topic of 4 partitions that got 2 more; each key's records, in order."""
     topics.create_topic(servers, topic, 4)
     sent: dict[bytes, list[bytes]] = {}
     row = 0

@@ -1,4 +1,4 @@
-"""The new topic of a migration: made as `copy` is told, refused where it is there and is another."""
+"""The new topic of a migration: created as `copy` is told; refused if it exists and differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A group's new offsets are what they are defined to be: nothing is skipped, and none could be greater."""
+"""A group's new offsets follow the definition: nothing is skipped, and none could be greater."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def copied(
     rng: random.Random, old: int, new: int
 ) -> tuple[list[Slice], list[tuple[int, int, int, int]], list[int]]:
-    """A topic with gaps, copied in transactions that leave marks: slices, each copy's places, and the new ends."""
+    """A topic with gaps, copied in transactions that leave markers: slices, each copy's place, and the new ends."""
     offsets = {p: sorted(rng.sample(range(90), rng.randint(0, 40))) for p in range(old)}
     ends = [rng.choice([0, 0, 7]) for _ in range(new)]
     slices, places = [], []
@@ -29,7 +29,7 @@ def copied(
                 rows.append((p, offsets[p].pop(0), rng.randrange(new)))
         bases: dict[int, int] = {}
         for p, o, q in rows:
-            # Marks of transactions, and what was aborted, lie between those of two transactions.
+            # Markers of transactions, and aborted records, are between the records of two transactions.
             bases.setdefault(q, ends[q] + rng.choice([0, 1, 1, 5]))
             at = max(ends[q], bases[q])
             places.append((p, o, q, at))
@@ -57,7 +57,7 @@ def test_offsets_are_the_greatest_that_skip_nothing(seed: int, cases: Callable[[
         assert sorted(offsets) == list(range(new))
         for q, offset in offsets.items():
             unread = [at for p, o, target, at in places if target == q and o >= committed[p]]
-            # None is skipped; and with one more, one would be.
+            # No record is skipped; if an offset were greater by one, a record would be.
             assert offset == (min(unread) if unread else ends[q])
         assert found.unread == sum(o >= committed[p] for p, o, *_ in places)
         assert found.reread == sum(at >= offsets[q] and o < committed[p] for p, o, q, at in places)

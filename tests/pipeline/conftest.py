@@ -1,4 +1,4 @@
-"""What the main job writes to and keeps its notes in, and how a test runs it."""
+"""The main job's targets and the place of its notes, and how a test runs it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Silent:
-    """A progress that keeps the steps' names."""
+    """A progress that remembers the names of the steps."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -53,7 +53,7 @@ def kafka(broker: EmbeddedKafka) -> EmbeddedKafka:
 
 @pytest.fixture
 def topic(request: pytest.FixtureRequest) -> str:
-    """The test's own, which is not there yet."""
+    """The test's own, which does not exist yet."""
     return f"run-{abs(hash(request.node.nodeid)):x}"
 
 

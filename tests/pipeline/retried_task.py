@@ -1,4 +1,4 @@
-"""A run on a master that tries tasks again, as a script: the first try of one task fails amid its write."""
+"""As a script, a run on a master that retries tasks: the first attempt of one task fails in the middle of its write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS_BEFORE = 900
 
 
 def failing_once(placed: DataFrame, flag: str) -> DataFrame:
-    """The same rows; the first task that has passed so many fails, the first time."""
+    """The same rows; the first task that has passed this many fails, the first time."""
 
     def passed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         count = 0

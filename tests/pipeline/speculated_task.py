@@ -1,6 +1,6 @@
-"""A run on a cluster that runs slow tasks a second time, as a script: one task waits for its second try amid its write.
+"""As a script, a run on a cluster that runs slow tasks a second time: one task waits for its second attempt.
 
-Spark runs no second try on the host of the first, so the cluster's two workers have an address each.
+Spark runs no second attempt on the host of the first, so the cluster's two workers have different addresses.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from partwright.pipeline.given import Given
 
 ROWS, SLOW, BEFORE = 100, 1, 3
-# For a second try; and how long that one lasts at least, in which a third would begin if the first had failed.
+# For a second attempt; and its least duration, in which a third would begin if the first had failed.
 PATIENCE_S, LASTS_S = 200.0, 4.0
 
 
 def slow(placed: DataFrame, tries: str) -> DataFrame:
-    """The same rows; the first try of one task waits for the second amid its write, and then goes on."""
+    """The same rows; in the middle of its write, one task's first attempt waits for the second, and then continues."""
 
     def passed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -61,7 +61,7 @@ def slow(placed: DataFrame, tries: str) -> DataFrame:
 
 @contextmanager
 def spark_class(log: Path, name: str, host: str, *words: str) -> Iterator[None]:
-    """A Java process of Spark's own, which ends with the block."""
+    """One of Spark's own Java processes, which ends with the block."""
     home = Path(pyspark.__file__).parent
     given: list[str | Path] = [
         home / "bin" / "spark-class",
@@ -83,7 +83,7 @@ def spark_class(log: Path, name: str, host: str, *words: str) -> Iterator[None]:
 
 
 def waited(log: Path, pattern: str, times: int) -> list[str]:
-    """What a log says, as soon as it says it so often; a slow worker registers again."""
+    """The matches in a log, once there are this many; a slow worker registers again."""
     for _ in range(3000):
         if len(found := re.findall(pattern, log.read_text())) >= times:
             return found

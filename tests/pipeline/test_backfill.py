@@ -1,4 +1,4 @@
-"""A part of a topic, or the records of some keys alone: read by a run as it was when the run began."""
+"""A part of a topic, or only the records of some keys: a run reads it as it was when the run began."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _there(kafka: EmbeddedKafka) -> None:
 
 
 def produce(kafka: EmbeddedKafka, counts: dict[int, int]) -> None:
-    """Records whose keys are longs, as Java's serializer writes them, and whose values say where they lie."""
+    """Records whose keys are longs, as Java's serializer writes them, and whose values name their places."""
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
@@ -96,7 +96,7 @@ def test_what_the_topic_does_not_have(to: KafkaTarget, settings: dict[str, Any],
 
 
 class _Growing:
-    """A progress that lets the source grow as it is about to be read."""
+    """A progress that lets the source grow just before it is read."""
 
     def __init__(self, kafka: EmbeddedKafka) -> None:
         self.kafka = kafka
@@ -122,7 +122,7 @@ def values(folder: Path) -> list[str]:
 def test_what_comes_meanwhile_is_in_nothing(
     spark: SparkSession, to: KafkaTarget, kafka: EmbeddedKafka, tmp_path: Path
 ) -> None:
-    """And the report says which offsets were read, so that the same can be read again."""
+    """The report lists the offsets that were read, so the same can be read again."""
     before = windows(to, WHOLE)
     bounds = Bounds(since=BEGAN + 2000, partitions=read_partitions("0,3"))
     settings = RunSettings(
@@ -142,7 +142,7 @@ def test_what_comes_meanwhile_is_in_nothing(
     }
     assert len(values(tmp_path / "out")) == offsets
     assert windows(to, WHOLE)[0][1] == before[0][1] + 3
-    # Once more from the offsets that the report has, whatever the topic holds by now.
+    # Once more from the offsets of the report, whatever the topic holds by now.
     source = find_source(settings).within(TOPIC, read)
     assert source.windows == read
     assert source.passed == offsets
@@ -150,7 +150,7 @@ def test_what_comes_meanwhile_is_in_nothing(
 
 @pytest.mark.spark
 def test_the_records_of_some_keys_of_a_topic(go: Go, to: KafkaTarget, tmp_path: Path) -> None:
-    """A topic's keys are bytes; the key type says how those that are named become bytes."""
+    """A topic's keys are bytes; the key type says how the keys that you name become bytes."""
     bounds = Bounds(dict.fromkeys(COUNTS, 0), dict(COUNTS))
     out = tmp_path / "out"
     report = go(
@@ -168,7 +168,7 @@ def test_the_records_of_some_keys_of_a_topic(go: Go, to: KafkaTarget, tmp_path: 
 
 @pytest.mark.spark
 def test_the_records_of_some_keys_of_a_file(go: Go, tmp_path: Path) -> None:
-    """Behind the header of a schema registry, whatever the schema's id; the first ones of those that are left."""
+    """After the header of a schema registry, whatever the schema's ID; the first ones of the remaining records."""
     keys = [bytes([0, 0, 0, 0, number % 3]) + b"k%d" % (number % 4) for number in range(40)]
     texts = [f"{number:02}" for number in range(40)]
     pq.write_table(

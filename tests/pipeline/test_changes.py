@@ -1,4 +1,4 @@
-"""What others do to a topic while a run is under way, and what earlier runs left: each is noticed."""
+"""Changes that others make to a topic during a run, and remains of earlier runs: each is noticed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECORDS = 60
 
 @pytest.fixture
 def run(go: Go, tmp_path: Path, topic: str, to: KafkaTarget) -> Callable[..., Report]:
-    """Runs 60 records of 20 keys into the topic."""
+    """Runs 60 records with 20 keys into the topic."""
     file = tmp_path / "some.csv"
     rows = "".join(f"key {number % 20},{number}\n" for number in range(RECORDS))
     file.write_text(f"id,text\n{rows}", encoding="utf-8")
@@ -60,7 +60,7 @@ def held(kafka: EmbeddedKafka, topic: str) -> int:
 
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]], None]:
-    """Lets something happen right before a step of the topic that is written to, and of that one alone."""
+    """Lets something happen right before a step of the target topic, and of no other topic."""
 
     def first(step: str, happens: Callable[[], Any]) -> None:
         real = getattr(KafkaTopic, step)
@@ -110,7 +110,7 @@ def test_a_topic_that_is_made_meanwhile(
 def test_more_partitions_after_the_write(
     step: str, run: Go, topic: str, kafka: EmbeddedKafka, before: Callable[..., None]
 ) -> None:
-    """Whenever it is after the last look before the write: all is written, and the topic has another n."""
+    """Whenever it happens after the last look before the write: all is written, and the topic has another n."""
     topics.create_topic(kafka.bootstrap_servers, topic, 4)
     before(step, lambda: grow(kafka, topic, 6))
     report = run()

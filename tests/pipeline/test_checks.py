@@ -19,7 +19,7 @@ OTHER = b"another."
 
 
 class Record(NamedTuple):
-    """A record as it was asked for and as it is there."""
+    """A record as requested and as found."""
 
     row: int
     key: bytes | None
@@ -33,7 +33,7 @@ class Record(NamedTuple):
         return RUN + self.row.to_bytes(8, "big")
 
 
-# Two keys in their partitions and a null key that the producer put somewhere.
+# Two keys in their partitions, and a null key that the producer put somewhere.
 SOUND = [
     Record(0, b"a", b"1", 0, 0, 0),
     Record(1, b"b", b"2", 1, 1, 0),

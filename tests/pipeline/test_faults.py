@@ -1,4 +1,4 @@
-"""Runs that anything stops at any moment of any step: signals, `kill -9`, the broker's end; then they go on."""
+"""Runs that are stopped at any moment of any step, by signals, `kill -9` or the broker's end, and then continue."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ STEPS = [
     ("let the Java producer choose", "read back and check"),
     ("compare", "let the Java producer choose"),
 ]
-# About how long they last, in which a moment is drawn; where the step is done by then, the next one is hit. The write
-# has a part of the records instead.
+# About how long they last; a moment in that time is drawn. If the step is done by then, the next one is hit. The
+# write has a number of records instead.
 LASTS_S = {"start Spark": 5.0, "read and place": 3.0, "read back and check": 1.5}
 FAULTS = ["kill -9 of all", "kill -9 of the driver", "SIGINT", "SIGTERM", "the broker's end"]
 CODES = {
@@ -57,7 +57,7 @@ class Drawn:
     @classmethod
     def by(cls, rng: random.Random) -> Drawn:
         def stop() -> tuple[str, str, float]:
-            # The write is where something can be lost: it is drawn as often as all others.
+            # Only the write can lose records: it is drawn as often as all other steps together.
             step = "write" if rng.random() < 0.4 else rng.choice(STEPS)[0]
             return rng.choice(FAULTS), step, rng.random() * LASTS_S.get(step, 1.0)
 
@@ -76,7 +76,7 @@ def test_runs_that_are_stopped_at_any_moment_go_on(
     source = records_file(tmp_path / "some.jsonl", RECORDS, wide=700)
     for case in range(cases(2)):
         drawn = Drawn.by(random.Random(f"{seed} {case}"))
-        print(f"case {case}: {drawn}")  # noqa: T201 - pytest shows it where the test fails
+        print(f"case {case}: {drawn}")  # noqa: T201 - pytest shows it if the test fails
         found, twice = stopped_and_gone_on(drawn, broker_of_its_own, source, f"t{case}", tmp_path / str(case))
         assert (found.lost, found.moved, found.twice) == (0, 0, twice)
         assert twice == 0 or not drawn.exactly_once
@@ -86,10 +86,10 @@ def test_runs_that_are_stopped_at_any_moment_go_on(
 def stopped_and_gone_on(
     drawn: Drawn, broker: Mortal, source: Path, topic: str, folder: Path
 ) -> tuple[Found, int]:
-    """What is there at the end, and how many doubles the last run has named."""
+    """The records at the end, and how many doubles the last run has named."""
     words = [
         *["run", source, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{broker.servers}"],
-        # Each batch goes to the broker's disk alone, so that the write lasts.
+        # Each batch goes to the broker's disk by itself, so that the write takes a while.
         *["--topic-config", "flush.messages=1", "--json", *LIGHT],
         *["--exactly-once"] * drawn.exactly_once,
     ]
@@ -145,7 +145,7 @@ def ended(fault: str, run: Watched) -> None:
     """With the right code and one sentence, and leaves nothing."""
     code = run.end()
     print(f"{fault}: {code}\n" + "\n".join(run.lines))  # noqa: T201 - the same
-    # It may have been done by then, and have found doubles of an earlier one's.
+    # It may have been done by then, and have found the doubles of an earlier run.
     assert code in {CODES[fault], 0, 1}, run.lines
     # After Ctrl-C a terminal has begun a line.
     others = [line for line in run.lines if line and not line.endswith(" s")]
@@ -159,7 +159,7 @@ def ended(fault: str, run: Watched) -> None:
 def test_a_python_worker_that_is_killed_alone(
     kafka: EmbeddedKafka, topic: str, tmp_path: Path, seed: int, cases: Callable[[int], int]
 ) -> None:
-    """Spark's own sink has none in the write. A worker that writes is tried again, or ends the run in one sentence."""
+    """Spark's own sink has no worker in its write. A worker that writes is retried, or ends the run in one sentence."""
     for exactly_once in writers(seed, cases(1)):
         folder = tmp_path / str(exactly_once)
         worker_is_killed(exactly_once, kafka.bootstrap_servers, f"{topic}-{exactly_once}", folder)
@@ -215,7 +215,7 @@ def worker_is_killed(exactly_once: bool, servers: str, topic: str, tmp_path: Pat
 
 
 def killed_amid(run: Watched, servers: str, topic: str, count: int) -> None:
-    """Kills all workers once the topic has so many offsets."""
+    """Kills all workers once the topic has this many offsets."""
     assert run.until_held(servers, topic, count), run.lines
     killed(run)
 
@@ -226,7 +226,7 @@ def killed(run: Watched) -> None:
 
 
 def test_slow_tasks_that_run_a_second_time(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
-    """On a cluster, exactly once: each try shuts out the one before, which waits for its end and fails nothing."""
+    """On a cluster, exactly once: each attempt shuts out the one before, which waits for its end and fails nothing."""
     source = records_file(tmp_path / "some.jsonl", 8_000)
     words = [kafka.bootstrap_servers, source, topic, tmp_path]
     done = subprocess.run(

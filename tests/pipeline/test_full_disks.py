@@ -1,4 +1,4 @@
-"""Disks that fill: the broker's, that of Spark's temporary files, and those of notes; then there is room again."""
+"""Disks that fill: the broker's, the one of Spark's temporary files, and the one of notes; then there is room again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ N = 4
 
 @contextlib.contextmanager
 def small(folder: Path, size: str) -> Iterator[Path]:
-    """A file system of its own, where this machine lets one be mounted."""
+    """A file system of its own, if this machine lets one be mounted."""
     mount = shutil.which("mount")
     folder.mkdir(parents=True)
     words = [str(mount), "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)]
@@ -57,7 +57,7 @@ def words_of(source: Path, topic: str, servers: str) -> list[object]:
 
 
 def test_the_brokers_disk(tmp_path: Path, seed: int, cases: Callable[[int], int]) -> None:
-    """Kafka ends where its only disk is full; once there is room it comes back, and the run goes on."""
+    """Kafka ends if its only disk is full; once there is room it comes back, and the run continues."""
     for exactly_once in writers(seed, cases(1)):
         brokers_disk_fills(exactly_once, tmp_path / str(exactly_once))
 
@@ -102,7 +102,7 @@ def gone_on(words: list[object], folder: Path, servers: str, topic: str, source:
 
 
 def stops(words: list[object], folder: Path) -> str:
-    """The one sentence with which a run ends that leaves nothing."""
+    """The one sentence of a run that leaves nothing behind."""
     run = Watched(words, folder)
     try:
         assert run.end() == 2, run.lines
@@ -118,7 +118,7 @@ def test_the_disk_of_temporary_files(kafka: EmbeddedKafka, topic: str, tmp_path:
     source = records_file(tmp_path / "some.jsonl", 3_000, wide=3000)
     words = words_of(source, topic, kafka.bootstrap_servers)
     with small(tmp_path / "run" / "temporary", "5m"):
-        # Kept on disk for want of memory.
+        # Kept on disk because memory is short.
         stops([*words, "--conf", "spark.memory.fraction=0.02"], tmp_path / "run")
     assert held(kafka.bootstrap_servers, topic) == 0
 
@@ -135,7 +135,7 @@ def test_the_disk_of_the_ledger(kafka: EmbeddedKafka, topic: str, tmp_path: Path
 
 
 def test_the_disk_of_notes(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
-    """The run does without them, and without Spark's log."""
+    """The run continues without them, and without Spark's log."""
     source = records_file(tmp_path / "some.jsonl", 500)
     with small(tmp_path / "run" / "state", "64k") as disk:
         for name in ("runs", "logs"):

@@ -1,4 +1,4 @@
-"""The note of the last run: whole or not there at all, the user's alone, and a sentence where it is damaged."""
+"""The note of the last run: complete or absent, readable only by the user, and a sentence if it is damaged."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_write_that_stops_half_way_leaves_the_note_of_before(
             journal.begin("cd", 7)
     with journal_of("topic") as journal:
         assert "was to write 3,000 records" in str(journal.last())
-        # What the killed run left of it does no harm.
+        # The killed run's remains do no harm.
         journal.begin("ef", 8)
     assert not list(runs.glob("*.part"))
 
@@ -154,7 +154,7 @@ def test_a_folder_that_holds_more_is_left_open(tmp_path: Path, monkeypatch: pyte
 
 
 def test_java_of_a_killed_run_is_waited_for(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One whose Python still runs is not: that one's session may be in use for something else."""
+    """Nobody waits for Java if its Python still runs: that session may be in use for something else."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as java:
         try:
             ours = java_of_pid(java.pid)

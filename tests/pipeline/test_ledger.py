@@ -1,4 +1,4 @@
-"""What a run is, written down: read back as it was, each change named, each damage one sentence."""
+"""The record of a run: read back unchanged, each change named, each kind of damage one sentence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Pat
         assert ledger.read(plan.topic, plan.source) is None
         ledger.write(dataclasses.replace(plan, records=7))
         ledger.write(plan)
-        # As another machine would, that was given the same folder.
+        # As another machine would that gets the same folder.
         assert FolderLedger(state).read(plan.topic, plan.source) == plan
         assert ledger.read(plan.topic, "another source") is None
         assert ledger.read("another topic", plan.source) is None

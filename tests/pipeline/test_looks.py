@@ -1,4 +1,4 @@
-"""What a run decides when it looks at its target, and when it looks again; no Kafka is asked."""
+"""The decisions of a run when it looks at its target, and when it looks again; no Kafka is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The topic that a run makes: as the options say, refused before Spark has work, and never altered once it is there."""
+"""The topic that a run creates: as the options say, refused before Spark has work, and never altered once it exists."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TestWithABroker:
 
 
 class _NoSpark:
-    """A progress of a run that must not come to any step."""
+    """A progress of a run that must not reach any step."""
 
     def step(self, name: str) -> Any:
         pytest.fail(f"the run came to the step {name!r}")
@@ -109,7 +109,7 @@ class _NoSpark:
 
 
 def refused(csv: str, topic: str, to: KafkaTarget, settings: dict[str, Any], sentence: str) -> None:
-    """The run refuses before its first step, which is the start of Spark."""
+    """The run refuses before its first step, which starts Spark."""
     with pytest.raises(PartwrightError, match=sentence) as caught:
         run(RunSettings(source=csv, key="id", topic=topic, target=to, **settings), _NoSpark())
     assert len(str(caught.value).splitlines()) == 1

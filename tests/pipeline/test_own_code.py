@@ -1,4 +1,4 @@
-"""A partitioner of one's own in the main job: found in the current folder, and sent to workers that do not have it."""
+"""A user's own partitioner in the main job: found in the current folder, and sent to workers that do not have it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Go = Callable[..., Report]
 
 N = 5
-# A package with a module of its own next to a helper in the folder, as people lay their code out.
+# A package with a module next to a helper in the folder, as people lay out their code.
 CODE = {
     "{name}/__init__.py": "",
     "{name}/places.py": (
@@ -57,7 +57,7 @@ def write_code(folder: Path, name: str) -> str:
 
 
 def held(folder: Path) -> list[int]:
-    """How many records each partition's folder has."""
+    """The number of records in each partition's folder."""
     return [
         sum(pq.read_metadata(file).num_rows for file in (folder / f"some-{number}").glob("*.parquet"))
         for number in range(N)
@@ -80,7 +80,7 @@ def test_workers_without_the_folder_get_it(go: Go, here: Path, monkeypatch: pyte
 @pytest.mark.slow
 @pytest.mark.spark
 def test_executors_of_a_cluster_get_it(here: Path) -> None:
-    """The command `partwright` has no current folder on its path, and the executors run in folders of their own."""
+    """The command `partwright` has no current folder on its path, and the executors run in their own folders."""
     strategy = write_code(here, "own_code_of_a_cluster")
     words = [
         "run",

@@ -1,4 +1,4 @@
-"""Parquet folders at an address and on this machine: written in place, the manifest last, and read back against it."""
+"""Parquet folders at an address and on this machine: written in place, manifest last, and read back against it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(go: Go, tmp_path: Path) -> Callable[..., Report]:
 
 
 def held(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """What each file of Parquet has, by its path in the folder, as pyarrow's own file system reads it."""
+    """The content of each Parquet file, by its path in the folder, as pyarrow's own file system reads it."""
     files = LocalFileSystem()
     found = files.get_file_info(FileSelector(str(folder), recursive=True))
     paths = sorted(info.path for info in found if info.path.endswith(".parquet"))
@@ -56,7 +56,7 @@ def held(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def assert_is_of(manifest: Any, there: dict[str, list[dict[str, Any]]], folder: str) -> None:
-    """The manifest names each file that is there, with its rows and offsets, in its partition."""
+    """The manifest names each file with its rows and offsets, in its partition."""
     partitions = manifest["partitions"]
     assert [each["partition"] for each in partitions] == [*range(N), None]
     told = {file["path"]: file for each in partitions for file in each["files"]}
@@ -116,7 +116,7 @@ class TestWithSpark:
     def test_a_write_that_stops_leaves_nothing(
         self, run: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Here it stops when all files are there, and only the manifest is not."""
+        """It stops when all files exist, but not the manifest."""
         create = HadoopFolder.create
 
         def full(self: HadoopFolder, name: str, content: bytes) -> None:

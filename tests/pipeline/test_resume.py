@@ -1,4 +1,4 @@
-"""Runs that are killed, stopped or tried again amid their write, and gone on with from elsewhere."""
+"""Runs that are killed, stopped or retried during their write, and resumed from elsewhere."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def held(kafka: EmbeddedKafka, topic: str) -> int:
     try:
         return sum(topics.end_offsets(kafka.bootstrap_servers, topic).values())
     except BrokerError:
-        # It is not there yet, or its partitions have no leader yet.
+        # It does not exist yet, or its partitions have no leader yet.
         return 0
 
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """The command in a process group of its own, with notes of its own: another machine."""
+    """The command in its own process group, with its own notes, like another machine."""
     running: list[subprocess.Popen[str]] = []
 
     def start(*words: object) -> subprocess.Popen[str]:
@@ -85,7 +85,7 @@ def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 @pytest.fixture
 def amid(kafka: EmbeddedKafka, topic: str) -> Callable[[subprocess.Popen[str], int], None]:
-    """Waits until a process has written so many records."""
+    """Waits until a process has written this many records."""
 
     def wait(process: subprocess.Popen[str], count: int) -> None:
         deadline = time.monotonic() + 240
@@ -98,7 +98,7 @@ def amid(kafka: EmbeddedKafka, topic: str) -> Callable[[subprocess.Popen[str], i
 
 
 def words_of(source: Path, topic: str, to: KafkaTarget, exactly_once: bool) -> list[object]:
-    """A run that writes slowly: each record, or two, travels alone."""
+    """A run that writes slowly: each record travels alone, or with one other."""
     return [
         *[source, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{to.config.servers}"],
         *["-X", "batch.size=150", "-X", "linger.ms=0", "--no-proof", *(["--exactly-once"] * exactly_once)],
@@ -119,7 +119,7 @@ def test_stopped_then_killed_then_gone_on_with_elsewhere(
 ) -> None:
     source = records_file(tmp_path / "some.jsonl", RECORDS)
     words = words_of(source, topic, to, exactly_once)
-    # Cut into several tasks, which the others must do as well.
+    # Cut into several tasks; the other runs must cut it the same way.
     cut = ["--master", "local[3]", "--conf", "spark.sql.files.maxPartitionBytes=500000b"]
     first = started(*words, *cut)
     amid(first, 500)
@@ -168,7 +168,7 @@ def test_stopped_then_killed_then_gone_on_with_elsewhere(
 def test_a_task_that_is_tried_again(
     exactly_once: bool, kafka: EmbeddedKafka, topic: str, tmp_path: Path
 ) -> None:
-    """Spark's own sink writes from the task's first record on again: that is counted. Transactions take it back."""
+    """Spark's own sink writes the task again from its first record, which is counted. Transactions undo that."""
     source = records_file(tmp_path / "some.jsonl", 8_000)
     flag = tmp_path / "failed"
     words = [kafka.bootstrap_servers, source, topic, flag, "yes" if exactly_once else ""]
@@ -213,7 +213,7 @@ def test_what_cannot_go_on_is_one_sentence(
     tmp_path: Path,
 ) -> None:
     servers, small = kafka.bootstrap_servers, tmp_path / "small.jsonl"
-    # One that was killed before its first record left nothing: --resume begins.
+    # A run that was killed before its first record left nothing: --resume begins.
     first = begun(partitions=5, resume=True)
     assert first.ok
     assert (first.resumed, first.already_there) == (False, 0)
@@ -257,7 +257,7 @@ def test_what_cannot_go_on_is_one_sentence(
 def test_the_ledger_in_a_folder(
     begun: Callable[..., Report], kafka: EmbeddedKafka, topic: str, tmp_path: Path, to: KafkaTarget
 ) -> None:
-    """Nothing is asked of the cluster's own; a topic as a source; foreign records behind; null keys left to nobody."""
+    """Without the cluster's ledger; a topic as a source; foreign records after it; null keys left to nobody."""
     source = f"{topic}.source"
     topics.create_topic(kafka.bootstrap_servers, source, 3)
     producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
@@ -277,7 +277,7 @@ def test_the_ledger_in_a_folder(
     }
     assert begun(**given).ok
     assert held(kafka, RUNS) == before
-    # More came into both topics; the run's own part of the source is what it was.
+    # More records came into both topics; the run's own part of the source is unchanged.
     for number in range(90):
         producer.produce(source, b"later", b"key", partition=number % 3)
         producer.produce(topic, b"foreign", partition=number % 5)

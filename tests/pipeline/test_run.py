@@ -1,4 +1,4 @@
-"""The main job against a real Kafka: sources, key types, targets, and every way in which it refuses."""
+"""The main job against a real Kafka: sources, key types, targets, and each refusal."""
 
 from __future__ import annotations
 
@@ -453,7 +453,7 @@ def test_two_runs_at_once(go: Go, csv: str, topic: str, to: KafkaTarget) -> None
 def test_a_broker_that_goes_away_while_it_is_written_to(
     go: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run ends with what it knows, and the next one looks before it writes."""
+    """The run reports what it knows and ends, and the next one looks before it writes."""
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline import targets
     from partwright.spark import connector
@@ -492,7 +492,7 @@ def test_a_broker_that_goes_away_while_it_is_written_to(
 def test_a_record_that_the_broker_refuses(
     go: Go, tmp_path: Path, topic: str, to: KafkaTarget, kafka: EmbeddedKafka
 ) -> None:
-    """The others of its partition may be there already: the run says how many are, and so does the next one."""
+    """The others of its partition may be there already: the run reports how many, and so does the next one."""
     rows = "".join(f"key {number},{number}\n" for number in range(1000))
     (tmp_path / "large.csv").write_text(f"id,text\n{rows}large,{'x' * 2_000_000}\n", encoding="utf-8")
     settings = {"source": str(tmp_path / "large.csv"), "key": "id", "topic": topic, "target": to}
@@ -511,7 +511,7 @@ def test_a_record_that_the_broker_refuses(
 
 
 def test_a_full_disk(go: Go, tmp_path: Path) -> None:
-    """A file system of 100 kB, where this machine lets one be mounted."""
+    """A file system of 100 kB, if this machine lets one be mounted."""
     import subprocess
 
     small = tmp_path / "small"

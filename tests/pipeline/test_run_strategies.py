@@ -1,4 +1,4 @@
-"""The main job by a strategy: each task of Spark's is a producer; what it chose is read back from a real Kafka."""
+"""The main job with a strategy: each of Spark's tasks is a producer, whose choices are read back from a real Kafka."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def source(tmp_path: Path) -> str:
 
 
 def written(kafka: EmbeddedKafka, topic: str) -> list[int]:
-    """By row of the source, the partition that the record lies in."""
+    """By row of the source: the partition that has the record."""
     from kafka import KafkaConsumer, TopicPartition
 
     consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers)
@@ -63,7 +63,7 @@ def written(kafka: EmbeddedKafka, topic: str) -> list[int]:
 
 
 def chosen(topic: str, strategy: str, **options: Any) -> list[int | None]:
-    """What one producer says of the same records."""
+    """One producer's answer for the same records."""
     columns = options.pop("columns", {})
     producer = pw.Producer(pw.Cluster.of({topic: N}).in_metadata_order(), strategy, seed=SEED, **options)
     placed: list[int | None] = producer.place({"key": KEYS, "value": VALUES, **columns}).to_pylist()
@@ -124,7 +124,7 @@ def test_records_name_their_own_partitions(
     own = pa.array([number % N if number % 4 == 0 else None for number in range(ROWS)], pa.int32())
     options = {"columns": {"partition": own}}
     assert written(kafka, topic) == chosen(topic, "explicit", configs={"otherwise": "round-robin"}, **options)
-    # Without a strategy the key is next, and a record with neither is the producer's.
+    # Without a strategy the key decides, and the producer chooses for a record with neither.
     report = go(**settings, topic=f"{topic}-key")
     assert report.ok
     wanted = chosen(f"{topic}-key", "key", **options)
@@ -177,7 +177,7 @@ def test_several_tasks_are_several_producers(go: Go, tmp_path: Path, topic: str)
     )  # fmt: skip
     assert report.ok
     assert report.producers is not None
-    # Each producer begins where Java's does.
+    # Each producer begins as Java's does.
     producer = pw.Producer(pw.Cluster.of({topic: 4}).in_metadata_order(), "round-robin")
     order = [producer.partition(topic) for _ in range(10 * 3)]
     # Spark puts small files together.

@@ -1,4 +1,4 @@
-"""The main job between secured clusters: each by its own configuration, with the least rights, leaving no secret."""
+"""The main job between secured clusters: each with its own configuration and the least rights, and no secret shown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Right(NamedTuple):
 
 
 RECORDS = 300
-# With the two that a process of its own goes between, each way in which a broker may be secured.
+# With the two cases that need their own process, each way in which a broker may be secured.
 PAIRS = [
     ("PLAIN", "SSL"),
     ("SCRAM-SHA-256", "OAUTHBEARER"),
@@ -165,7 +165,7 @@ def authorizing() -> Iterator[EmbeddedKafka]:
 
 @pytest.fixture
 def as_alice(authorizing: EmbeddedKafka, go: Go) -> Iterator[Callable[[Iterable[Right]], Report]]:
-    """Runs the job within one Kafka with these rights alone; topics and rights go with the test."""
+    """Runs the job within one Kafka with only these rights; topics and rights are removed with the test."""
     config, inside = KafkaConfig.read(authorizing.command_config), authorizing.internal_bootstrap_servers
     given: list[Right] = []
 

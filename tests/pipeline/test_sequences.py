@@ -1,4 +1,4 @@
-"""Sums of partitions say whether all is as it was asked for: no fault that is drawn escapes them."""
+"""Sums of partitions show whether everything is as requested: no random fault escapes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUN = b"8 bytes."
 
 
 class Asked(NamedTuple):
-    """A record as it was asked for; rows count up over the files."""
+    """A record as requested; rows count up over the files."""
 
     key: bytes | None
     value: bytes | None
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 class There(NamedTuple):
-    """A record as it is there."""
+    """A record as found."""
 
     partition: int
     offset: int
@@ -54,7 +54,7 @@ def there(spark: SparkSession, records: list[There]) -> DataFrame:
 
 
 def drawn_records(drawn: random.Random, n: int, *, places_null_keys: bool) -> list[Asked]:
-    """What is asked for, in the order of the source."""
+    """The requested records, in the order of the source."""
     files = sorted(drawn.sample(["", "a", "b/é", "b/z", "c"], drawn.randint(1, 3)))
     rows = sorted(drawn.sample(range(2**40), 40 * len(files)))
     made = []
@@ -69,7 +69,7 @@ def drawn_records(drawn: random.Random, n: int, *, places_null_keys: bool) -> li
 def read_back(
     drawn: random.Random, asked: list[Asked], n: int, *, markers: bool = False, mixed: bool = False
 ) -> list[There]:
-    """The same records in their partitions; what was asked for nowhere is anywhere, or behind the others of one."""
+    """The same records in their partitions; a record requested nowhere is anywhere, or after a partition's others."""
     offsets = [0] * n
     found = []
     at = {record.row: number / len(asked) for number, record in enumerate(asked)}
@@ -86,7 +86,7 @@ def read_back(
 
 
 def fault(drawn: random.Random, asked: list[Asked], found: list[There], n: int) -> tuple[str, list[There]]:
-    """Something that went wrong, and what is then there."""
+    """A fault, and the records that result from it."""
     placed_rows = {record.row for record in asked if record.partition is not None}
     ours = [
         i for i, each in enumerate(found) if int.from_bytes((each.header or b"")[8:], "big") in placed_rows
@@ -136,7 +136,7 @@ def test_every_random_fault_is_seen_and_nothing_else(
         asked = drawn_records(drawn, n, places_null_keys=markers or (not mixed and drawn.random() < 0.5))
         found = read_back(drawn, asked, n, markers=markers, mixed=mixed)
         table = placed(spark, asked, n)
-        # The offsets of a partition are in one task where they are not positions.
+        # If offsets are not positions, those of one partition are in one task.
         whole = there(spark, found).repartition(1 if n == 1 else drawn.randint(2, 4))
         if markers or mixed:
             whole = laid_out(there(spark, found), whole, n, [sf.col("offset")])

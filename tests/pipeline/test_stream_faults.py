@@ -1,4 +1,4 @@
-"""Streams whose process is killed at any moment, and started again: nothing lost, nothing elsewhere, nothing twice."""
+"""Streams whose process is killed at any moment and started again: nothing lost, nothing elsewhere, nothing twice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def killed_and_started_again(servers: str, topic: str, folder: Path, rng: random
     def more() -> None:
         for _ in range(FILES):
             name = inbox / f"{len(files)}.jsonl"
-            # Spark's stream takes a file as it is when it sees it: it comes whole.
+            # Spark's stream takes a file as it first sees it, so the file must appear complete.
             part = records_file(folder / "part", ROWS, len(files), len(files) * ROWS, 300)
             part.rename(name)
             files.append(name)
@@ -54,7 +54,7 @@ def killed_and_started_again(servers: str, topic: str, folder: Path, rng: random
         there = held(servers, topic)
         run = Watched(words, folder)
         try:
-            # Amid a batch, its notes or its commit; sometimes before the first one.
+            # In the middle of a batch, its notes or its commit; sometimes before the first one.
             if rng.random() < 0.8:
                 run.until_held(servers, topic, there + rng.randrange(1, 3 * ROWS))
             time.sleep(rng.random())
@@ -63,7 +63,7 @@ def killed_and_started_again(servers: str, topic: str, folder: Path, rng: random
             run.signal(signal.SIGKILL, group=whole)
             assert run.end() == -signal.SIGKILL, run.lines
             assert not run.sentences
-            # Java alone is on its way out; who starts the stream again at once waits for that.
+            # Only Java is still ending; a stream that is started again at once waits for that.
         finally:
             if whole:
                 run.close()

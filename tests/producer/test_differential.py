@@ -1,6 +1,6 @@
-"""Random questions to Kafka's own producer classes and to us: every partition, every error, every number drawn.
+"""Random questions for Kafka's own producer classes and for partwright: each partition, error and number drawn.
 
-The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more questions a strategy.
+A failure prints the seed: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks more questions per strategy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Asked:
     """A question's producer in the core, and the numbers of its topics."""
 
     def __init__(self, question: dict[str, Any], draws: list[int]) -> None:
-        """Reads the question; there are no draws but those that Java took."""
+        """Reads the question; its draws are only those that Java made."""
         configs = question["configs"]
         self.racks = {broker["id"]: broker["rack"] for broker in question["brokers"]}
         self.near = configs.get("client.rack") if configs.get("partitioner.rack.aware") else None
@@ -50,7 +50,7 @@ class Asked:
             self.producer.set_counter(self.names[name], counter)
 
     def happens(self, event: dict[str, Any]) -> int | None:
-        """What the strategy answers to an event."""
+        """The strategy's answer to an event."""
         if event["topic"] not in self.names:
             self._change(event["topic"], [])
         topic = self.names[event["topic"]]

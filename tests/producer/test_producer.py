@@ -34,7 +34,7 @@ def placed(strategy: Any, records: dict[str, Any], cluster: Any = None, **option
     return found
 
 
-# What the real clients say, once more through Python.
+# The real clients' answers, once more through Python.
 
 
 def test_there_are_golden_files_of_five_kafkas() -> None:
@@ -553,7 +553,7 @@ def test_a_closed_producer_places_nothing() -> None:
 
 
 class Told:
-    """Moves on at each new batch, as somebody's own class of Kafka 2.4 may."""
+    """Moves on at each new batch, as a user's own class of Kafka 2.4 may."""
 
     def __init__(self) -> None:
         """Nothing has happened yet."""
@@ -578,7 +578,7 @@ class Told:
 
 
 class Odd:
-    """A number that is none."""
+    """A number that is not a partition."""
 
     def __index__(self) -> int:
         raise RuntimeError("odd")
@@ -588,14 +588,14 @@ class Odd:
 
 
 class ByBatch:
-    """All go to the last but one."""
+    """All records go to the last partition but one."""
 
     def partitions(self, batch: pa.RecordBatch, cluster: Any) -> list[int]:
         return [len(cluster.partitions("orders")) - 2] * batch.num_rows
 
 
 class Wrong:
-    """Gives what it is told to."""
+    """Returns the value that it was made with."""
 
     def __init__(self, answer: Any) -> None:
         """Keeps it."""

@@ -1,4 +1,4 @@
-"""Asks a client's program, and makes a golden file of what it says.
+"""Asks a client's program, and makes a golden file of its answers.
 
 Every program keeps to one protocol: lines `<hex key or the word null> <n>` in; out comes one line of JSON that says who
 answers, one line with the names of the profiles, and then, for each line in, their partitions. A dash stands where a
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 Question = tuple[bytes | None, int]
 
-# Where nothing can be hashed: each asked so often that a client that chooses has chosen everything.
+# Used if a client does not hash: a client that chooses is asked so often that it has chosen every partition.
 UNKEYED: dict[str, bytes | None] = {"null": None, "empty": b""}
 UNKEYED_PARTITIONS = [7, 12]
 ASKED = 600
 
-# Java's Math.abs leaves the least int negative, and so the partition.
+# Java's Math.abs leaves the lowest int negative, and so the partition.
 NEGATIVE = {"java:string-hash"}
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What a client said: who it is, and for each question the partition by profile, or None for no answer."""
+    """A client's answers: who it is, and for each question the partition by profile, or None for no answer."""
 
     provenance: Mapping[str, Any]
     profiles: Sequence[str]
@@ -38,7 +38,7 @@ class Answers:
 
 
 def ask(command: Sequence[str], questions: Sequence[Question]) -> Answers:
-    """Lets a client's program answer, and refuses what is no answer to the questions."""
+    """Lets a client's program answer, and refuses output that does not answer the questions."""
     asked = "".join(f"{'null' if key is None else key.hex()} {n}\n" for key, n in questions)
     lines = run(command, asked).splitlines()
     try:
@@ -63,7 +63,7 @@ def ask(command: Sequence[str], questions: Sequence[Question]) -> Answers:
 
 
 def golden(command: Sequence[str]) -> str:
-    """The golden file of a client, as the client says it now."""
+    """The golden file of a client, from its present answers."""
     named = keys()
     keyed = [(key, n) for n in PARTITIONS for key in named.values()]
     unkeyed = [(key, n) for key in UNKEYED.values() for n in UNKEYED_PARTITIONS for _ in range(ASKED)]
@@ -109,14 +109,14 @@ def _partitions(line: str, profiles: Sequence[str], question: Question) -> list[
 
 
 def _by_profile(said: Answers, row: int, keys_per_n: int) -> list[list[int | None] | None]:
-    """By profile, a key's partition for each n; None for a profile that has no answer for any."""
+    """By profile, a key's partition for each n; None for a profile that has no answer for any n."""
     asked = [said.partitions[at * keys_per_n + row] for at in range(len(PARTITIONS))]
     columns = [list(column) for column in zip(*asked, strict=True)]
     return [None if set(column) == {None} else column for column in columns]
 
 
 def _json(sections: Mapping[str, Any]) -> str:
-    """One key a line, so that a line of a diff is a key that moved."""
+    """One key per line, so that a line of a diff is a key that moved."""
     parts = []
     for name, section in sections.items():
         if name == "keys":

@@ -1,4 +1,4 @@
-"""How a program over real clients' classes is asked, and how a golden file has what it says."""
+"""Asks a program over real clients' classes, and writes its answers into a golden file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def golden_file(
 
 
 def golden_answers(command: Sequence[str], questions: Sequence[dict[str, Any]]) -> str:
-    """The golden file of what a program says to questions: the numbers that Java drew, and not the seed of them."""
+    """The golden file of a program's answers to questions: it has the numbers that Java drew, not their seed."""
     provenance, answers = ask(command, questions)
     kept = [{name: given for name, given in each.items() if name != "thread_seed"} for each in questions]
     pairs = zip(kept, answers, strict=True)

@@ -1,4 +1,4 @@
-"""Asks assignors, Kafka's own and other clients', about stories of groups, round by round; keeps what they say."""
+"""Asks assignors, Kafka's own and other clients', about stories of groups, round by round; keeps their answers."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ def build(assignor: str, folder: Path) -> list[str]:
 def rounds(
     command: Sequence[str], seed: int, stories: int, assignors: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each group with its answer: of every assignor so many stories, with `ROUNDS` rounds each at most.
+    """Each group with its answer: this many stories for every assignor, with at most `ROUNDS` rounds each.
 
-    Groups about which Java says now this and now that, because of where its objects lie in memory, are left out.
+    Groups for which Java's answer varies, because it depends on where objects are in memory, are left out.
     """
     going = [
         _story(name, seed, number)(f"{seed}:{name}:{number}", name)
@@ -139,12 +139,12 @@ def rounds(
 
 
 def golden(command: Sequence[str]) -> str:
-    """The golden file of groups: a line of provenance, then a group with its answer a line."""
+    """The golden file of groups: a line of provenance, then a line for each group with its answer."""
     return _golden(command, next(program for program in PROGRAMS if program.name == command[-1]))
 
 
 def client_golden(client: str, folder: Path) -> str:
-    """The golden file of another client, whose older versions follow today's."""
+    """The golden file of another client, with older versions after today's."""
     of_client = [each for each in PROGRAMS if each.assignors[0].startswith(f"{client}:")]
     return "".join(_golden([*program.build(folder), program.name], program) for program in of_client)
 
@@ -159,7 +159,7 @@ def _golden(command: Sequence[str], program: Program) -> str:
 
 
 def _ids(group: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    """The ids that a group gives its topics, and those that were made for others (`made_ids`)."""
+    """The IDs that a group gives its topics, and those that were made for others (`made_ids`)."""
     if "topic_ids" not in answer:
         return {}
     given = group.get("topic_ids", {})

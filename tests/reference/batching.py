@@ -1,4 +1,4 @@
-"""Asks Kafka's own record accumulators, today's and older ones, which batches a producer makes; keeps what they say."""
+"""Asks Kafka's own record accumulators, today's and older ones, for a producer's batches; keeps their answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def build(kafka: str, folder: Path) -> list[str]:
 def questions(
     strategies: Sequence[str], seed: int, count: int, records: int = 120
 ) -> Iterator[dict[str, Any]]:
-    """Kafka's own patterns, and so many random scenarios of each strategy."""
+    """Kafka's own patterns, and this many random scenarios of each strategy."""
     for name in strategies:
         yield from patterns(name)
         for number in range(count):
@@ -42,7 +42,7 @@ def questions(
 
 
 def golden(command: Sequence[str]) -> str:
-    """The golden file: a line of provenance, then a scenario with its draws and what became of it a line."""
+    """The golden file: a line of provenance, then a line for each scenario with its draws and the result."""
     program = next(program for program in PROGRAMS if program.name == command[-1])
     asked = list(questions(program.strategies, 0, program.golden_questions, GOLDEN_RECORDS))
     return golden_answers(command, asked)

@@ -1,7 +1,7 @@
 """Random scenarios of batches for a real record accumulator, and the patterns of Kafka's own tests.
 
 A question is a scenario of `partwright batch`. Instead of `draws` it has the `thread_seed` of Java's random numbers.
-All of it hangs on the seed alone.
+Everything depends only on the seed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Scenario:
     """One random scenario; `question` writes it down."""
 
     def __init__(self, seed: str, strategy: str) -> None:
-        """Draws the brokers and what the batches are like; `seed` names the question."""
+        """Draws the brokers and the kind of batches; `seed` names the question."""
         self.random = random.Random(seed)
         self.strategy = strategy
         self.batch_size = self._one(0, 1, 62, 70, 100, 130, 200, 512, 600, 1024, 4096, 16_384)
@@ -44,7 +44,7 @@ class Scenario:
         self.partitions = self._partitions()
 
     def question(self, records: int) -> dict[str, Any]:
-        """The scenario, with so many records at most."""
+        """The scenario, with at most this many records."""
         sent = self._records(self.random.randint(records // 3, records))
         first_ms, last_ms = sent[0][0], sent[-1][0]
         longest_ms = max([1, self.linger_ms, *(broker["latency_ms"] for broker in self.brokers)])
@@ -118,7 +118,7 @@ class Scenario:
         return records
 
     def _times(self) -> Iterator[int]:
-        """When records are appended: at one instant, in bursts, or by and by; a delta of 64 takes a byte more."""
+        """When records are appended: at one instant, in bursts, or one by one; a delta of 64 takes one byte more."""
         at_ms = self._one(0, 10_000, NOW_MS)
         likely = self._one(0, 0.1, 0.5, 0.9, 1)
         step_ms = self._one(1, 2, 10, 64, max(1, self.linger_ms), 2 * self.linger_ms + 1, 10_000)
@@ -128,13 +128,13 @@ class Scenario:
                 at_ms += self.random.randint(1, step_ms)
 
     def _value_sizes(self) -> Iterator[int | None]:
-        """What fills a batch by one or two records, in parts, or hardly at all; some take more than a batch."""
+        """Values that fill a batch with one or two records, in parts, or hardly at all; some exceed a batch."""
         room = max(0, self.batch_size - BATCH_OVERHEAD)
         likely = self._one("small", "part", "part", "pair", "any")
         while True:
             kind = likely if self._happens(0.8) else self._one("small", "part", "pair", "fill", "any")
             if kind == "pair":
-                # A record without a key and with so short a value takes 7 bytes more; the next fills the batch.
+                # A record without a key and with such a short value takes 7 bytes more; the next fills the batch.
                 short = self.random.randint(0, 50)
                 yield short
                 yield max(0, filling(self.batch_size - 7 - short) + self._one(-1, 0, 0, 0, 1))
@@ -158,7 +158,7 @@ class Scenario:
 
 
 def _room(record: list[Any]) -> int:
-    """No less than what a producer estimates of a batch with this record alone."""
+    """At least the size that a producer estimates for a batch with only this record."""
     _, key, _, value_size, *rest = record
     headers = rest[0] if rest else []
     return (
@@ -171,7 +171,7 @@ def _room(record: list[Any]) -> int:
 
 
 def patterns(strategy: str) -> list[dict[str, Any]]:
-    """What Kafka's own tests append, and a few worked examples."""
+    """The records that Kafka's own tests append, and a few worked examples."""
     three = [{"id": number, "leader": number % 2} for number in range(3)]
     nine = [[10_000 + number // 3, None, None, 200] for number in range(9)]
     found = [
@@ -181,12 +181,12 @@ def patterns(strategy: str) -> list[dict[str, Any]]:
     ]
     if strategy not in {"sticky@4.4", "sticky@3.3"}:
         return found
-    # A small record, and large ones: the first two stay together, although they are more than a batch.
+    # A small record, and large ones: the first two stay together, although they exceed a batch.
     uniform = [[0, None, None, size] for size in (4, 1024, 1024, 1024, 1024)]
     found.append(
         _pattern(strategy, three, uniform, {"batch.size": 1024, "linger.ms": 10}, thread_seed=THIRDS_SEED)
     )
-    # Queues of 1, 7 and 2 batches; then records that choose by them, a switch each.
+    # Queues of 1, 7 and 2 batches; then records that choose by them, one switch each.
     queues = [[0, None, number, 900] for number, length in enumerate((1, 7, 2)) for _ in range(length)]
     chosen = [[1, None, None, 2048] for _ in range(30)]
     away = [{"id": number, "rack": None, "latency_ms": 1, "away": [[0, 100]]} for number in range(2)]

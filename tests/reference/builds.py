@@ -1,6 +1,6 @@
-"""Builds the programs that ask the clients, each runtime's in a folder of its own; nothing stays beside the sources.
+"""Builds the programs that ask the clients, each runtime's in its own folder; nothing stays next to the sources.
 
-What a build function returns is a command; the name of one of the runtime's programs or clients goes behind it.
+A build function returns a command; the name of one of the runtime's programs or clients is appended to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CannotAskError(Exception):
 
 
 class NoAnswerError(CannotAskError):
-    """A client's program has gone on for so long that it may never end."""
+    """A client's program has run for so long that it may never end."""
 
 
 def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java") -> list[str]:
@@ -81,7 +81,7 @@ def build_go(folder: Path, modules: str = "go") -> list[str]:
 
 
 def build_node(folder: Path) -> list[str]:
-    """Installs what `node/` locks, beside a copy of its program."""
+    """Installs the packages that `node/` locks, next to a copy of its program."""
     node, npm = (shutil.which("node"), shutil.which("npm"))
     if node is None or npm is None:
         raise CannotAskError(f"kafkajs runs on Node: install Node {OLDEST_NODE} or later with npm.")
@@ -101,7 +101,7 @@ def build_node(folder: Path) -> list[str]:
 
 
 def build_python(folder: Path) -> list[str]:
-    """Installs what `python/` locks into an environment of its own."""
+    """Installs the packages that `python/` locks into their own environment."""
     python = Path("Scripts" if os.name == "nt" else "bin") / "python"
 
     def install(target: Path) -> None:
@@ -117,7 +117,7 @@ def build_python(folder: Path) -> list[str]:
 
 
 def build_python_assignors(folder: Path, kafka_python: str = "") -> list[str]:
-    """The program that asks the assignors of Python's clients, or of an older kafka-python that is named."""
+    """The program that asks the assignors of Python's clients, or of a named older kafka-python."""
     python, _ = build_python(folder)
     program = [python, str(REFERENCE / "python" / "assignors.py")]
     if not kafka_python:
@@ -135,9 +135,9 @@ def build_python_assignors(folder: Path, kafka_python: str = "") -> list[str]:
 
 
 def build_librdkafka_assignors(folder: Path, version: str = "", *, is_timed: bool = False) -> list[str]:
-    """Compiles librdkafka from the sources that an npm package carries, and the program over its internals.
+    """Compiles librdkafka from the sources in an npm package, and the program over its internals.
 
-    `version` is that of an older one that `librdkafka/package.json` names. What is timed is compiled as it is released.
+    `version` is an older one that `librdkafka/package.json` names. Code that is timed is compiled as for a release.
     """
     sources, jobs = REFERENCE / "librdkafka", str(max(1, (os.cpu_count() or 2) // 2))
     compiler, make, npm = shutil.which("cc"), shutil.which("make"), shutil.which("npm")
@@ -157,16 +157,16 @@ def build_librdkafka_assignors(folder: Path, version: str = "", *, is_timed: boo
         library = target / "librdkafka"
         package = "librdkafka" if not version else f"librdkafka-{version}"
         shutil.copytree(packages / package / "deps" / "librdkafka", library)
-        # What no assignor needs is left out.
+        # Parts that no assignor needs are left out.
         without = ["ssl", "gssapi", "curl", "zstd", "zlib", "lz4-ext", "syslog", "regex-ext"]
         without += [] if is_timed else ["optimization"]
         if version == "1.6":
-            # It knows no HTTP client yet.
+            # It has no HTTP client yet.
             without.remove("curl")
         configure = ["bash", "-c", 'cd "$1" && shift && bash ./configure "$@"', "bash", str(library)]
         run([*configure, *(f"--disable-{name}" for name in without)])
         run([make, "-j", jobs, "-C", str(library / "src"), "librdkafka.a"])
-        # These are compiled anew, so that the address sanitizer sees what they do.
+        # These are compiled anew, so that the address sanitizer sees their work.
         watched = ["sticky_assignor", "range_assignor", "roundrobin_assignor", "assignor", "partition"]
         watched = [*(f"rdkafka_{name}.c" for name in watched), "rdmap.c", "rdlist.c"]
         files = [library / "src" / name for name in (*([] if is_timed else watched), "librdkafka.a")]
@@ -187,7 +187,7 @@ def build_librdkafka_assignors(folder: Path, version: str = "", *, is_timed: boo
 
 
 def run(command: Sequence[str], asked: str = "", patience_s: float | None = None) -> str:
-    """Standard output of a command that is asked something; where it fails, the error shows what it said."""
+    """Standard output of a command that is asked something; if it fails, the error shows its output."""
     try:
         done = subprocess.run(
             command, input=asked, capture_output=True, text=True, check=False, timeout=patience_s
@@ -203,7 +203,7 @@ def run(command: Sequence[str], asked: str = "", patience_s: float | None = None
 
 
 def fetch(command: Sequence[str]) -> None:
-    """Runs a build that downloads what it locks, and once more where it has stalled."""
+    """Runs a build that downloads locked files, and once more if it has stalled."""
     for left in reversed(range(FETCHES)):
         try:
             run(command, patience_s=FETCH_PATIENCE_S)
@@ -215,7 +215,7 @@ def fetch(command: Sequence[str]) -> None:
 
 
 def _once(folder: Path, name: str, sources: Path, build: Callable[[Path], None]) -> Path:
-    """Where `build` has built these sources: before, or now, in `folder` or among what is shared."""
+    """Where `build` has built these sources: before, or now, in `folder` or among the shared builds."""
     built = _BUILT.get((sources, name))
     if built is None or not built.is_dir():
         built = folder / name if SHARED is None else _shared(SHARED, name, sources, build)
@@ -226,7 +226,7 @@ def _once(folder: Path, name: str, sources: Path, build: Callable[[Path], None])
 
 
 def _shared(folder: Path, name: str, sources: Path, build: Callable[[Path], None]) -> Path:
-    """The same among what is shared, where another process may want it now; what older sources gave is removed."""
+    """The same among the shared builds, where another process may want it now; builds of older sources are removed."""
     from filelock import FileLock
 
     digest = hashlib.sha256(f"{sys.version}\n{sources}".encode())

@@ -1,4 +1,4 @@
-"""Random scripts of the classic protocol: rebalances and what disturbs them."""
+"""Random scripts of the classic protocol: rebalances and disturbances."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ClassicStory(Script):
     kind = "classic"
 
     def __init__(self, seed: str) -> None:
-        """Draws timeouts, and which assignors the members bring."""
+        """Draws timeouts, and the members' assignors."""
         super().__init__(seed)
         self.session_ms = {name: self._one(6000, 6000, 10_000, 30_000, 45_000) for name in self.names}
         self.rebalance_ms = {name: self._one(1000, 5000, 60_000, 300_000) for name in self.names}
@@ -68,7 +68,7 @@ class ClassicStory(Script):
 
     def _sync(self, name: str, **other: Any) -> None:
         protocol = self.protocols[name][0][0] if self._happens(0.1) else None
-        # Whoever is no leader brings its list for nothing.
+        # A member that is not the leader brings its list for nothing.
         assignments = {each: f"{each}{self.random.randint(0, 9)}" for each in self._shuffled(0.9)}
         usual = {"generation": None, "instance_id": self._instance(name), "protocol": protocol}
         brings = None if self._happens(0.1) else assignments
@@ -124,7 +124,7 @@ class ClassicStory(Script):
         self._gap()
 
     def _returns(self) -> None:
-        """Someone has been restarted, and knows no id: a static member gets its place back."""
+        """A member has been restarted, and knows no ID: a static member gets its place back."""
         name = self._one(*self.instances) if self.instances and self._happens(0.8) else self._someone()
         if self._happens(0.2):
             self.protocols[name] = self._metadata([protocol for protocol, _ in self.protocols[name]][::-1])
@@ -133,7 +133,7 @@ class ClassicStory(Script):
         self._sync(name)
 
     def _changes(self) -> None:
-        """Someone joins again, with other metadata or the same."""
+        """A member joins again, with other metadata or the same."""
         name = self._someone()
         if self._happens(0.7):
             self.protocols[name] = self._metadata([protocol for protocol, _ in self.protocols[name]])
@@ -141,7 +141,7 @@ class ClassicStory(Script):
         self._gap()
 
     def _wrong(self) -> None:
-        """Somebody says what nobody expects."""
+        """A member sends something unexpected."""
         name, generation = self._someone(), self._one(-1, 0, 1, 1, 2, 2, 3, 4)
         wrong = self._likely(beat=2, sync=2, commit=2, protocol=1, join=1, session=1, nobody=1, timeout=1)
         if wrong == "beat":
@@ -157,7 +157,7 @@ class ClassicStory(Script):
         elif wrong == "session":
             self._join(name, session_timeout_ms=self._one(5999, 1_800_001, 9999, 30_001))
         elif wrong == "timeout":
-            # Not 0: for static members alone the coordinator would ask itself again and again at one instant.
+            # Not 0: with static members only, the coordinator would ask itself again and again at one instant.
             self._join(name, rebalance_timeout_ms=self._one(1, 2, 999))
         else:
             self._heartbeat("x", generation=generation)

@@ -1,6 +1,6 @@
-"""Scripts of the classic protocol by hand: what happens to most groups, and what people ask about.
+"""Scripts of the classic protocol by hand: events of most groups, and cases that people ask about.
 
-A script's requests are in the order of their times. `tests/reference/README.md` says what is in them.
+A script's requests are in the order of their times. `tests/reference/README.md` describes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COOPERATIVE = [["cooperative-sticky", "v0"], ["range", "v0"]]
 
 
 class Classic(HandScript):
-    """One script of the classic protocol; each method is a request at the time that has come."""
+    """One script of the classic protocol; each method is a request at the time reached."""
 
     def __init__(self, name: str, **config: Any) -> None:
         """Begins at no time."""
@@ -35,16 +35,16 @@ class Classic(HandScript):
         return self._ask("join", member=member, known=known, **{**usual, **other})
 
     def enter(self, member: str, **other: Any) -> Classic:
-        """A new member asks for an id, and joins with it."""
+        """A new member asks for an ID, and joins with it."""
         return self.join(member, known=False, **other).join(member, **other)
 
     def sync(self, member: str, assignments: dict[str, str] | None = None, **other: Any) -> Classic:
-        """A member asks for its assignment; a leader brings them all."""
+        """A member asks for its assignment; a leader brings everybody's."""
         usual = {"generation": None, "instance_id": None, "protocol": "range"}
         return self._ask("sync", member=member, assignments=assignments, **{**usual, **other})
 
     def heartbeat(self, member: str, **other: Any) -> Classic:
-        """A member says that it lives."""
+        """A member sends a heartbeat."""
         return self._ask("heartbeat", member=member, **{"generation": None, "instance_id": None, **other})
 
     def commit(self, member: str | None, **other: Any) -> Classic:
@@ -82,7 +82,7 @@ def scripts() -> Iterator[dict[str, Any]]:
 
 
 def _three_members_eagerly() -> Classic:
-    """Each one that joins brings a rebalance; the leader leaves at last."""
+    """Each member that joins causes a rebalance; the leader leaves at the end."""
     script = Classic("three members, eager", **{"group.initial.rebalance.delay.ms": 3000})
     script.enter("a").after(3000).sync("a", {"a": "t0 t1 t2"}).after(500)
     script.enter("b").after(100).heartbeat("a").after(1).join("a").after(4)
@@ -95,7 +95,7 @@ def _three_members_eagerly() -> Classic:
 
 
 def _three_members_cooperatively() -> Classic:
-    """A partition that moves takes two rounds: whoever gave it up joins again."""
+    """A partition that moves takes two rounds: the member that gave it up joins again."""
     script = Classic("three members, cooperative", **{"group.initial.rebalance.delay.ms": 0})
     coop: dict[str, Any] = {"protocols": COOPERATIVE}
     chosen: dict[str, Any] = {"protocol": "cooperative-sticky"}
@@ -110,7 +110,7 @@ def _three_members_cooperatively() -> Classic:
 
 
 def _a_rolling_restart() -> Classic:
-    """Static members return within their session timeouts: nobody else hears of it."""
+    """Static members return within their session timeouts: nobody else notices."""
     script = Classic("a rolling restart of static members", **{"group.initial.rebalance.delay.ms": 3000})
     names = ("a", "b", "c")
     for name in names:
@@ -128,7 +128,7 @@ def _a_rolling_restart() -> Classic:
 
 
 def _two_of_one_instance() -> Classic:
-    """The second one takes the first one's place; what the first one says is refused."""
+    """The second one takes the first one's place; the first one's requests are refused."""
     script = Classic("two members of one instance", **{"group.initial.rebalance.delay.ms": 1000})
     script.join("a", known=False, instance_id="i").after(500).join("b", known=False, instance_id="i").after(
         5000
@@ -152,7 +152,7 @@ def _a_member_that_never_syncs() -> Classic:
 
 
 def _a_member_that_never_rejoins() -> Classic:
-    """The others wait for it as long as the longest rebalance timeout is, or until its session is over."""
+    """The others wait for it for the longest rebalance timeout, or until its session is over."""
     script = Classic("a member that never rejoins", **{"group.initial.rebalance.delay.ms": 0})
     quick: dict[str, Any] = {"rebalance_timeout_ms": 10_000, "session_timeout_ms": 30_000}
     script.enter("a", **quick).sync("a", {"a": "t0"}).enter("b", **quick).join("a", **quick)
@@ -163,7 +163,7 @@ def _a_member_that_never_rejoins() -> Classic:
 
 
 def _a_full_group() -> Classic:
-    """Ids are given to more members than the group takes."""
+    """The coordinator gives IDs to more members than the group accepts."""
     script = Classic("a full group", **{"group.initial.rebalance.delay.ms": 1000, "group.max.size": 2})
     for name in ("a", "b", "c"):
         script.join(name, known=False)
@@ -174,7 +174,7 @@ def _a_full_group() -> Classic:
 
 
 def _a_delay_that_grows() -> Classic:
-    """While new members join, the first rebalance waits on, up to the longest rebalance timeout."""
+    """While new members join, the first rebalance keeps waiting, up to the longest rebalance timeout."""
     script = Classic("a delay that grows", **{"group.initial.rebalance.delay.ms": 3000})
     for name in ("a", "b", "c", "d"):
         script.enter(name, rebalance_timeout_ms=10_000).after(2900)
@@ -184,7 +184,7 @@ def _a_delay_that_grows() -> Classic:
 
 
 def _votes() -> Classic:
-    """The assignor is one that all bring, and of these the one that most prefer."""
+    """The assignor is one that all members have, and of these the one that most prefer."""
     script = Classic("votes", **{"group.initial.rebalance.delay.ms": 100})
     for name, brought in {"a": "range sticky", "b": "sticky range", "c": "sticky range roundrobin"}.items():
         script.enter(name, protocols=[[each, name] for each in brought.split()])
@@ -207,7 +207,7 @@ def _no_time_to_rejoin() -> Classic:
 
 
 def _nobody_and_nothing() -> Classic:
-    """Requests of members that there are not, in a group that there is not, and in an empty one."""
+    """Requests of members that do not exist, in a group that does not exist, and in an empty one."""
     script = Classic("nobody and nothing", **{"group.initial.rebalance.delay.ms": 3000})
     for _ in range(2):
         script.heartbeat("a", generation=0).sync("a", generation=0).leave("a").commit("a", generation=0)
@@ -218,7 +218,7 @@ def _nobody_and_nothing() -> Classic:
 
 
 def _a_list_that_was_longer() -> Classic:
-    """The log has of each member what it says to the chosen assignor: the same list is another one after a move."""
+    """For each member the log has its metadata for the chosen assignor: the same list may differ after a move."""
     script = Classic("a list that was longer", **{"group.initial.rebalance.delay.ms": 0})
     both: dict[str, Any] = {"protocols": [["range", "v0"], ["cooperative-sticky", "v0"]]}
     script.enter("a", **both).sync("a", {"a": "t0 t1"}).after(100).enter("b", **both).join("a", **both)
@@ -235,7 +235,7 @@ def _a_list_that_was_longer() -> Classic:
 
 
 def _an_assignor_that_nobody_has_any_more() -> Classic:
-    """Members that could have gone on with `range` can no more, as their new coordinator has not heard of it."""
+    """Members that could have continued with `range` no longer can: their new coordinator does not know of it."""
     script = Classic("an assignor that nobody has any more", **{"group.initial.rebalance.delay.ms": 0})
     chosen: dict[str, Any] = {"protocol": "cooperative-sticky"}
     script.enter("a", protocols=COOPERATIVE).sync("a", {"a": "t0 t1"}, **chosen).after(100).move().after(10)
@@ -246,7 +246,7 @@ def _an_assignor_that_nobody_has_any_more() -> Classic:
 
 
 def _too_many_members_are_loaded() -> Classic:
-    """Static members who stay away are kept: a coordinator that loads more than it takes begins a rebalance."""
+    """Static members who stay away are kept: a coordinator that loads more than it accepts begins a rebalance."""
     script = Classic(
         "too many members are loaded", **{"group.initial.rebalance.delay.ms": 100, "group.max.size": 3}
     )
@@ -257,7 +257,7 @@ def _too_many_members_are_loaded() -> Classic:
     script.after(1000)
     for name in ("b", "c", "a"):
         script.sync(name, read, instance_id=f"i-{name}")
-    # Whoever leads joins again: while others are waited for, one more comes, and the last one stays away.
+    # The leader joins again: while others are waited for, one more joins, and the last one stays away.
     script.join("a", instance_id="i-a", **quick).enter("d", **quick).join("b", instance_id="i-b", **quick)
     script.wait(10_000)
     for name in ("a", "b", "d"):
@@ -268,7 +268,7 @@ def _too_many_members_are_loaded() -> Classic:
 
 
 def _moves_at_any_moment() -> Classic:
-    """Requests that wait are answered, ids that were given are forgotten, and a new id of a static member is, too."""
+    """Requests that wait are answered, IDs that were given are forgotten, and so is a static member's new ID."""
     script = Classic("moves at any moment", **{"group.initial.rebalance.delay.ms": 100})
     static = {"instance_id": "i"}
     script.move().join("a", known=False).move().join("a").enter("a").move().heartbeat("a", generation=0)
@@ -279,7 +279,7 @@ def _moves_at_any_moment() -> Classic:
     script.after(10).join("c", known=False).join("a").move().after(10).join("c").heartbeat("a").heartbeat(
         "b", **static
     )
-    # What it is called now is written at once while the group is stable, and else only with the next assignment.
+    # Its new ID is written at once while the group is stable, otherwise only with the next assignment.
     script.join("b", known=False, **static).move().heartbeat("b", **static).enter("c")
     script.join("b", known=False, **static).move().heartbeat("b", **static).join("b", **static)
     script.join("b", known=False, **static).sync("b", **static).heartbeat("a").commit("a").leave("a")
@@ -287,7 +287,7 @@ def _moves_at_any_moment() -> Classic:
 
 
 def _nothing_to_read() -> Classic:
-    """Who is assigned nothing is sent no bytes, as is whoever no leader has said a word about."""
+    """A member that is assigned nothing gets no bytes, and so does one that the leader does not mention."""
     script = Classic("nothing to read", **{"group.initial.rebalance.delay.ms": 0})
     script.enter("a").sync("a", {"a": ""}).sync("a").enter("b").join("a").sync("b").sync("a")
     return script.sync("b").move().sync("b").sync("a", generation=0).sync("b", {"b": "t0"})

@@ -1,7 +1,7 @@
 """Asks the assignors of sarama, kafka-go, franz-go and kafkajs about random groups, round by round.
 
-Where a client leaves something to chance, the order of Go's maps, a small group is asked so often that all answers that
-the client can give are seen: a group that `runs` has `assignments` for its answer.
+If a client leaves something to chance, the order of Go's maps, a small group is asked so often that all of the client's
+possible answers are seen: the answer to a group with `runs` is `assignments`.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def assignors(program: str) -> list[str]:
 
 
 def has_chance(assignor: str) -> bool:
-    """Whether a client leaves to chance what an assignor answers."""
+    """Whether a client leaves an assignor's answer to chance."""
     return re.sub(r".*:|@.*", "", assignor) in CHANCE
 
 
 def command(built: Sequence[str], program: str) -> list[str]:
-    """The command that asks a program, where its runtime's is built."""
+    """The command that asks a program, once its runtime's is built."""
     if program == "kafkajs":
         return [built[0], str(Path(built[1]).with_name("groups.js"))]
     client = "franz-go" if program.startswith("franz-go") else program
@@ -78,7 +78,7 @@ class ClientStory(Story):
 
 
 class SmallStory(ClientStory):
-    """One so small that few orders of Go's maps make a difference."""
+    """A group so small that few orders of Go's maps make a difference."""
 
     def __init__(self, seed: str, assignor: str) -> None:
         """Draws topics and members; `seed` names the story."""
@@ -93,7 +93,7 @@ class SmallStory(ClientStory):
             self._stay(member)
 
     def go_on(self, assignment: dict[str, list[list[Any]]]) -> None:
-        """Lets the members own what they were given, and lets something happen."""
+        """Lets the members own what they got, and lets something happen."""
         super().go_on(assignment)
         del self.members[3:]
         self.topics = {name: min(count, 3) for name, count in self.topics.items()}
@@ -110,9 +110,9 @@ class SmallStory(ClientStory):
 def rounds(
     command: Sequence[str], seed: int, stories: int, assignor: str, runs: int = 0
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each group with its answer: so many stories, with `ROUNDS` rounds each at most.
+    """Each group with its answer: this many stories, with at most `ROUNDS` rounds each.
 
-    With `runs` the groups are small, each is asked so often, and `assignments` are all answers.
+    With `runs` the groups are small, each is asked that often, and `assignments` are all answers.
     """
     story = SmallStory if runs else ClientStory
     going: list[ClientStory] = [story(f"{seed}:{assignor}:{number}", assignor) for number in range(stories)]
@@ -130,7 +130,7 @@ def rounds(
 
 
 def golden(command: Sequence[str], program: str) -> str:
-    """The golden file of a program: of what a client leaves to chance, small groups with all answers."""
+    """The golden file of a program: for answers that depend on chance, small groups with all answers."""
     provenance, _ = ask(command, [])
     rows = (
         {**group, **answer}

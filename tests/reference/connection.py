@@ -1,4 +1,4 @@
-"""Asks Kafka's own clients about client configurations; keeps what they say."""
+"""Asks Kafka's own clients about client configurations; keeps their answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def build(folder: Path) -> list[str]:
 
 
 def golden(command: Sequence[str]) -> str:
-    """The golden file: a line of provenance, then a question with its answer a line."""
+    """The golden file: a line of provenance, then a line for each question with its answer."""
     asked = list(questions(0, GOLDEN_QUESTIONS))
     provenance, answers = ask(command, asked)
     pairs = zip(asked, answers, strict=True)

@@ -1,4 +1,4 @@
-"""Makes up files of settings and texts of JAAS: well-formed ones, and ones with every sign where it matters."""
+"""Makes up files of settings and texts of JAAS: well-formed ones, and ones with every character that matters."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _TEXTS = [
 
 
 def questions(seed: int, count: int) -> Iterator[dict[str, Any]]:
-    """The names of settings, the files and texts above, and so many random ones of each."""
+    """The names of settings, the files and texts above, and this many random ones of each."""
     yield {"names": True}
     yield from ({"properties": text} for text in _FILES)
     yield from ({"jaas": text} for text in _TEXTS)

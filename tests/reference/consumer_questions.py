@@ -1,4 +1,4 @@
-"""Random scripts of the consumer protocol (KIP-848): members that settle, and what disturbs them."""
+"""Random scripts of the consumer protocol (KIP-848): members that settle, and disturbances."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ConsumerStory(Script):
     def __init__(self, seed: str) -> None:
         """Draws topics and timeouts."""
         super().__init__(seed)
-        # Ids of many topics share bins of Java's maps, and so do the numbers of many partitions.
+        # IDs of many topics share bins of Java's maps, and so do the numbers of many partitions.
         self.many, most = self._one(([], 6), ([], 6), ([], 40), (TOPICS, 6))
         self.many = self.random.sample(self.many, self.random.randint(2, 8)) if self.many else []
         names = self.many or self._one("t", "tu", "tu", "tuv")
@@ -40,7 +40,7 @@ class ConsumerStory(Script):
         self.subscribed = {name: common if alike else self._subscription() for name in self.names}
 
     def given(self) -> dict[str, Any]:
-        """The coordinator's settings, and the topics at first."""
+        """The coordinator's settings, and the first topics."""
         return {"config": self.config, "topics": dict(self.topics)}
 
     def scene(self) -> None:
@@ -97,7 +97,7 @@ class ConsumerStory(Script):
                 self._join(name)
 
     def _settles(self) -> None:
-        """Everybody gives up and takes what it is told to, in some rounds."""
+        """All members give up and take what they are told to, for some rounds."""
         for _ in range(self._one(1, 2, 2, 3)):
             for name in self._shuffled(self._one(0.7, 1.0)):
                 self._beat(name, owned="last") if self._happens(0.85) else self._full(name)
@@ -105,7 +105,7 @@ class ConsumerStory(Script):
             self._forget(self.config["group.consumer.session.timeout.ms"])
 
     def _beats(self) -> None:
-        """Those that say nothing of what they own, or still own what they were to give up."""
+        """Members that report nothing of what they own, or still own what they were to give up."""
         for name in self._shuffled(0.6):
             self._beat(name, owned=self._one(None, None, self._owned()))
 
@@ -122,7 +122,7 @@ class ConsumerStory(Script):
         self.heard.pop(name, None)
 
     def _returns(self) -> None:
-        """Someone is restarted, static or not, with a farewell or without; another may take its place."""
+        """A member is restarted, static or not, with a farewell or without; another may take its place."""
         name = self._one(*self.instances) if self.instances and self._happens(0.8) else self._someone()
         if self._happens(0.7):
             self._beat(name, epoch=-2 if name in self.instances else -1)
@@ -138,7 +138,7 @@ class ConsumerStory(Script):
         self._beat(name, topics=self.subscribed[name], owned=self._one(None, "last"))
 
     def _wrong(self) -> None:
-        """Old answers sent again, and what the coordinator refuses."""
+        """Old answers sent again, and requests that the coordinator refuses."""
         name, epoch = self._someone(), self._one(1, 2, 2, 3, 3, 4, 5, 7)
         wrong = self._likely(epoch=4, owned=2, request=1, stranger=1)
         if wrong == "epoch":
@@ -161,7 +161,7 @@ class ConsumerStory(Script):
             self._full(name, **self._one(*refused))
 
     def _topics(self) -> None:
-        """Topics grow, are made and are deleted; one that comes back has no fewer partitions."""
+        """Topics grow, are created and deleted; one that comes back has at least as many partitions."""
         among = [self.many[place : place + 2] for place in range(len(self.many))] or ["t", "u", "tu", "v"]
         for name in self._one(*among):
             if name in self.topics and self._happens(0.4):

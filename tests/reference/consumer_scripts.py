@@ -1,6 +1,6 @@
-"""Scripts of the consumer protocol (KIP-848) by hand: what happens to most groups, and what people ask about.
+"""Scripts of the consumer protocol (KIP-848) by hand: events of most groups, and cases that people ask about.
 
-A script's requests are in the order of their times. `tests/reference/README.md` says what is in them.
+A script's requests are in the order of their times. `tests/reference/README.md` describes them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ INTERVAL = "group.consumer.assignment.interval.ms"
 
 
 class Consumer(HandScript):
-    """One script of the consumer protocol; each method is a request at the time that has come."""
+    """One script of the consumer protocol; each method is a request at the time reached."""
 
     def __init__(self, name: str, topics: dict[str, int], **config: Any) -> None:
         """Begins at no time."""
         super().__init__(name, "consumer", config=config, topics=topics)
 
     def beat(self, member: str, **other: Any) -> Consumer:
-        """A member says that it lives, and no more."""
+        """A member sends a heartbeat, and nothing else."""
         usual = {
             "epoch": None,
             "instance_id": None,
@@ -51,7 +51,7 @@ class Consumer(HandScript):
         return self.beat(member, **{"epoch": -1, **other})
 
     def topics(self, **topics: int) -> Consumer:
-        """From now on there are these topics."""
+        """From now on these topics exist."""
         return self._ask("topics", topics=topics)
 
     def commit(self, member: str, epoch: int | None = None, **partitions: list[int]) -> Consumer:
@@ -81,7 +81,7 @@ def scripts() -> Iterator[dict[str, Any]]:
 
 
 def _three_members() -> Consumer:
-    """Each one that joins gets what the others have given up."""
+    """Each member that joins gets what the others have given up."""
     script = Consumer("three members", {"t": 6})
     script.join("a", "t").after(5000).join("b", "t").after(10).done("a").after(10).done("a", "b").after(5000)
     script.join("c", "t").beat("c").done("b").done("a").done("c").done("a", "b", "c").done("c").after(5000)
@@ -89,7 +89,7 @@ def _three_members() -> Consumer:
 
 
 def _joins_within_a_second() -> Consumer:
-    """A target assignment is made once a second at most, and by whoever says something then."""
+    """A target assignment is made at most once a second, at the next request of any member."""
     script = Consumer("joins within a second", {"t": 6})
     script.join("a", "t").after(1).join("b", "t").after(100).join("c", "t").done("a", "b", "c").after(898)
     script.done("a").after(1).done("b").done("a", "a", "c", "b").after(500).leave("c").done("a").after(499)
@@ -97,7 +97,7 @@ def _joins_within_a_second() -> Consumer:
 
 
 def _an_empty_group() -> Consumer:
-    """Does one that is empty remember when its last assignment was made?"""
+    """Does an empty group remember when its last assignment was made?"""
     script = Consumer("an empty group", {"t": 3})
     script.join("a", "t").after(2000).leave("a").after(10).join("b", "t").after(10).join("c", "t").done(
         "b", "c"
@@ -106,7 +106,7 @@ def _an_empty_group() -> Consumer:
 
 
 def _static_members() -> Consumer:
-    """One returns after it has said so, one without a word; one is replaced by another member."""
+    """One returns after it has announced that, one without a word; another member replaces one."""
     script = Consumer("static members", {"t": 4}, **{INTERVAL: 0})
     one, two = {"instance_id": "i"}, {"instance_id": "j"}
     script.join("a", "t", **one).join("b", "t", **two).done("a").beat("a", owned="last", **one)
@@ -118,7 +118,7 @@ def _static_members() -> Consumer:
 
 
 def _a_slow_revoker() -> Consumer:
-    """It still owns what it was to give up, until its rebalance timeout is over."""
+    """It still owns what it should give up, until its rebalance timeout is over."""
     script = Consumer("a slow revoker", {"t": 4}, **{INTERVAL: 0})
     script.join("a", "t", rebalance_timeout_ms=10_000).join("b", "t").after(1000).beat("a").done("b")
     for _ in range(3):
@@ -127,7 +127,7 @@ def _a_slow_revoker() -> Consumer:
 
 
 def _lost_answers() -> Consumer:
-    """A member that has not heard of its new epoch sends the one before."""
+    """A member that does not know its new epoch sends the previous one."""
     script = Consumer("lost answers", {"t": 4}, **{INTERVAL: 0})
     script.join("a", "t").join("b", "t").beat("a").done("a").beat("a", epoch=2, owned={"t": [0, 1]})
     script.beat("a", epoch=2, owned={"t": [0, 1, 2]}).beat("a", epoch=2).beat("a", epoch=9, owned="last")
@@ -136,7 +136,7 @@ def _lost_answers() -> Consumer:
 
 
 def _commits_of_older_epochs() -> Consumer:
-    """A partition that a member has had all along takes an older epoch, a newer one does not."""
+    """A partition that a member has had all along accepts an older epoch, a newer partition does not."""
     script = Consumer("commits of older epochs", {"t": 4}, **{INTERVAL: 0})
     script.commit("a", 0, t=[0]).join("a", "t").join("b", "t").beat("a").done("a").done("b")
     for epoch in (1, 2, 3, 4):
@@ -146,7 +146,7 @@ def _commits_of_older_epochs() -> Consumer:
 
 
 def _topics_change() -> Consumer:
-    """A group hears of topics when one of its members says something."""
+    """A group notices topics when one of its members sends a request."""
     script = Consumer("topics change", {"t": 2}, **{INTERVAL: 0})
     script.join("a", "t", "u").join("b", "t", "u").beat("a").done("a", "b").topics(t=4).done("a").done("b")
     script.topics(t=4, v=3).done("a").topics(t=4, u=2, v=3).done("b", "a", "b").topics(u=2).beat("b").done(
@@ -156,7 +156,7 @@ def _topics_change() -> Consumer:
 
 
 def _subscriptions_and_assignors_change() -> Consumer:
-    """The assignor is the one that most members prefer, else the coordinator's first one."""
+    """The assignor is the one that most members prefer, otherwise the coordinator's first one."""
     script = Consumer("subscriptions and assignors change", {"t": 3, "u": 3}, **{INTERVAL: 0})
     script.join("a", "t", "u").join("b", "t", "u", assignor="range").done("a", "a", "b").beat(
         "a", assignor="range"
@@ -174,7 +174,7 @@ def _subscriptions_and_assignors_change() -> Consumer:
 
 
 def _a_tie_of_assignors() -> Consumer:
-    """One member prefers each: in 4.4.0, each heartbeat of one of them brings another epoch."""
+    """One member prefers each: in 4.4.0, each heartbeat of one of them causes another epoch."""
     script = Consumer("a tie of assignors", {"t": 5})
     script.join("a", "t", assignor="range").after(5000).join("b", "t", assignor="uniform")
     for _ in range(2):
@@ -189,7 +189,7 @@ def _a_tie_of_assignors() -> Consumer:
 
 
 def _ids_of_one_bin() -> Consumer:
-    """Of members that share a bin of the coordinator's map, an assignor is given the last one first."""
+    """If members share a bin of the coordinator's map, an assignor gets the last one first."""
     script = Consumer("ids of one bin", {"t": 2, "u": 6})
     members = ("m9-9f8", "m5-c5b", "m10-487", "m11-5b3")
     for member in members:
@@ -223,7 +223,7 @@ def _a_coordinator_that_moves() -> Consumer:
 
 
 def _partitions_of_one_bin() -> Consumer:
-    """A set of fewer bins than partitions is walked in the order in which these came, and its end is given up."""
+    """A set with fewer bins than partitions is walked in the order of insertion, and its end is given up."""
     script = Consumer("partitions of one bin", {"t": 40}, **{INTERVAL: 0})
     for member in ("a", "b", "c", "d", "e", "f"):
         script.join(member, "t")
@@ -235,7 +235,7 @@ def _partitions_of_one_bin() -> Consumer:
 
 
 def _topics_of_one_bin() -> Consumer:
-    """What a member gives up of topics that share a bin depends on how it came to them, by `range` or by `uniform`."""
+    """What a member gives up of topics that share a bin depends on how it got them, by `range` or by `uniform`."""
     topics = {"alerts": 3, "logs": 4, "metrics": 6, "payments": 3, "orders": 5}
     script = Consumer("topics of one bin", topics, **{INTERVAL: 0})
     for assignor in ("uniform", "range", "uniform"):

@@ -1,4 +1,4 @@
-"""Asks a real group coordinator what becomes of scripts of requests, of both group protocols; keeps what it says."""
+"""Asks a real group coordinator for its answers to scripts of requests, of both group protocols; keeps them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def build(folder: Path) -> list[str]:
 
 
 def questions(kind: str, seed: int, count: int, length: int = 60) -> Iterator[dict[str, Any]]:
-    """So many random scripts, of so many requests at most."""
+    """This many random scripts, of at most this many requests."""
     story = KINDS[kind][1]
     for number in range(count):
         yield story(f"{seed}:{kind}:{length}:{number}").question(length)
 
 
 def golden(command: Sequence[str], kind: str) -> str:
-    """The golden file of a kind: a line of provenance, then a script with what came of it a line."""
+    """The golden file of a kind: a line of provenance, then a line for each script with its result."""
     by_hand = KINDS[kind][0]
     drawn = (questions(kind, 0, *those) for those in GOLDEN[kind])
     asked = [*by_hand(), *(question for those in drawn for question in those)]

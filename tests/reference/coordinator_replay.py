@@ -1,4 +1,4 @@
-"""Scripts of requests, as golden files have them, put to a coordinator; member ids are those that Kafka drew."""
+"""Puts the golden files' scripts of requests to a coordinator; member IDs are those that Kafka drew."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _BEFORE_IDS = ("INVALID_SESSION_TIMEOUT", "GROUP_MAX_SIZE_REACHED", "INCONSISTEN
 
 
 def replay(question: Mapping[str, Any], ids: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
-    """What a coordinator answers to a script's requests, and what the group is after each.
+    """A coordinator's answers to a script's requests, and the group after each.
 
     Args:
         question: `kind` (classic or consumer), `config`, `topics`, and `requests` in the order of their times.
-        ids: The member ids that the coordinator gives, in their order, each with the name of the member; of the classic
-            protocol alone, where Kafka draws them.
+        ids: The member IDs that the coordinator gives, in their order, each with the name of the member; only for the
+            classic protocol, where Kafka draws them.
 
     Returns:
         `answers` and `states`.
@@ -32,7 +32,7 @@ def replay(question: Mapping[str, Any], ids: Sequence[Sequence[str]] = ()) -> di
 
 
 class _Classic:
-    """Names on the outside, ids on the inside."""
+    """Names on the outside, IDs on the inside."""
 
     def __init__(self, question: Mapping[str, Any], ids: Sequence[Sequence[str]]) -> None:
         self.group = ClassicGroup(question.get("config"))
@@ -52,7 +52,7 @@ class _Classic:
         return {"answers": self.answers, "states": self.states}
 
     def ask(self, place: int, request: Mapping[str, Any]) -> None:
-        # What is due by then is answered first: a request may hang on it.
+        # Requests that are due by then are answered first, because another request may depend on them.
         self.step({"at_ms": request["at_ms"], "request": "wait"})
         event = {"at_ms": request["at_ms"], "tag": place, **self.translated(request)}
         drawn = request["request"] == "join" and not request.get("known")
@@ -61,13 +61,13 @@ class _Classic:
         self.step(event)
 
     def is_refused(self, event: dict[str, Any]) -> bool:
-        """Whether a member that has no id is refused before it is given one."""
+        """Whether a member without an ID is refused before it gets one."""
         _, answers = self.group.step(event)
         return any(answer["tag"] == event["tag"] and answer["error"] in _BEFORE_IDS for answer in answers)
 
     def step(self, event: dict[str, Any]) -> None:
         self.group, answers = self.group.step(event)
-        # Whoever asks is told last: the reference waits for its answer only when the coordinator has had the request.
+        # The one that asks is told last: the reference waits for its answer only when the coordinator has the request.
         for answer in sorted(answers, key=lambda answer: answer["tag"] == event.get("tag")):
             self.take(answer, self.requests[answer["tag"]])
 
@@ -140,7 +140,7 @@ class _Classic:
 
 
 class _Consumer:
-    """Members choose their ids here: a name is one."""
+    """Members choose their IDs here: a name is one."""
 
     def __init__(self, question: Mapping[str, Any]) -> None:
         self.group = ConsumerGroup(question.get("config"), question.get("topics"))
@@ -187,7 +187,7 @@ class _Consumer:
 
     def take(self, answer: dict[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
         if request["request"] == "heartbeat" and answer["error"] == "NONE":
-            # Whoever has left begins anew.
+            # A member that has left begins anew.
             self.epochs[request["member"]] = max(answer["epoch"], 0)
             if answer["epoch"] < 0:
                 self.assigned.pop(request["member"], None)

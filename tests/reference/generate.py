@@ -1,9 +1,9 @@
 """Asks the real clients again: regenerates the golden files and compares them, or writes them.
 
-`python tests/reference/generate.py` (or with `--check`) builds the programs beside this file in a temporary
-folder, lets them write every golden file there and compares: it ends with 0 where all are equal, 1 and a
-summary where they differ, 2 and a sentence where a tool is missing or a program does not build.
-`--write` puts what the clients said into tests/golden. `--build DIR` builds there and compares nothing: for each
+`python tests/reference/generate.py` (or with `--check`) builds the programs next to this file in a temporary
+folder, lets them write every golden file there and compares: it ends with 0 if all are equal, 1 and a
+summary if they differ, 2 and a sentence if a tool is missing or a program does not build.
+`--write` puts the clients' answers into tests/golden. `--build DIR` builds there and compares nothing: for each
 client it prints a line of JSON, the command that answers questions.
 
 Standard library only: it runs before anything of the project is built.
@@ -44,7 +44,7 @@ SHOWN_WIDTH = 160
 
 @dataclass(frozen=True)
 class Client:
-    """One real client: how its programs are built, and which of them says what."""
+    """One real client: how its programs are built, and which of them writes which file."""
 
     name: str
     build: Build
@@ -72,7 +72,7 @@ class Client:
     """The programs that answer what `client_groups.py` asks, each with a golden file of its name."""
 
     def files(self) -> list[str]:
-        """The golden files that it writes, in the order in which it does."""
+        """The golden files that it writes, in its order."""
         placed = [f"placement/{name}.jsonl" for name in self.placements]
         answered = [f"clients/{self.name}.json"] if self.answers else []
         grouped = [f"assignors/clients/{self.name}.jsonl"] if self.assignors else []
@@ -153,7 +153,7 @@ CLIENTS = (
 
 
 def build(clients: Sequence[Client], folder: Path) -> Iterator[tuple[Client, list[str]]]:
-    """Each client with the command of its runtime, which is built once, when its first client's turn has come."""
+    """Each client with the command of its runtime, which is built once, when its first client's turn comes."""
     built: dict[Build, list[str]] = {}
     for client in clients:
         if client.build not in built:
@@ -194,7 +194,7 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
 
 
 def _generate_groups(client: Client, command: Sequence[str], folder: Path) -> None:
-    """What becomes of groups: of requests to their coordinator, and of whole consumers."""
+    """The golden files about groups: of requests to their coordinator, and of whole consumers."""
     for asking, kinds in [(coordinator, client.scripts), (lives, client.lives)]:
         for name, kind in kinds.items():
             said = asking.golden([*command, asking.PROGRAM], kind)
@@ -202,7 +202,7 @@ def _generate_groups(client: Client, command: Sequence[str], folder: Path) -> No
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:
-    """What a person needs to see of two versions of a golden file; empty where they are equal."""
+    """The difference between two versions of a golden file, for people; empty if they are equal."""
     said = fresh.read_text(encoding="utf-8")
     if not kept.is_file():
         return f"{name} is not there yet; the client writes {len(said.splitlines())} lines.\n"

@@ -1,6 +1,6 @@
-"""The clusters that `kafka-reassign-partitions.sh --generate` plans for, and how its plans are kept: by their draws.
+"""The clusters for which `kafka-reassign-partitions.sh --generate` plans, and the plans, kept as their draws.
 
-Where AdminUtils begins for each topic, and how far it shifts, is read off each topic's replicas: with these two
+Where AdminUtils begins for each topic, and how far it shifts, is read from each topic's replicas: with these two
 numbers `partwright.cluster.placement.admin_utils` gives the same replicas, which the digest of the whole plan proves.
 """
 
@@ -23,12 +23,12 @@ CLUSTERS = [(racks, *ends) for racks in (0, 3, 10) for ends in ((90, 100), (100,
 
 
 def named(racks: int, today: int, after: int) -> str:
-    """What a cluster is called."""
+    """The name of a cluster."""
     return f"{today} to {after}, {racks} racks"
 
 
 def questions(seed: int, count: int) -> Iterator[dict[str, Any]]:
-    """What the program is asked for each cluster."""
+    """The program's question about each cluster."""
     del seed, count
     for number, (racks, today, after) in enumerate(CLUSTERS):
         yield {
@@ -47,7 +47,7 @@ def digest(topics: Mapping[str, Sequence[Sequence[int]]]) -> str:
 
 
 def kept(question: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """A plan as its golden file has it: by topic where it begins and how far it shifts, and the digest of all."""
+    """A plan as its golden file has it: for each topic where it begins and how far it shifts, and the digest of all."""
     brokers = [Broker(id_, rack=rack) for id_, rack in question["brokers"]]
     has_racks = brokers[0].rack is not None
     order = placement.rack_alternated(brokers) if has_racks else tuple(each.id for each in brokers)

@@ -1,7 +1,7 @@
-"""Random scripts of members that join groups, say that they live, fall silent, come back and leave, in both protocols.
+"""Random scripts of members that join groups, send heartbeats, fall silent, come back and leave, in both protocols.
 
-A script is drawn without knowing what the coordinator says, from what its members have most likely been told. All of it
-hangs on the seed alone. `tests/reference/README.md` says what is in a request.
+A script is drawn without the coordinator's answers, from what its members have most likely been told. Everything
+depends only on the seed. `tests/reference/README.md` describes the requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Script:
     """Whether a member's name is its id, on whose hash code the orders of Java's maps hang."""
 
     def __init__(self, seed: str) -> None:
-        """Draws who is there; `seed` names the script."""
+        """Draws the members; `seed` names the script."""
         self.random = random.Random(seed)
         self.seed = seed
         self.at_ms = 0
@@ -37,7 +37,7 @@ class Script:
         }
 
     def question(self, length: int) -> dict[str, Any]:
-        """The script, with so many requests at most."""
+        """The script, with at most this many requests."""
         length = self.random.randint(length // 2, length)
         question: dict[str, Any] = {"name": self.seed, "kind": self.kind, **self.given()}
         while len(self.requests) < length:
@@ -45,7 +45,7 @@ class Script:
         return {**question, "requests": self.requests[:length]}
 
     def given(self) -> dict[str, Any]:
-        """What stands before the requests."""
+        """The part before the requests."""
         raise NotImplementedError
 
     def scene(self) -> None:
@@ -53,7 +53,7 @@ class Script:
         raise NotImplementedError
 
     def _forget(self, session_ms: int) -> None:
-        """Who has said nothing for so long has most likely heard that it is out."""
+        """The members that have been silent for so long that they have most likely heard that they are out."""
         for name, said_ms in list(self.heard.items()):
             if self.at_ms - said_ms >= session_ms and self._happens(0.8):
                 del self.heard[name]
@@ -66,7 +66,7 @@ class Script:
             self._ask("move")
 
     def _ids(self, names: tuple[str, ...]) -> list[str]:
-        """Names as they are, with letters behind them that no two have, or all of one hash code."""
+        """Names as they are, with distinct letters appended, or all with one hash code."""
         drawn = self._one("letters", "letters", "letters", "short", "one hash code")
         if not self.chooses_ids or drawn == "short":
             return list(names)
@@ -89,7 +89,7 @@ class Script:
         self.at_ms += self._one(*GAPS_MS)
 
     def _shuffled(self, share: float = 1.0, *, strangers: bool = False) -> list[str]:
-        """Such a share of the members in any order; strangers, too, or hardly any."""
+        """This share of the members in any order; with strangers, or with hardly any."""
         known = [name for name in self.names if strangers or name in self.heard or self._happens(0.05)]
         names = [name for name in known if self._happens(share)]
         self.random.shuffle(names)
@@ -99,7 +99,7 @@ class Script:
         return self._one(*self.names)
 
     def _instance(self, name: str, wrong: float = 0.03) -> str | None:
-        """Its own, mostly."""
+        """Its own, usually."""
         if self._happens(wrong):
             return self._one(None, "i", "j", "nowhere")
         return self.instances.get(name)

@@ -1,8 +1,8 @@
 """Random consumer groups over several rounds: what a group may look like when its assignor is asked.
 
-A group's story starts with topics, members and subscriptions, and goes on with what an assignor answered: members
-join, leave, crash and come back with claims of an old generation, two claim the same partition, topics grow. All of it
-hangs on the seed alone.
+A group's story starts with topics, members and subscriptions, and continues from an assignor's answer: members
+join, leave, crash and come back with claims of an old generation, two claim the same partition, topics grow. Everything
+depends only on the seed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Story:
         return question
 
     def go_on(self, assignment: dict[str, list[list[Any]]]) -> None:
-        """Lets the members own what they were given, and lets something happen."""
+        """Lets the members own what they got, and lets something happen."""
         self.generation = max(1, self.generation + 1)
         for member in self.members:
             if self._happens(0.97):
@@ -204,6 +204,6 @@ class Story:
 
 
 def _colliding(prefix: str, number: int) -> str:
-    """Names of which sixteen have one hash code: "Aa" and "BB" do."""
+    """Names of which sixteen have one hash code, like "Aa" and "BB"."""
     letters = "".join("BB" if number >> bit & 1 else "Aa" for bit in range(4))
     return f"{prefix}{letters}{number >> 4 or ''}"

@@ -1,4 +1,4 @@
-"""What scripts by hand have in common, of whichever group protocol."""
+"""Shared by scripts by hand, of either group protocol."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class HandScript:
-    """One script; each method is a request at the time that has come."""
+    """One script; each method is a request at the time reached."""
 
     def __init__(self, name: str, kind: str, **given: Any) -> None:
         """Begins at no time."""
@@ -22,7 +22,7 @@ class HandScript:
         return self
 
     def wait(self, ms: int = 0) -> Self:
-        """Time alone passes."""
+        """Only time passes."""
         return self.after(ms)._ask("wait")
 
     def move(self) -> Self:

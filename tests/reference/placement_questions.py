@@ -1,6 +1,6 @@
 """Makes up questions about placements and about the names of logs: Kafka's own cases first, and then random ones.
 
-What is random is drawn from a seed, and the same on every run.
+Random questions are drawn from a seed, and the same on every run.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["explicit", "names", "striped", "with_zookeeper"]
 
-# Of one hash code, or of one bin of a HashMap: the order in which the placer draws is that of the map.
+# Names with one hash code, or in one bin of a HashMap: the placer draws in the map's order.
 RACKS = [
     "a", "b", "c", "eu-west-1a", "eu-west-1b", "eu-west-1c", "Aa", "BB", "", "\0", "机架", "é", "\U0001f5a5", "q",
     "1", "Q",
 ]  # fmt: skip
 MOST_BROKERS, MOST_PARTITIONS = 24, 60
-# With hundreds of racks, whose map grows while it is filled.
+# Hundreds of racks, whose map grows while it is filled.
 SHARE_OF_LARGE = 0.02
 LETTERS = "abzAZ019._-"
 TEXTS = [
@@ -55,7 +55,7 @@ FILES = [
 
 
 def brokers(draw: random.Random, most: int) -> list[list[Any]]:
-    """Ids in any order, each with a rack or none; racks of a few names or of many."""
+    """IDs in any order, each with a rack or none; racks with few names or with many."""
     if draw.random() < SHARE_OF_LARGE:
         most *= 10
     ids = draw.sample(range(draw.choice([most, 1000, 2**31 - 1])), draw.randint(1, most))
@@ -70,7 +70,7 @@ def brokers(draw: random.Random, most: int) -> list[list[Any]]:
 
 
 def striped(seed: int, count: int) -> Iterator[dict[str, Any]]:
-    """New topics under KRaft: the clusters of Kafka's own tests, and random ones, refused ones among them."""
+    """New topics under KRaft: the clusters of Kafka's own tests, and random ones, including refused ones."""
     own = [[3, None, False], [1, None, True], [0, None, False], [4, None, False], [2, None, False]]
     yield {"brokers": own, "partitions": 40, "replication_factor": 4, "seed": 0}
     yield {

@@ -1,4 +1,4 @@
-"""Asks Kafka's own classes where replicas lie and what logs are called; keeps what they say."""
+"""Asks Kafka's own classes where replicas go and how logs are named; keeps their answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PROGRAMS", "Program", "ask", "build", "golden", "program"]
 
 
 class Program(NamedTuple):
-    """A golden file, and the program over Kafka that answers what is in it."""
+    """A golden file, and the program over Kafka that gives its answers."""
 
     golden: str
     kafka: str
@@ -48,7 +48,7 @@ PROGRAMS = (
 
 
 def program(golden_name: str) -> Program:
-    """The one that is behind a golden file."""
+    """The golden file for a question."""
     return next(each for each in PROGRAMS if each.golden == golden_name)
 
 
@@ -58,7 +58,7 @@ def build(golden_name: str, folder: Path) -> list[str]:
 
 
 def golden(command: Sequence[str], golden_name: str) -> str:
-    """The golden file: a line of provenance, then a question with its answer a line."""
+    """The golden file: a line of provenance, then a line for each question with its answer."""
     asked = list(program(golden_name).questions(0, program(golden_name).golden_questions))
     provenance, answers = ask(command, asked)
     kept = program(golden_name).kept or _whole

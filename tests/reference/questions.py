@@ -1,6 +1,6 @@
 """The questions that every client is asked for the golden files: keys, each with a name, and numbers of partitions.
 
-Nothing here is random: bytes that look so are a hash of their name, the same on every machine and every Python.
+Nothing here is random: bytes that look random are a hash of their name, the same on every machine and every Python.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REPORTS = {
     "confluentinc/kafka-rest#610-bare": "A",
 }
 
-# Keys whose hash is exactly a number where a sign, a mask or an absolute value goes wrong. The name says which hash
+# Keys whose hash is exactly a number at which a sign, a mask or an absolute value goes wrong. The name says which hash
 # and which number; they were found by running each hash backwards.
 SIGNS = {
     "crc32/00000000": bytes.fromhex("9d0ad96d"),
@@ -69,7 +69,7 @@ SIGNS = {
     "string-hash/ffffffff": b"xwhiaoyj",
 }
 
-# Escapes keep the source, as the files, in ASCII: what looks alike in an editor is not the same key.
+# Escapes keep the source, like the files, in ASCII: keys that look alike in an editor may differ.
 UNICODE = {
     "latin-precomposed": "caf\u00e9",
     "latin-combining": "cafe\u0301",
@@ -113,7 +113,7 @@ UNICODE = {
     "long": "\u00fc\u6f22\U0001f511" * 37,
 }
 
-# Bytes that are nearly UTF-8: Java's String is none of them.
+# Bytes that are nearly UTF-8: a Java String is none of them.
 NO_TEXT = [
     "c080",
     "eda080",
@@ -130,7 +130,7 @@ NO_TEXT = [
 
 
 def keys() -> dict[str, bytes]:
-    """By name, which starts with its group, the keys: none is empty, and none is there twice."""
+    """The keys by name, which starts with its group: none is empty, and none is there twice."""
     named: dict[str, bytes] = {f"clients/{text}": text.encode() for text in CLIENTS}
     named["clients/sentence"] = b"this is another string with more length to it perhaps"
     named |= {f"clients/0x{written}": bytes.fromhex(written) for written in ["0020", "fffefd"]}
@@ -146,7 +146,7 @@ def keys() -> dict[str, bytes]:
     for number in range(UUIDS):
         text = str(uuid.UUID(bytes=_bytes(f"uuid/{number}", 16), version=4))
         named[f"uuid/{text}"] = text.encode()
-    # Every single byte is there already.
+    # Every single byte is already there.
     for length in range(2, LONGEST + 1):
         for number in range(PER_LENGTH):
             name = f"random/{length}-{number}"

@@ -1,7 +1,7 @@
-"""Random groups for the broker's own assignors: the stories of `groups.py` with what matters to those alone.
+"""Random groups for the broker's own assignors: the stories of `groups.py`, with the details that matter only to them.
 
-Topics have ids, often of one hash code or of one bin; members own dozens of partitions, so that the order of Java's set
-of them matters; topics are deleted while members still own of them.
+Topics have IDs, often with one hash code or in one bin; members own dozens of partitions, so that the order of Java's
+set of them matters; topics are deleted while members still own partitions of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TREE = 8
 
 
 class ServerStory(Story):
-    """One group of the broker's, and what happens to it."""
+    """One of the broker's groups, and its events."""
 
     def __init__(self, seed: str, assignor: str) -> None:
         """Draws topics and members as for a client, then their ids."""
@@ -33,7 +33,7 @@ class ServerStory(Story):
             times = self.random.choice([3, 5, 10])
             self.topics = {name: times * count for name, count in self.topics.items()}
         if self._happens(0.1):
-            # More than the twelve that Java's first table takes.
+            # More than the twelve that Java's first table holds.
             self.topics |= {
                 f"m{number}": self.random.randint(1, 3) for number in range(self.random.randint(10, 28))
             }
@@ -59,7 +59,7 @@ class ServerStory(Story):
         return question
 
     def go_on(self, assignment: dict[str, list[list[Any]]]) -> None:
-        """Lets the members own what they were given, in whatever order, and lets something happen."""
+        """Lets the members own what they got, in any order, and lets something happen."""
         super().go_on(assignment)
         if self._happens(0.1) and len(self.topics) > 1:
             del self.topics[self.random.choice(list(self.topics))]
@@ -84,16 +84,16 @@ class ServerStory(Story):
             code = code & 0xFFFF | self.random.getrandbits(8) << 24
         elif self.ids != "colliding":
             code = self.random.getrandbits(32)
-        # The hash code is that of the two longs' difference, one half of it on the other.
+        # The hash code depends on the two longs' exclusive or, folded from 64 to 32 bits.
         least = most ^ ((lower ^ code) << 32 | lower)
         return base64.urlsafe_b64encode((most << 64 | least).to_bytes(16, "big")).decode().rstrip("=")
 
 
 class FewStory(ServerStory):
-    """A group of many topics, whose members have one of a few subscriptions by turns."""
+    """A group with many topics, whose members have one of a few subscriptions in turn."""
 
     def __init__(self, seed: str, assignor: str) -> None:
-        """Draws as before, and then topics and subscriptions anew."""
+        """Draws as before, and then new topics and subscriptions."""
         super().__init__(seed, assignor)
         self.shape = "equal"
         self.topics = {

@@ -1,4 +1,4 @@
-"""Asks Kafka's own producer classes, today's and older ones, where records go; keeps what they say."""
+"""Asks Kafka's own producer classes, today's and older ones, where records go; keeps their answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def build(kafka: str, folder: Path) -> list[str]:
 def questions(
     strategies: Sequence[str], seed: int, count: int, events: int = 60, records: int = 200
 ) -> Iterator[dict[str, Any]]:
-    """So many questions about each strategy."""
+    """This many questions about each strategy."""
     for name in strategies:
         for number in range(count):
             question = Question(f"{seed}:{name}:{number}", name)
@@ -66,7 +66,7 @@ def questions(
 
 
 def golden(command: Sequence[str]) -> str:
-    """The golden file of questions: a line of provenance, then a question with its draws and its answer a line."""
+    """The golden file of questions: a line of provenance, then a line for each question with its draws and answer."""
     program = next(program for program in PROGRAMS if program.name == command[-1])
     asked = list(questions(program.strategies, 0, program.golden_questions, GOLDEN_EVENTS, GOLDEN_RECORDS))
     return golden_answers(command, asked)

@@ -1,7 +1,7 @@
 """Random questions to a producer's strategy: what may happen to a partitioner, and records for a real accumulator.
 
-A question is a line of `partwright strategy --jsonl`, or has `records` in the place of its events. Instead of `draws`
-it has the `thread_seed` of Java's random numbers. All of it hangs on the seed alone.
+A question is a line of `partwright strategy --jsonl`, or has `records` instead of its events. Instead of `draws`
+it has the `thread_seed` of Java's random numbers. Everything depends only on the seed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Question:
             self.configs["client.rack"] = self.random.choice([*RACKS, "elsewhere"])
 
     def replay(self, events: int) -> dict[str, Any]:
-        """So many calls of the strategy at most."""
+        """At most this many calls of the strategy."""
         topics = {f"t{number}": self._partitions(0.08) for number in range(self.random.randint(1, 3))}
         question = self._question(topics)
         if self.is_built_in and self._happens(0.9):
@@ -68,7 +68,7 @@ class Question:
         return question
 
     def placing(self, records: int) -> dict[str, Any]:
-        """So many records at most, which a real accumulator is to append."""
+        """At most this many records, which a real accumulator must append."""
         topics = {f"t{number}": self._partitions(0) for number in range(self.random.randint(1, 3))}
         kind = self.random.choice(["any", "any", "any", "tiny", "pairs"])
         size = self.random.choice([0, 1, 50, 62, 70, 100, 130, 200, 500, 1000, 4096, 16_384])
@@ -131,7 +131,7 @@ class Question:
         return self.random.randbytes(self.random.choice([0, 1, 3, 4, 8, 13])).hex()
 
     def _text(self) -> str:
-        """What Kafka 0.8 hashes is an object: a byte array's hash is another in each run, and a text's is its own."""
+        """Kafka 0.8 hashes an object: a byte array has another hash in each run, a text always the same."""
         short = "".join(self.random.choices("ab0-é键🔑", k=self.random.randint(0, 9)))
         return self.random.choice(["polygenelubricants", short, short, short]).encode().hex()
 
@@ -192,13 +192,13 @@ class Question:
         }
 
     def _value_sizes(self, kind: str, batch_size: int) -> Iterator[int | None]:
-        """The sizes of values, of which those of 64 bytes take a byte more than those of 63."""
+        """The sizes of values; a value of 64 bytes takes one byte more than one of 63."""
         while True:
             if kind == "tiny":
-                # The 65th record of a batch takes a byte more than the first.
+                # The 65th record of a batch takes one byte more than the first.
                 yield self.random.randint(0, 2)
             elif kind == "pairs":
-                # A record without a key and with so short a value takes 7 bytes more; the next fills the batch.
+                # A record without a key and with such a short value takes 7 bytes more; the next fills the batch.
                 short = self.random.randint(0, 50)
                 yield short
                 yield filling(batch_size - 7 - short) + self.random.choice([-1, 0, 0, 0, 0, 1])
@@ -215,7 +215,7 @@ class Question:
                 yield None if self._happens(0.05) else max(0, self.random.choice(value_sizes))
 
     def _thread_seed(self) -> int:
-        """Any; and now and then one whose first number is at an edge of Java's int."""
+        """Any seed; sometimes one whose first number is at an edge of Java's int."""
         if self._happens(0.6):
             return _signed(self.random.getrandbits(64))
         first = self.random.choice(
@@ -227,15 +227,15 @@ class Question:
 
 
 def filling(batch_size: int) -> int:
-    """The size of a value that fills a batch to the byte, without a key: 61 bytes are the batch's, 5 the record's."""
+    """The size of a value that fills a batch to the byte, without a key: the batch takes 61 bytes, the record 5."""
     size = batch_size - 61 - 5
-    # Its length, and the record's, take a byte for each seven bits, but one for the sign.
+    # Its length, and the record's, take a byte for each seven bits, with one bit for the sign.
     length = 1 if size < 66 else 2 if size < 8196 else 3
     return size - 2 * length
 
 
 def _thread_seed(first: int, rest: int) -> int:
-    """From which `ThreadLocalRandom` of Java's main thread draws this number first: its `mix32`, backwards."""
+    """The seed from which `ThreadLocalRandom` of Java's main thread draws this number first: its `mix32`, backwards."""
     mixed = (first % 2**32) << 32 | rest
     mixed = mixed * pow(0xC4CEB9FE1A85EC53, -1, 2**64) % 2**64
     mixed = (mixed ^ mixed >> 33) * pow(0xFF51AFD7ED558CCD, -1, 2**64) % 2**64
@@ -244,7 +244,7 @@ def _thread_seed(first: int, rest: int) -> int:
 
 
 def _random_seed(first: int, rest: int) -> int:
-    """From which `java.util.Random` draws this number first."""
+    """The seed from which `java.util.Random` draws this number first."""
     state = (((first % 2**32) << 16 | rest) - 0xB) * pow(0x5DEECE66D, -1, 2**48) % 2**48
     return state ^ 0x5DEECE66D
 

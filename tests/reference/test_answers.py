@@ -1,4 +1,4 @@
-"""The programs of tests/reference without the clients: what is made of answers, and which of them are refused."""
+"""The programs of tests/reference without the clients: what they make of answers, and which answers they refuse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = [1, 2, 3, 6, 7, 10, 12, 16, 17, 50, 100, 1000]
 
-# A client of two profiles: the length of the key, or a turn each without one; and its first byte, if there is one
+# A client with two profiles: the key's length, or in turn without a key; and its first byte, if there is one
 # below 80.
 CLIENT = """
 import itertools, json, sys
@@ -41,7 +41,7 @@ def answers(reference: Callable[[str], ModuleType]) -> ModuleType:
 def generate(
     reference: Callable[[str], ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> ModuleType:
-    """generate.py with the one client `lengths`, and golden files of its own."""
+    """generate.py with the one client `lengths`, and its own golden files."""
     generate = reference("generate")
     client = generate.Client("lengths", lambda _: program(tmp_path), "argument")
     monkeypatch.setattr(generate, "CLIENTS", (client,))
@@ -54,7 +54,7 @@ def program(folder: Path, code: str = CLIENT) -> list[str]:
     return [sys.executable, str(folder / "client.py")]
 
 
-# What is made of answers.
+# The files made from answers.
 
 
 def test_each_answer_stands_beside_its_key(
@@ -81,7 +81,7 @@ def test_each_answer_stands_beside_its_key(
         ]
         for name, key in keys.items()
     ]
-    # A key a line.
+    # One key per line.
     assert len([line for line in text.splitlines() if line.startswith('  ["')]) == len(keys)
 
 
@@ -100,7 +100,7 @@ def test_keys_reach_the_client_as_they_are(answers: ModuleType, tmp_path: Path) 
     assert said.partitions == [[0, None], [0, None], [2, 0], [1, None], [1, None]]
 
 
-# Answers that are none.
+# Output that is not an answer.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every golden file once more from the real client that wrote it: tests/reference/generate.py, client by client."""
+"""Each golden file, made again by the real client that wrote it: tests/reference/generate.py, client by client."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Random groups of the consumers before Kafka 0.11, whose assignors go by thread: see `groups.py`.
 
-They own nothing, so that a story is a few groups alike. `old-roundrobin` is asked about groups that meet its
+They own nothing, so a story is a few similar groups. `old-roundrobin` is asked only about groups that meet its
 conditions: as many streams for every topic, and as many streams and the same topics for every member.
 
-It is asked about topics of one hash code too. Partitions whose texts have one hash code come in the order of Scala's
+It is also asked about topics with one hash code. Partitions whose texts have one hash code come in the order of Scala's
 maps, which grow with their thirteenth topic: such groups have more topics than that.
 """
 
@@ -55,7 +55,7 @@ class ThreadStory:
             self.members.insert(self.random.randint(0, len(self.members)), self._member())
 
     def _colliding_names(self) -> list[str]:
-        """Names of few hash codes: "Aa" and "BB" have one."""
+        """Names with few hash codes: "Aa" and "BB" share one."""
         count = self.random.choice([3, 6, 14, 14, 20, 30])
         names = {
             "".join(self.random.choice(["Aa", "BB"]) for _ in range(self.random.choice([2, 3, 6])))

@@ -1,4 +1,4 @@
-"""A command's page: made by the real command, and read as a program reads it."""
+"""A command's page, made by the real command and read as a program reads it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCENARIO = {
     "seed": 1,
     "records": [[at * 2, None, None, 300 + at % 7] for at in range(120)],
 }
-# A command, by a name: what makes a page that has each of its figures.
+# By name: a command that makes a page with each of its figures.
 COMMANDS: dict[str, list[str]] = {
     "check": [
         "check", "orders.csv", "--key", "customer", "-n", "12", "--partition", "partition", "--max-share", "10%",
@@ -77,7 +77,7 @@ COMMANDS: dict[str, list[str]] = {
     "advise": ["advise", "100"],
     "advise-replicas": ["advise", "--replicas", "1..30", "--topic", "t=126"],
 }  # fmt: skip
-# The same of inputs that are too large to draw each of their parts.
+# The same with inputs that are too large to draw one by one.
 LARGE: dict[str, list[str]] = {
     "check-large": ["check", "wide.csv", "--key", "customer", "-n", "2000", "--partition", "partition"],
     "fingerprint-large": ["fingerprint", "wide.csv", "--key", "customer", "--partition", "partition", "-n", "2000"],
@@ -92,7 +92,7 @@ _ALIKE = {"check-shares", "check-many", "check-1000"}
 
 
 class Ran(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     returncode: int
     stdout: str
@@ -101,7 +101,7 @@ class Ran(NamedTuple):
 
 @dataclass
 class Read:
-    """What a page has."""
+    """The parts of a page."""
 
     text: str
     answer: Any = None
@@ -172,13 +172,13 @@ def read_page(text: str) -> Read:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of `name` is one of each command."""
+    """A test with `name` runs for each command."""
     if "name" in metafunc.fixturenames and not any(
         "name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")
     ):
         metafunc.parametrize("name", COMMANDS)
     if "any_size" in metafunc.fixturenames:
-        # Each answer in small, in the middle and in large.
+        # Each answer in small, medium and large.
         metafunc.parametrize("any_size", [name for name in (*COMMANDS, *LARGE) if name not in _ALIKE])
 
 
@@ -253,10 +253,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def run(folder: Path) -> Callable[..., Ran]:
-    """The real command, in this process and in the files' folder; `COMMANDS` by their names, with more options."""
+    """The real command, in this process and in the files' folder; by a name of `COMMANDS`, with more options."""
 
     def done(*words: str) -> Ran:
-        # A command of one's own is several words, or one that no entry has.
+        # A command that is not in the table has several words, or one that no entry has.
         name, *more = words
         out, err = io.StringIO(), io.StringIO()
         with (

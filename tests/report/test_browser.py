@@ -1,4 +1,4 @@
-"""Each command's page in a real Chromium: what it draws is seen, it logs nothing, asks no network, and can be used.
+"""Each command's page in a real Chromium: its drawings are visible, it logs nothing, asks no network, and can be used.
 
 The screenshots are in target/report-screenshots.
 """
@@ -46,7 +46,7 @@ def chromium() -> Iterator[Any]:
 
 
 class Opened:
-    """A page that is open, and what it said and asked for meanwhile."""
+    """An open page, with its messages and its requests so far."""
 
     def __init__(self, chromium: Any, file: Path, **how: Any) -> None:
         self.tab = chromium.new_page(**how)
@@ -76,8 +76,8 @@ def opened(chromium: Any, page: Callable[[str], Path]) -> Iterator[Callable[...,
         each.tab.close()
 
 
-# Of each plot: what of it is drawn by the layer that has a mark for each datum, as a picture of its own; and the texts
-# that stick out of their picture.
+# For each plot: its layer with a mark for each datum, drawn as a picture of its own; and the texts that extend
+# beyond their picture.
 PLOTS = """[...document.querySelectorAll('.plot')].map((plot) => {
   const svg = plot.querySelector('svg');
   const box = svg.getBoundingClientRect();
@@ -97,7 +97,7 @@ PLOTS = """[...document.querySelectorAll('.plot')].map((plot) => {
   const drawn = new XMLSerializer().serializeToString(copy);
   return { name, cut, marks: marks.length, svg: drawn, wide: box.width, high: box.height };
 })"""
-# The share of a picture's points that are seen: at least a fifth of full colour.
+# The share of visible points in a picture: those with at least a fifth of full colour.
 INK = """async (plots) => Object.fromEntries(await Promise.all(plots.map(async ({ name, svg, wide, high }) => {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -110,7 +110,7 @@ INK = """async (plots) => Object.fromEntries(await Promise.all(plots.map(async (
   for (let at = 3; at < data.length; at += 4) seen += data[at] > 50;
   return [name, seen / (canvas.width * canvas.height)];
 })))"""
-# A map of single records on two thousand partitions has as much; the blank one that it was had a fiftieth of it.
+# A map of single records on two thousand partitions has this share; a blank one, drawn by mistake, had a fiftieth.
 LEAST_INK = 0.002
 
 
@@ -123,7 +123,7 @@ def easel(chromium: Any) -> Iterator[Any]:
 
 
 def wait_until(found: Opened, expression: str) -> None:
-    """Waits until an expression holds in the page, whose policy forbids Playwright's own way to evaluate it there."""
+    """Waits until an expression holds in the page, whose policy forbids Playwright's own way of evaluating it there."""
     deadline = time.monotonic() + PATIENCE_S
     while not found.tab.evaluate(expression):
         assert time.monotonic() < deadline, expression
@@ -131,7 +131,7 @@ def wait_until(found: Opened, expression: str) -> None:
 
 
 def plots_seen(found: Opened, easel: Any, name: str, drawn: set[str]) -> dict[str, int]:
-    """Looks at each plot: it can be seen, and no label is cut; how many marks each has."""
+    """Checks that each plot is visible and no label is cut; returns the number of marks of each."""
     plots = found.tab.evaluate(PLOTS)
     assert {each["name"] for each in plots} == drawn
     assert {each["name"]: each["cut"] for each in plots if each["cut"]} == {}, name
@@ -141,7 +141,7 @@ def plots_seen(found: Opened, easel: Any, name: str, drawn: set[str]) -> dict[st
 
 
 def broken_rules(tab: Any) -> list[Any]:
-    """What axe has against a page."""
+    """axe's complaints about a page."""
     from axe_playwright_python.sync_playwright import Axe
 
     results = Axe().run(tab)
@@ -160,7 +160,7 @@ def test_a_page_is_seen_on_screens_and_phones_light_and_dark(
     page: Callable[[str], Path],
     easel: Any,
 ) -> None:
-    """It draws all of its marks so that they are seen, cuts no label, says nothing, asks for nothing, and fits."""
+    """The page draws all its marks visibly, cuts no label, logs nothing, asks for nothing, and fits."""
     name = any_size
     told = read(name)
     found = opened(name, viewport={"width": 1400, "height": 900})
@@ -194,7 +194,7 @@ def test_a_page_is_printed_on_few_sheets(name: str, opened: Callable[..., Opened
 def test_tables_sort_filter_and_are_saved(opened: Callable[..., Opened], read: Callable[[str], Any]) -> None:
     found = opened("check-large")
     parts = read("check-large").answer["partitions"]
-    # More than are shown at once: the filter looks through all.
+    # More rows than are shown at once: the filter searches all.
     wanted = parts[-1]["partition"]
     found.tab.locator("#find").fill(f"{wanted:,}")
     wait_until(found, "document.querySelector('#partitions details').open")
@@ -234,7 +234,7 @@ def test_the_command_line_is_copied(opened: Callable[..., Opened]) -> None:
 
 @pytest.mark.spark
 def test_the_main_jobs_page(folder: Path, chromium: Any, tmp_path: Path) -> None:
-    """With Spark, which needs a process of its own."""
+    """With Spark, which needs its own process."""
     words = ["run", "orders.csv", "--key", "customer", "-n", "12", "--report", "run.html", "--json"]
     words += ["--to", f"parquet:{tmp_path / 'out'}"]
     done = subprocess.run(

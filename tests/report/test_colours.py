@@ -1,4 +1,4 @@
-"""The palette: seen on both grounds, told apart by all eyes; and the one order of names."""
+"""The palette: visible on both grounds, distinct for all eyes; and the one order of names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from partwright.report import colours
 
-# Machado, Oliveira and Fernandes (2009), of the whole deficiency, over linear RGB.
+# Machado, Oliveira and Fernandes (2009), for the full deficiency, over linear RGB.
 EYES = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "no red": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),

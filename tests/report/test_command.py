@@ -28,12 +28,12 @@ def test_stdout_and_the_exit_code_are_the_same(
 ) -> None:
     with_page, without = run(name, "--report", str(tmp_path / "page.htm")), run(name)
     if name == "assign-compare":
-        # It has the milliseconds that each assignor took.
+        # It contains the milliseconds that each assignor took.
         assert with_page.stdout.splitlines()[0] == without.stdout.splitlines()[0]
         return
     assert (with_page.stdout, with_page.returncode) == (without.stdout, without.returncode)
     assert with_page.stderr == f"{without.stderr}report: {tmp_path / 'page.htm'}\n"
-    # All but the name of the file that it was written to, which stands in the command line.
+    # Everything except the name of the file that it was written to, which is in the command line.
     again = (tmp_path / "page.htm").read_text(encoding="utf-8")
     assert again.replace(str(tmp_path / "page.htm"), f"{name}.html") == page(name).read_text(encoding="utf-8")
 
@@ -53,7 +53,7 @@ def test_a_page_that_cannot_be_written_is_refused_first(
 ) -> None:
     (folder / "folder.html").mkdir(exist_ok=True)
     more = {"resize": ["--to", "24"], "group": []}.get(command, [])
-    # What they would read is not there, which would be said later.
+    # The files that they would read do not exist, which would be reported later.
     done = (
         run(f"{command}", "absent.csv", *more, "--report", file)
         if command == "run"

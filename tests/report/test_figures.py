@@ -1,4 +1,4 @@
-"""Figures say what the JSON says: their tables, their marks, their sentences; and they are bounded."""
+"""Figures agree with the JSON: their tables, their marks, their sentences; and their size is bounded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIGURES = {
 
 
 def numbers(rows: list[list[str]]) -> list[list[Any]]:
-    """A table's rows, its numbers as JSON reads them."""
+    """A table's rows, with its numbers as JSON reads them."""
     return [[json.loads(cell) if _is_number(cell) else cell for cell in row] for row in rows[1:]]
 
 
@@ -63,7 +63,7 @@ def test_the_answer_in_the_page_is_that_of_json(
     found = read(name)
     told = json.loads(run(name, *([] if name == "batch-scenario" else ["--json"])).stdout)
     if name == "assign-compare":
-        # How long it took is another time each time.
+        # The time that it took differs each time.
         for each in [*told["assignors"], *found.answer["assignors"]]:
             each.pop("seconds")
     assert found.answer == told
@@ -230,7 +230,7 @@ def test_the_verdict_is_the_same_everywhere(
     name: str, read: Callable[[str], Any], run: Callable[..., Any]
 ) -> None:
     if name in {"assign", "assign-many", "batch-scenario"}:
-        # They print JSON, and nothing else.
+        # They print only JSON.
         return
     summary = read(name).answer["summary"]
     printed = run(name).stdout

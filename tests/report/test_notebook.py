@@ -1,4 +1,4 @@
-"""What a notebook shows of an answer: a piece of HTML with pictures, the same bytes each time, and harmless."""
+"""An answer in a notebook: a piece of HTML with pictures, the same bytes each time, and harmless."""
 
 from __future__ import annotations
 

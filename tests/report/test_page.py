@@ -1,4 +1,4 @@
-"""The page as text: harmless whatever strangers wrote, without a network, small, and as accessible as text can be."""
+"""The page as text: harmless whatever strangers wrote, without network, small, and as accessible as text can be."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_verdict_has_its_mark(read: Callable[[str], Any]) -> None:
 
 def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
     found = read("check-hostile")
-    # Vega's and the page's own two, and two of JSON.
+    # The scripts of Vega and of the page, and two of JSON.
     assert found.tags.count("script") == 5
     assert "img" not in found.tags
     for hidden in ("\u202e", "\0", "\u2028", "\t"):
@@ -181,7 +181,7 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
 
 
 def strangers() -> list[Any]:
-    """What is no answer, or one without a page: replicas on brokers, one key's places, a class of a known name."""
+    """Objects that are not an answer, or have no page: replicas on brokers, one key's places, a class of known name."""
     from partwright.keys.clients import placements
 
     namesake = type("Assignment", (), {})()
@@ -201,7 +201,7 @@ def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
 
 
 def test_every_class_with_a_page_is_there() -> None:
-    """Classes are named as text, with their modules: each is found, and what is derived from it has the same page."""
+    """Classes are named as text, with their modules: each is found, and derived classes have the same page."""
     import importlib
 
     from partwright.report.topics import _TOPICS, topic_of

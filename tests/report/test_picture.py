@@ -1,4 +1,4 @@
-"""The picture of a grid of settings: what is in it, that it is the same bytes each time, and what is refused."""
+"""The picture of a grid of settings: its content, the same bytes each time, and each refusal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tuned(**options: Any) -> Tuning:
 
 
 def layers(found: Tuning) -> list[dict[str, Any]]:
-    """The plot's layers: the line, the points, the limit where there is one, and what is marked."""
+    """The plot's layers: the line, the points, the limit if there is one, and the marks."""
     (figure,) = figures.document(found).figures
     assert figure.spec is not None
     layered: list[dict[str, Any]] = figure.spec["layer"]
@@ -128,7 +128,7 @@ def test_the_picture_of_any_answer_is_its_first_figure(tmp_path: Path) -> None:
 
 
 def test_a_pdf_is_whole(tmp_path: Path) -> None:
-    # What draws it has the names of its parts in an order of their own each time: its bytes are others.
+    # Vega names its parts in another order each time, so its bytes differ.
     tuned().plot(tmp_path / "x.pdf")
     drawn = (tmp_path / "x.pdf").read_bytes()
     assert drawn.startswith(b"%PDF-")
@@ -139,12 +139,12 @@ def test_a_pdf_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "magic"), [("x.svg", b"<svg"), ("x.PNG", b"\x89PNG")], ids=["svg", "png"])
 def test_the_same_settings_are_the_same_bytes(name: str, magic: bytes, tmp_path: Path) -> None:
     file = tmp_path / name
-    # Vega counts on from picture to picture.
+    # Vega keeps counting from picture to picture.
     assert report.page(tuned()).startswith("<!DOCTYPE html>")
     tuned().plot(file)
     here = file.read_bytes()
     assert here.startswith(magic)
-    # Another process, whose hashes and clock are others.
+    # Another process, with other hashes and another clock.
     program = f"""
 from partwright.batching import tune
 records = {{"time": [number // 4 for number in range(4000)], "size": [50 + number % 300 for number in range(4000)]}}

@@ -1,4 +1,4 @@
-//! The assignors' golden files through the core: what Kafka's own assignors said, list for list.
+//! The assignors' golden files through the core: the answers of Kafka's own assignors, list for list.
 
 mod client_assignors;
 mod golden_groups;
@@ -49,7 +49,7 @@ struct PartitionOrder {
     walk: Vec<u32>,
 }
 
-/// One of the cases; the first line says who answered.
+/// One of the cases; the first line has the provenance.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum MetadataOrder {
@@ -137,7 +137,7 @@ fn java_walks_and_sorts_in_these_orders() -> Outcome {
     Ok(())
 }
 
-/// The walk of keys that are put in their order, of which `sorted` says how they compare.
+/// The walk of keys that are inserted in their order; `sorted` says how they compare.
 fn walked(hashes: &[i32], sorted: &[u32]) -> Vec<u32> {
     let hashes: Vec<_> = sorted.iter().map(|&place| hashes[place as usize]).collect();
     let mut numbers: Vec<(u32, u32)> = sorted.iter().copied().zip(0..).collect();

@@ -1,4 +1,4 @@
-//! The batching golden files through the core: which batches Kafka's own accumulators make, and what becomes of them.
+//! The batching golden files through the core: which batches Kafka's own accumulators make, and their results.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// By file, who answered and about which strategies.
+/// For each file, who answered and about which strategies.
 const FILES: [(&str, &str, &[&str]); 3] = [
     (include_str!("../golden/batching/client.jsonl"), "kafka-clients 4.4.0", &["sticky@4.4"]),
     (include_str!("../golden/batching/client-3.9.jsonl"), "kafka-clients 3.9.2", &["sticky@3.3"]),

@@ -1,4 +1,4 @@
-//! The golden files of other clients' assignors through the core: what the real clients said, list for list.
+//! The golden files of other clients' assignors through the core: the real clients' answers, list for list.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,12 +10,12 @@ use crate::golden_groups::{Case, assigned};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// What one run of a client gives by chance is looked for among as many of ours.
+/// One run's answer of a client, which depends on chance, is looked for among this many of ours.
 const SEEDS: u64 = 256;
-/// As many of ours are looked for among all that a client gives by chance.
+/// This many of ours are looked for among all answers that a client gives by chance.
 const TRIES: u64 = 10;
 
-/// What is wrong with our answer, if anything is.
+/// The difference between our answer and the client's, if there is one.
 fn differs(case: &Case) -> Option<String> {
     let ours = |seed| assigned(case, seed);
     match (ours(0), &case.assignment, &case.error) {
@@ -31,7 +31,7 @@ fn differs(case: &Case) -> Option<String> {
         }
         (Err(refused), None, Some(error)) => {
             let said = refused.to_string();
-            // Of Go's errors and panics ours says the reason in words of its own.
+            // Our text for Go's errors and panics has its own words.
             let is_in_words = case.assignor.starts_with("sarama:") || case.assignor.starts_with("franz-go:");
             (!is_in_words && !said.contains(error)).then(|| format!("{said}, not {error}"))
         }
@@ -48,7 +48,7 @@ fn each_client_assigns_the_same() -> Outcome {
         let file = file?.path();
         for (line, text) in std::fs::read_to_string(&file)?.lines().enumerate() {
             if !text.starts_with("{\"assignor\"") {
-                // It says which client and version answers from here on.
+                // The client and version that answer from here on.
                 continue;
             }
             let case: Case = serde_json::from_str(text)?;

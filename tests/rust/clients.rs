@@ -1,4 +1,4 @@
-//! What holds for every client profile: its column says what its rule says of each key, and the rules are what they say.
+//! Properties of every client profile: its column agrees with its rule for each key, and the rules with their descriptions.
 
 #![cfg(feature = "arrow")]
 
@@ -60,7 +60,7 @@ fn layouts(keys: &Keys) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Row by row: what the client says of one key.
+/// Row by row: the client's answer for one key.
 fn by_row(client: Client, keys: &Keys, n: Partitions) -> Result<Int32Array> {
     keys.iter().map(|key| client.partition_for_key(key.as_deref(), n)).collect()
 }
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn crc32_is_the_remainder_of_its_polynomial(key in prop::collection::vec(any::<u8>(), 0..100)) {
-        // Bit by bit: the definition, with no table.
+        // Bit by bit: the definition, without a table.
         let mut sum = u32::MAX;
         for byte in &key {
             sum ^= u32::from(*byte);
@@ -195,7 +195,7 @@ fn javas_smallest_hash_is_refused_with_its_row_where_it_stays_negative() -> Outc
         return Err(TestCaseError::fail("n = 12 gives -8"));
     };
     assert!(reason.contains("polygenelubricants") && reason.contains("-8"), "{reason}");
-    // 4 divides 2^31: the remainder is 0.
+    // 4 divides 2^31, so the remainder is 0.
     let fine = partition_for_key(&keys, Partitions::new(4)?, client, None)?;
     assert_eq!(fine, Int32Array::from(vec![Some(1), None, Some(0)]));
     let unused = DictionaryArray::<Int8Type>::new(

@@ -1,7 +1,7 @@
-//! The golden files through the core: what Kafka's own Java client said, byte for byte and partition for partition.
+//! The golden files through the core: the answers of Kafka's own Java client, byte for byte and partition for partition.
 //!
-//! `tests/golden/README.md` says what each field is. Every test counts what it has looked at, so that a section that
-//! went missing fails instead of passing.
+//! `tests/golden/README.md` describes each field. Every test counts what it has compared, so that a missing section
+//! fails it instead of passing.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -214,7 +214,7 @@ fn every_length_hashes_as_in_java() -> Outcome {
     Ok(())
 }
 
-/// One key type: what Java's serializer wrote is what `encode` makes of the value, and goes where Java put it.
+/// One key type: `encode` turns the value into the bytes of Java's serializer, and they go where Java put them.
 fn serialized<V>(
     golden: &Hashing,
     key_type: KeyType,
@@ -259,7 +259,7 @@ fn every_serializer_writes_the_bytes_that_javas_does() -> Outcome {
             serialized(&golden, KeyType::JavaString, &of.string, |it| {
                 let units: Vec<u16> =
                     bytes(&it.utf16)?.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
-                // Half of a surrogate pair is no `char`: Java has a question mark for it.
+                // Half of a surrogate pair is not a `char`: Java writes a question mark for it.
                 let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or('?')).collect();
                 assert!(it.value.as_ref().is_none_or(|value| *value == text));
                 Ok(text.into())
@@ -306,7 +306,7 @@ fn kafkas_own_checksum_comes_out() -> Outcome {
     }
     assert_eq!((hashes, golden.hashes), (100_100, 100_100));
     assert_eq!(format!("{sum:x}"), golden.sum);
-    // As Kafka's own test has it, in case that the file should ever be written anew from something else.
+    // The value of Kafka's own test, in case the file is ever written from something else.
     assert_eq!(sum, 0xc3b8_cf7c_99fc);
     Ok(())
 }
@@ -370,7 +370,7 @@ mod columns {
     #[test]
     fn every_key_goes_where_the_java_client_puts_it() -> Outcome {
         let golden = hashing()?;
-        // A null after every third key, so that rows and keys do not run side by side.
+        // A null after every third key, so that rows and keys have different numbers.
         let mut rows = Vec::new();
         for (at, key) in golden.keys.iter().enumerate() {
             rows.push(Some((bytes(&key.key)?, key)));
@@ -450,7 +450,7 @@ mod columns {
         let raws = of.uuid.cases.iter().map(|case| bytes(&case.given.raw)).collect::<Result<Vec<_>, _>>()?;
         let raws = FixedSizeBinaryArray::try_from_iter(raws.into_iter())?;
         serialized(&golden, KeyType::JavaUuid, &of.uuid, &raws)?;
-        // Those that are Unicode text come first: Arrow has no others.
+        // Values that are Unicode text come first: Arrow has no others.
         let texts: Vec<_> = of.string.cases.iter().map_while(|case| case.given.value.as_deref()).collect();
         assert_eq!(texts.len(), 51);
         serialized(&golden, KeyType::JavaString, &of.string, &StringArray::from(texts))

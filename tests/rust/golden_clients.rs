@@ -1,4 +1,4 @@
-//! The rules against what the real clients recorded: every profile, key and n of `tests/golden/clients`.
+//! Compares the rules with the real clients' recorded answers: every profile, key and n of `tests/golden/clients`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,7 +8,7 @@ use partwright_core::hashing::{Client, Partitions};
 use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn Error>>;
-/// By profile and n, the partitions that a client was seen to give.
+/// By profile and n, the partitions that a client gave.
 type Seen = BTreeMap<String, BTreeMap<i64, Vec<i32>>>;
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ fn every_key_is_where_its_client_put_it() -> Outcome {
                         Some(partition @ 0..) => {
                             assert_eq!(found, Ok(Some(partition)), "{name}, {case_name}, {n}");
                         }
-                        // Java's own is negative, or there is none.
+                        // Java's own partition is negative, or there is none.
                         _ => assert!(found.is_err(), "{name}, {case_name}, {n}: {found:?}"),
                     }
                     compared += 1;
@@ -82,7 +82,7 @@ fn null_and_empty_keys_are_treated_as_their_client_treats_them() -> Outcome {
             for (name, by_n) in seen {
                 let client: Client = name.parse()?;
                 for (n, partitions) in by_n {
-                    // One and the same each time, or chosen by the client.
+                    // The same partition each time, or chosen by the client.
                     let determined = if partitions.len() == 1 { partitions.first().copied() } else { None };
                     let found = client.partition_for_key(key, Partitions::new(*n)?)?;
                     assert_eq!(found, determined, "{name}, {key:?}, {n}");

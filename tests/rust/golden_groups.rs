@@ -1,4 +1,4 @@
-//! A group of the assignors' golden files, and what the core makes of it.
+//! A group of the assignors' golden files, and the core's answer for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -8,10 +8,10 @@ use partwright_core::java::uuid::TopicId;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 
-/// By member its list.
+/// Each member's list.
 pub(crate) type Lists = BTreeMap<String, Vec<(String, i32)>>;
 
-/// A group with what its assignor said.
+/// A group with its assignor's answer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
@@ -23,14 +23,14 @@ pub(crate) struct Case {
     balance_racks: bool,
     members: Vec<Member>,
     pub(crate) assignment: Option<Lists>,
-    /// All answers, where a client leaves something to chance.
+    /// All answers, if a client leaves something to chance.
     #[serde(default)]
     pub(crate) assignments: Vec<Lists>,
     pub(crate) error: Option<String>,
-    /// Those that the group gives to its topics.
+    /// The IDs that the group gives its topics.
     #[serde(default)]
     pub(crate) topic_ids: BTreeMap<String, String>,
-    /// Those that Java made for others.
+    /// The IDs that Java made for other topics.
     #[serde(default)]
     pub(crate) made_ids: BTreeMap<String, String>,
 }
@@ -72,7 +72,7 @@ impl Streams {
     }
 }
 
-/// An object whose order counts.
+/// An object whose order matters.
 struct Ordered<T>(Vec<(String, T)>);
 
 impl<T> Ordered<T> {
@@ -105,7 +105,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     }
 }
 
-/// Numbers for names, in the order in which they are first seen.
+/// Numbers for names, in the order of their first appearance.
 #[derive(Default)]
 struct Numbers<'a>(HashMap<&'a str, u32>, Vec<&'a str>);
 
@@ -120,7 +120,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// What the core gives, and whether it is one of several answers.
+/// The core's answer, and whether it is one of several possible ones.
 pub(crate) fn assigned(case: &Case, seed: u64) -> Result<(Lists, bool), partwright_core::Error> {
     let (mut topics, mut racks) = (Numbers::default(), Numbers::default());
     let options = Options { seed, balance_racks: case.balance_racks, ..Options::default() };

@@ -1,4 +1,4 @@
-//! Keys are read where they lie: by address, and by what a call allocates.
+//! Keys are read where they are: checked by address, and by what a call allocates.
 
 #![cfg(feature = "arrow")]
 
@@ -19,7 +19,7 @@ use partwright_core::hashing::{Client, KeyType, Partitions};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// What a piece of work allocated.
+/// The allocations of a piece of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Allocated {
     times: usize,
@@ -27,11 +27,11 @@ struct Allocated {
 }
 
 thread_local! {
-    /// By thread, so that tests may run side by side.
+    /// One for each thread, so that tests may run in parallel.
     static ALLOCATED: Cell<Allocated> = const { Cell::new(Allocated { times: 0, bytes: 0 }) };
 }
 
-/// The system's allocator, which counts. A vector that grows counts as a new one of its new size.
+/// The system's allocator, with counters. A vector that grows counts as a new one of its new size.
 struct Counting;
 
 impl Counting {
@@ -70,7 +70,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What `work` gave, and what it allocated.
+/// The result of `work`, and its allocations.
 fn counted<T>(work: impl FnOnce() -> T) -> (T, Allocated) {
     let before = ALLOCATED.get();
     let result = work();
@@ -85,7 +85,7 @@ fn keys(rows: usize) -> impl Iterator<Item = Option<String>> {
 
 type Make = fn(usize) -> Result<ArrayRef, Box<dyn Error>>;
 
-/// Enough for all keys of a view: each buffer more has an address more, of 24 bytes.
+/// Enough for all keys of a view: each further buffer has one more address, of 24 bytes.
 const BLOCK: u32 = 32 << 20;
 
 /// Each layout that needs no encoding.
@@ -119,7 +119,7 @@ const LAYOUTS: &[(&str, Make)] = &[
     }),
 ];
 
-/// Where the buffer with the keys' bytes begins; a slice of a fixed width has its own beginning.
+/// The address of the buffer with the keys' bytes; a slice of a fixed width begins elsewhere.
 fn data_address(column: &dyn Array) -> usize {
     let any = column.as_any();
     if let Some(fixed) = any.downcast_ref::<FixedSizeBinaryArray>() {
@@ -181,7 +181,7 @@ fn numbers_have_no_key_bytes_in_place() -> Outcome {
     Ok(())
 }
 
-/// What Arrow notes of each buffer, beside its bytes.
+/// Arrow's notes about each buffer, in addition to its bytes.
 const NOTE: usize = 56;
 
 /// Placing and hashing 1,000 rows and 1,000,000 allocate what these buffers take, each of so many bytes a row, and the
@@ -227,7 +227,7 @@ fn a_number_costs_the_bytes_of_its_key_besides() -> Outcome {
         Ok(Arc::new(Int64Array::new((0_i64..).take(rows).collect(), Some(nulls))))
     };
     costs("java:long", numbers, Some(KeyType::JavaLong), &[4, 8], 0)?;
-    // The other widths hold smaller numbers; the million row's is too large for a short.
+    // The other widths hold smaller numbers; the millionth row's is too large for a short.
     let small: Make = |rows| {
         Ok(Arc::new((0..rows).map(|row| i16::try_from(row % 1000).ok()).collect::<arrow_array::Int16Array>()))
     };

@@ -1,4 +1,4 @@
-//! Replicas lie where Kafka's own placers put them, and whatever is asked has an answer or a refusal.
+//! Replicas are where Kafka's own placers put them, and every question has an answer or a refusal.
 
 use std::error::Error as StdError;
 
@@ -77,7 +77,7 @@ fn stripes_are_those_of_krafts_placer() -> Outcome {
         assert_eq!(Some(&taken), answer.draws.as_ref());
         let mut recorded = Draws::recorded(taken.clone());
         assert_eq!(striped(&brokers, partitions, question.replication_factor, &mut recorded), found);
-        // One draw too few is one that is missed.
+        // If there is one draw too few, it is missed.
         let mut short = Draws::recorded(taken[..taken.len() - 1].to_vec());
         let missed = striped(&brokers, partitions, question.replication_factor, &mut short);
         assert!(matches!(missed, Err(Error::Draw { place, .. }) if place == taken.len() - 1), "{missed:?}");

@@ -1,4 +1,4 @@
-//! The strategies' golden files through the core: where Kafka's own producers put records, with the numbers that they drew.
+//! The strategies' golden files through the core: where Kafka's own producers put records, with their own draws.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 type Outcome = Result<(), Box<dyn Error>>;
 type Answer = partwright_core::Result<Option<i32>>;
 
-/// By file, who answered and about what.
+/// For each file, who answered and about what.
 const FILES: [(&str, &str, &[&str]); 5] = [
     (
         include_str!("../golden/strategies/client.jsonl"),
@@ -189,7 +189,7 @@ impl<'a> Asked<'a> {
         Ok(asked)
     }
 
-    /// A topic's place; one that the case does not have has no partitions.
+    /// A topic's place; a topic that the case lacks has no partitions.
     fn place_of(&mut self, name: &str) -> partwright_core::Result<usize> {
         if let Some(place) = self.names.iter().position(|known| known == name) {
             return Ok(place);
@@ -199,7 +199,7 @@ impl<'a> Asked<'a> {
         Ok(self.names.len() - 1)
     }
 
-    /// The partition of a key, if it has a say.
+    /// The partition of a key, if the key decides.
     fn keyed(&self, topic: usize, key: Option<&Key>) -> Answer {
         match self.producer.asks_key(topic, key.is_some())? {
             Some(partitions) => self.client.partition_for_key(key.map(|key| &key.0[..]), partitions),

@@ -1,4 +1,4 @@
-//! What holds for every column: it says what the scalar definition says of each key, however the keys lie in memory.
+//! Properties of every column: it agrees with the scalar definition for each key, however the keys are laid out in memory.
 
 #![cfg(feature = "arrow")]
 
@@ -75,8 +75,8 @@ fn slices(keys: &Keys) -> impl Iterator<Item = Option<&[u8]>> {
     keys.iter().map(Option::as_deref)
 }
 
-/// A dictionary that is hard on its reader: its values are in another order than the rows, one twice, one null, one
-/// that no row has; a null row is by turns a null index and the index of the null.
+/// A dictionary that is hard to read: its values are in another order than the rows, one twice, one null, one
+/// that no row uses; a null row is by turns a null index and the index of the null.
 fn dictionary<K: ArrowDictionaryKeyType>(
     keys: &Keys,
     values: impl Fn(&Keys) -> ArrayRef,
@@ -206,7 +206,7 @@ fn shares_nulls(name: &str, column: &dyn Array, result: &dyn Array) -> Outcome {
     Ok(())
 }
 
-/// A column says of each row what the scalar functions say of its key.
+/// For each row, a column gives the answer of the scalar functions for its key.
 fn agrees(name: &str, column: &dyn Array, key_type: Option<KeyType>, keys: &Keys, n: i64) -> Outcome {
     let n = Partitions::new(n)?;
     let hashes: Int32Array = slices(keys).map(|key| key.map(murmur2)).collect();
@@ -337,7 +337,7 @@ proptest! {
             let hidden = column.to_data().into_builder().nulls(Some(valid.clone().into())).build()?;
             agrees(name, &arrow_array::make_array(hidden), None, &keys, 12)?;
         }
-        // Integers that would not fit, and texts that are no UUID, are no error there.
+        // Integers that would not fit, and texts that are not a UUID, are no error there.
         let nulls: NullBuffer = vec![false, true].into();
         let column = Int64Array::new(vec![i64::MAX, 7].into(), Some(nulls.clone()));
         agrees("int64", &column, Some(KeyType::JavaShort), &vec![None, Some(vec![0, 7])], 12)?;
@@ -351,7 +351,7 @@ proptest! {
         let with_header = |key: &Vec<u8>| [&[0], &id.to_be_bytes()[..], key].concat();
         let headed: Keys = keys.iter().map(|key| key.as_ref().map(with_header)).collect();
         for (name, column) in binary_layouts(&headed)? {
-            // The value that no row has is without a header, and no row is refused for it.
+            // The value that no row uses has no header, and no row is refused for it.
             let slice = |column: &ArrayRef| columnar::encode(column, Some(KeyType::ConfluentStripId));
             prop_assert_eq!(&rows_of(&slice(&column)?), &keys, "{}", name);
             let (from, to) = (ends.0.index(keys.len() + 1), ends.1.index(keys.len() + 1));
@@ -363,7 +363,7 @@ proptest! {
     #[test]
     fn integers_of_every_width_are_written_as_java_writes_them(values: Vec<Option<i64>>, n in count()) {
         fn fitting<T: TryFrom<i64> + Copy>(values: &[Option<i64>]) -> Vec<Option<T>> {
-            // A number that does not fit gives way to its low byte without the sign, which always does.
+            // A number that does not fit is replaced by its low byte without the sign, which always fits.
             let small = |value: i64| T::try_from(value).or_else(|_| T::try_from(value & 0x7f)).ok();
             values.iter().map(|value| value.and_then(small)).collect()
         }
@@ -441,7 +441,7 @@ proptest! {
     fn a_double_becomes_the_nearest_float_or_is_refused(value: f64) {
         let column = Float64Array::from(vec![None, Some(value)]);
         let encoded = columnar::encode(&column, Some(KeyType::JavaFloat));
-        // Halfway between the largest float and the next that there would be.
+        // Halfway between the largest float and the next one, if it existed.
         if value.is_finite() && value.abs() >= 2_f64.powi(128) - 2_f64.powi(103) {
             prop_assert_eq!(misfit(&encoded), Some(1));
             return Ok(());
@@ -526,7 +526,7 @@ proptest! {
                 .collect();
             for column in columns {
                 hashes_or_broken(&column, &keys, broken(nulls))?;
-                // The column that comes out has the same offsets: there none may be wrong, under a null neither.
+                // The resulting column has the same offsets: there none may be wrong, not even under a null.
                 keys_or_broken(&column, &keys, broken(None))?;
             }
         }
@@ -567,7 +567,7 @@ proptest! {
             let valid = |row: usize| nulls.is_none_or(|nulls| nulls.is_valid(row));
             let keys: Keys =
                 parts.iter().enumerate().map(|(row, part)| key(part).filter(|_| valid(row))).collect();
-            // Wrong prefixes, dirty padding and what stands under nulls are no reason to refuse.
+            // Wrong prefixes, dirty padding and values under nulls are not refused.
             let broken = parts.iter().enumerate().find(|(row, part)| valid(*row) && key(part).is_none());
             for column in columns {
                 hashes_or_broken(&column, &keys, broken.map(|(row, _)| row))?;
@@ -602,7 +602,7 @@ fn a_dictionary_shares_its_indices_bitmap_where_no_row_has_a_null_value() -> Out
             Arc::new(StringArray::from(vec![Some("a"), Some("b"), Some("c"), None])),
         )
     };
-    // The value of no row and the null of no row do not count.
+    // The value that no row uses and the null that no row uses do not count.
     let column = dictionary(1)?;
     shares_nulls("dictionary", &column, &columnar::murmur2(&column, None)?)?;
     assert_eq!(columnar::murmur2(&dictionary(3)?, None)?.null_count(), 2);
@@ -654,7 +654,7 @@ fn a_refused_value_of_a_dictionary_is_named_by_the_first_row_that_has_it() -> Ou
     let reason = "1099511627776 does not fit into a 32-bit int".to_owned();
     assert_eq!(refused, Err(Error::Value { row: 2, reason: reason.clone() }));
     assert_eq!(refused.map_err(|error| error.below(10)), Err(Error::Value { row: 12, reason }));
-    // A slice has rows of its own, and values that only other rows have are no error.
+    // A slice has its own rows, and values that only other rows use are no error.
     let slice = column.slice(3, 2);
     assert_eq!(misfit(&columnar::murmur2(&slice, Some(KeyType::JavaInt))), Some(1));
     assert_eq!(columnar::murmur2(&column.slice(0, 2), Some(KeyType::JavaInt))?.null_count(), 1);

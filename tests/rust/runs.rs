@@ -1,4 +1,4 @@
-//! A column of records goes where its records go one by one, and leaves a producer as they do.
+//! The records of a column go where they go one by one, and leave the producer in the same state.
 
 use partwright_core::producer::{
     Among, Draws, Otherwise, Partition, Producer, Queues, Record, Settings, Strategy as Known, Topic,
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 
-/// Topics by their partitions: whether each has a leader. A number of its own, for what is not 0 to n - 1.
+/// Topics by their partitions: whether each has a leader. A number may be 100 higher, so that not all are 0 to n - 1.
 fn topics() -> impl Strategy<Value = Vec<Vec<(i32, bool)>>> {
     let partition = (prop_oneof![9 => Just(0), 1 => Just(100)], prop::bool::weighted(0.8));
     let numbered = |given: Vec<(i32, bool)>| {
@@ -72,7 +72,7 @@ proptest! {
             one_by_one.set_counter(0, counter);
         }
         let queues = queues.map(|sizes| Queues { sizes, ids: (0..6).collect(), near: None, length: 6 });
-        // Refused by a strategy that does not weigh.
+        // Refused by a strategy without weights.
         let _ = one_by_one.load_stats(0, queues.as_ref());
         let mut at_once = one_by_one.clone();
         let records: Vec<_> =

@@ -1,4 +1,4 @@
-"""What the tests on Spark have in common: their marks, tables, settings and plans."""
+"""Shared by the tests on Spark: their marks, tables, settings and plans."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 HERE = Path(__file__).parent
-# What is said where PySpark is absent needs none itself.
+# The errors without PySpark need no PySpark themselves.
 WITHOUT_SPARK = HERE / "test_requirements.py"
 
-# How a layout may be made: by salts in every PySpark, by id where there is `repartitionById`.
+# How a layout may be made: by salts in every PySpark, by ID if there is `repartitionById`.
 WAYS = ["by salts"]
 if find_spec("pyspark"):
     from pyspark.sql import DataFrame as _DataFrame
@@ -61,7 +61,7 @@ def table(spark: SparkSession) -> Callable[[pa.Table], DataFrame]:
 
 @pytest.fixture
 def configured(spark: SparkSession) -> Callable[..., object]:
-    """With Spark's runtime settings, and afterwards without: `with configured({"spark.sql...": 7}): ...`."""
+    """With Spark's runtime settings, then without again: `with configured({"spark.sql...": 7}): ...`."""
 
     @contextmanager
     def settings(values: dict[str, object]) -> Iterator[None]:
@@ -94,7 +94,7 @@ def plan() -> Callable[[DataFrame], str]:
 def layout_columns(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, configured: Callable[..., object]
 ) -> Iterator[list[str]]:
-    """The columns that `copartition` adds, each way that this PySpark has: by salts it goes in every version."""
+    """The columns that `copartition` adds, in each way that this PySpark has; salts work in every version."""
     from partwright.spark import layout
 
     if request.param == "by id":

@@ -1,4 +1,4 @@
-"""Audits on Spark: the answers of the same functions on columns, which the real clients' files and topics prove."""
+"""Audits on Spark: the same answers as the functions on columns, which real clients' files and topics prove."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_two_tables_meet_or_do_not(table: Table) -> None:
         assert found == meet(side(java), side(other))
         assert [reason.kind for reason in found.reasons if reason.kind != "null-keys"] == kinds
         assert found.ok == (not kinds)
-    # Against what a client would make of the other, whose keys have another name.
+    # Compared with the partitions that a client would give the other table, whose keys have another name.
     renamed = table(c).withColumnRenamed("key", "user")
     would = pws.check_copartition(
         table(c), renamed, partition="partition", n=12, key_b="user", client_b="librdkafka"
@@ -240,7 +240,7 @@ def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch:
     right.add(given["key"])
     assert plan.is_estimated
     assert (plan.keys, plan.keys_moved, plan.rows_moved) == (right.keys, right.keys_moved, right.rows_moved)
-    # The cluster has counted the heaviest, a file's reader knows at least how many they are.
+    # The cluster has counted the heaviest keys; a file's reader knows a lower bound for them.
     found = pws.check(table(given), "key", 12)
     rows = given["key"].to_pylist().count(b"US")
     heaviest = found.to_dict()["heavy_keys"][0]

@@ -1,4 +1,4 @@
-"""Spark's columns give what `partwright` gives."""
+"""Spark's columns give the answers of `partwright`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
-# What does not look at a classic session's inside.
+# Tests that do not look inside a classic session.
 SHARED = [
     "test_columns.py",
     "test_engine_arrow.py",
@@ -70,7 +70,7 @@ def connect_server(log: Path) -> Iterator[str]:
 
 @pytest.mark.timeout(1200)
 def test_the_same_through_a_connect_server(tmp_path: Path, seed: int) -> None:
-    """A sample of them; all where PARTWRIGHT_ONE_OF is 1, as in `make soak`."""
+    """A sample of the tests; all if PARTWRIGHT_ONE_OF is 1, as in `make soak`."""
     pytest.importorskip("grpc", reason="needs partwright[connect]")
     one_of = int(os.environ.get("PARTWRIGHT_ONE_OF") or 3)
     command = [sys.executable, "-m", "pytest", "-m", "slow", "-qrs", *(str(HERE / name) for name in SHARED)]

@@ -1,4 +1,4 @@
-"""The examples of docs/spark.md and the pages that continue it run, one after the other, in one Python of their own."""
+"""The examples of docs/spark.md and the pages after it run, one after the other, in one Python process of their own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from partwright.spark.requirements import pyspark_version
 
 DOCS = Path(__file__).parents[2] / "docs"
-# In this order: each page goes on with the tables of those before it.
+# In this order, because each page continues with the tables of the earlier ones.
 PAGES = ["spark.md", "spark-topics.md", "spark-functions.md"]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What is printed begins as the comment below says.
+# Each printed text begins with the comment below its `print`.
 PRINTED = re.compile(r"^ *print\(.*\)\n *# (.*?)(?: \.\.\.)?$", re.MULTILINE)
 
 
@@ -24,7 +24,7 @@ PRINTED = re.compile(r"^ *print\(.*\)\n *# (.*?)(?: \.\.\.)?$", re.MULTILINE)
     pyspark_version() < (4, 1), reason="the page has an Arrow UDF, and joins without a setting"
 )
 def test_the_examples_run(tmp_path: Path) -> None:
-    """An error's line in a script is its line in the page, for all other lines are kept empty."""
+    """An error's line in the script is its line on the page, because all other lines are kept empty."""
     told = []
     for page in PAGES:
         text = (DOCS / page).read_text(encoding="utf-8")

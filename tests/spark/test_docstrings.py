@@ -1,4 +1,4 @@
-"""What the docstrings of partwright.spark show is what happens, in a real session."""
+"""The examples in the docstrings of partwright.spark run as shown, in a real session."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def of_users(spark: SparkSession) -> dict[str, DataFrame]:
     }
 
 
-# The tables that an example is about, by the docstring that shows it.
+# The tables that an example uses, by the docstring that shows it.
 TABLES: dict[str, Callable[[SparkSession], dict[str, DataFrame]]] = {
     "audits.check": by_country,
     "audits.check_copartition": of_two_writers,

@@ -1,4 +1,4 @@
-"""No value changes on its way into Python and back, whichever door this PySpark has."""
+"""No value changes on its way to Python and back, by whichever kind of UDF this PySpark has."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROWS = 5_000
 
 
 def whole(bits: int, drawn: random.Random) -> int:
-    """Any number of so many bits, and the ends, where floats lose digits, more often."""
+    """Any number with this many bits, and more often the ends, where floats lose digits."""
     near = drawn.choice(
         [0, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)), 2 ** min(53, bits - 1), -(2 ** min(53, bits - 1))]
     )
@@ -46,7 +46,7 @@ def whole(bits: int, drawn: random.Random) -> int:
 
 
 def real(kind: str, drawn: random.Random) -> float:
-    """Any float, with Java's one NaN."""
+    """Any float, and only Java's standard NaN."""
     if drawn.random() < 0.1:
         return drawn.choice([0.0, -0.0, math.nan, math.inf, -math.inf])
     (number,) = struct.unpack(kind, drawn.randbytes(struct.calcsize(kind)))
@@ -182,7 +182,7 @@ def test_sql_gives_a_bigint_among_nulls_or_refuses_it(spark: SparkSession, table
             f"{float(key)} may stand for another number: leave the NULLs out with WHERE, or use the column of "
             "partwright.spark instead of SQL"
         )
-    # Without nulls they are whole in every version.
+    # Without nulls they stay whole numbers in every version.
     there = spark.sql(f"{query} WHERE key IS NOT NULL").collect()
     assert [row[0] for row in there] == pw.partition_for_key([key, 7], 999, key_type="java:long").to_pylist()
 

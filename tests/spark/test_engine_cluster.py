@@ -1,4 +1,4 @@
-"""Engine jvm on executors without Python, on executors that lack a jar, and in a session that was stopped."""
+"""Engine jvm on executors without Python, on executors that lack a jar, and in a stopped session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partwright.spark.spark_home import installed_spark
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Two executors, each a Java process of its own, whose Python is not there.
+# Two executors, each its own Java process, whose Python does not exist.
 PROGRAM = """
 import json, sys
 import pyarrow as pa

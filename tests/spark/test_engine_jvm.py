@@ -1,4 +1,4 @@
-"""Engine jvm's murmur2 of strings and binaries, which only classic sessions have, gives what the core gives."""
+"""Engine jvm's murmur2 of strings and binaries, which only classic sessions have, agrees with the core."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_keys_of_another_type_have_no_bytes(table: Table) -> None:
         ),
     ):
         df = table(pa.table({"key": keys})).cache()
-        # PySpark 3.5 leaves Java's error as it is.
+        # PySpark 3.5 leaves Java's error unchanged.
         with pytest.raises((PySparkException, Py4JJavaError)) as refused:
             df.select(pws.murmur2("key", key_type, engine="jvm")).collect()
         assert pws.first_sentence(refused.value) == sentence
-        # A table is looked at before that.
+        # A table's schema is checked before that.
         with pytest.raises(KeyTypeError, match=f"the key type {key_type}|key type"):
             pws.with_partition(df, "key", 12, key_type=key_type, engine="jvm")
-    # Spark knows this one as it reads the query, and says it in its own words.
+    # Spark notices this one when it reads the query, and reports it in its own words.
     with pytest.raises(AnalysisException, match=r'requires the "BINARY" type'):
         table(pa.table({"key": [1]})).select(pws.murmur2("key", engine="jvm"))
 
@@ -88,7 +88,7 @@ def test_a_class_path_without_murmur2_is_told(spark: SparkSession, monkeypatch: 
 def test_the_murmur2_of_kafkas_client_serves_as_well(
     table: Table, drawn: list[bytes | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where commons-codec is too old: the tests' session has Spark's Kafka connector."""
+    """If commons-codec is too old: the tests' session has Spark's Kafka connector."""
     from partwright.spark.engines import static_invoke
 
     monkeypatch.setattr(static_invoke, "_FOUND", {})

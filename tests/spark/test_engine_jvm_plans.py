@@ -1,4 +1,4 @@
-"""Engine jvm stands where Spark's own expressions stand: below filters, in aggregates, joins, SQL and streams."""
+"""Engine jvm works wherever Spark's own expressions do: below filters, in aggregates, joins, SQL and streams."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_python_runs_and_filters_are_pushed_below(
     )
     assert "Python" not in said
     assert "GreaterThan(id,5)" in said
-    # Whole-stage code is marked with a star.
+    # A star marks whole-stage code.
     assert "*(1) Project" in said
     assert "MurmurHash2" in said
 
@@ -158,7 +158,7 @@ def test_sql_functions(registered: SparkSession, plan: Plan) -> None:
     ],
 )
 def test_sql_functions_refuse(registered: SparkSession, call: str, sentence: str) -> None:
-    # Java shows what Python raised as an error of py4j's.
+    # Java shows a Python error as an error of py4j.
     with pytest.raises(Exception, match="Python Proxy") as refused:
         registered.table("keys").selectExpr(call)
     said = pws.first_sentence(refused.value)
@@ -176,7 +176,7 @@ def test_engine_of_tells_what_is_in_a_plan(
     assert pws.engine_of(placed.cache()) == {"jvm"}
     placed.unpersist()
     assert pws.engine_of(by_arrow.join(placed, "partition").groupBy("partition").count()) == {"arrow", "jvm"}
-    # A column is called as an Arrow UDF is.
+    # A column is called like an Arrow UDF.
     assert pws.engine_of(keys.select(pws.partition_for_key("key", N, engine="jvm"))) == {"jvm"}
     assert pws.engine_of(keys.select(pws.murmur2(sf.upper("key"), engine="arrow"))) == {"arrow"}
     for client, key, key_type in (
@@ -225,7 +225,7 @@ def test_streams(spark: SparkSession, keys: DataFrame, tmp_path: Path) -> None:
 @pytest.mark.broker
 @pytest.mark.skipif(pyspark_version() < (4, 2), reason="real-time mode came with 4.2")
 def test_real_time_mode_takes_it(spark: SparkSession, broker: EmbeddedKafka, tmp_path: Path) -> None:
-    """It refuses Python functions: the Arrow column ends the query."""
+    """Real-time mode refuses Python functions: the Arrow column ends the query."""
     from partwright.kafka.topics import create_topic
 
     for topic, n in (("real-time source", 1), ("real-time target", N)):

@@ -1,4 +1,4 @@
-"""Engine jvm gives what the core gives, or refuses: what classic Spark and Spark Connect share."""
+"""Engine jvm agrees with the core, or refuses: the cases that classic Spark and Spark Connect share."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_every_other_rule_is_refused_by_name(spark: SparkSession, client: str) -
         known = (key_type in WHOLE and by_bytes) or (
             key_type in {"utf8", "bytes", "java:string"} and (by_bytes or client in BY_CRC32)
         )
-        # The core itself gives this client texts alone.
+        # The core itself gives this client only texts.
         if known or (client == "java:string-hash" and key_type not in {"utf8", "bytes", "java:string"}):
             continue
         with pytest.raises(
@@ -91,7 +91,7 @@ def test_every_other_rule_is_refused_by_name(spark: SparkSession, client: str) -
 )
 def test_keys_of_another_type_or_size_end_the_job(table: Table, keys: pa.Array, key_type: str) -> None:
     df = table(pa.table({"key": keys}))
-    # PySpark 3.5 leaves Java's error as it is, and does not look for its class in Spark Connect.
+    # PySpark 3.5 leaves Java's error unchanged, and does not look for its class in Spark Connect.
     with pytest.raises(
         Exception, match=r"no key bytes in engine jvm under the key type|does not fit the key type"
     ):
@@ -182,7 +182,7 @@ def test_a_proof_that_fails_is_told(spark: SparkSession, monkeypatch: pytest.Mon
 
 
 def test_another_thread_has_the_same_engine(spark: SparkSession, configured: Configured) -> None:
-    """A thread has no active session of its own."""
+    """A new thread has no active session."""
     with configured({"spark.partwright.engine": "jvm"}), ThreadPoolExecutor(1) as pool:
         found = pool.submit(
             lambda: pws.engine_of(spark.range(3).select(pws.murmur2("id", "java:long")))

@@ -1,4 +1,4 @@
-"""Executors whose Python lacks what columns need: each is told in one sentence, and the package can be sent to them."""
+"""Executors whose Python lacks what columns need: one sentence for each, and the package can be sent to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(1200)
 SITE = Path(sysconfig.get_path("purelib"))
 VERSION = version("partwright")
-# A cluster's own Java processes answer on the loopback interface alone.
+# A cluster's own Java processes listen only on the loopback interface.
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "127.0.0.1"}
 # Before Spark had Arrow UDFs, columns were pandas UDFs.
 PANDAS = ["pandas", "numpy", "dateutil", "python_dateutil", "pytz", "tzdata", "six"]
@@ -42,7 +42,7 @@ ADVICE = f"install partwright {VERSION} there, or send it with partwright.spark.
 WITHOUT = "the Python of Spark's workers has no"
 ROW = ["executor", "host", "python", "partwright", "pyarrow", "ok", "why", "platform", "lanes"]
 
-# Several applications one after the other, each with a Python of its own in its workers.
+# Several applications one after the other, each with its own Python in its workers.
 DRIVER = """
 import json, os, sys
 import partwright as pw
@@ -141,7 +141,7 @@ spark.stop()
 
 
 def run(script: str, *words: object, **more: Any) -> Any:
-    """What a script of its own process prints last."""
+    """The last line that a script prints in its own process."""
     done = subprocess.run(
         [sys.executable, "-c", DRIVER + script, *map(str, words)],
         env=os.environ | LOOPBACK,
@@ -166,7 +166,7 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def pythons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Virtual environments without partwright: `bare`, with pyarrow alone, and with another version of partwright."""
+    """Virtual environments without partwright: `bare`, with only pyarrow, and with another version of partwright."""
     found = {}
     for name in ("bare", "arrow", "old"):
         folder = tmp_path_factory.mktemp(name)
@@ -176,7 +176,7 @@ def pythons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             for path in SITE.glob(f"{each}*"):
                 (site / path.name).symlink_to(path)
         if name == "old":
-            # It imports, and would answer wrongly: what is sent must go before it, also in a worker that has it.
+            # This version imports, and would answer wrongly: the package that is sent must take precedence over it.
             for module, text in {
                 "__init__": "",
                 "_core": "",
@@ -195,7 +195,7 @@ def pythons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @contextmanager
 def spark_class(log: Path, *words: str) -> Iterator[None]:
-    """A Java process of Spark's own, which ends with the block."""
+    """One of Spark's own Java processes, which ends with the block."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -233,7 +233,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def waited(log: Path, pattern: str, times: int) -> list[str]:
-    """What a log says, as soon as it says it so often."""
+    """The matches in a log, once there are this many."""
     for _ in range(1200):
         if len(found := re.findall(pattern, log.read_text())) == times:
             return found
@@ -289,7 +289,7 @@ def test_a_job_says_it_in_one_sentence(
     said, lines = found[name][1]
     assert said.startswith(f"the Python of Spark's workers ({pythons[name]} on ")
     assert said.endswith(sentence)
-    # Spark's own frames, and no more.
+    # Only Spark's own frames.
     assert lines < 15
 
 
@@ -364,7 +364,7 @@ def test_through_connect(pythons: dict[str, Path]) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
         try:
-            # Spark prints where it has packages from.
+            # Spark prints where it gets packages from.
             port = next(line for line in server.stdout if line.strip().isdecimal()).strip()
             before, (said, _), refused, columns, again, after, stopped = run(REMOTE, f"sc://127.0.0.1:{port}")
         finally:

@@ -1,4 +1,4 @@
-"""`partwright place` on files that Spark and parquet-avro wrote: they read them as before, with one column more."""
+"""`partwright place` on files that Spark and parquet-avro wrote: they read them as before, with one more column."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-# What Arrow has no type for, or writes otherwise: INT96, decimals within integers, times out of nanoseconds' reach.
+# Types that Arrow lacks or writes in another way: INT96, decimals in integers, times beyond nanoseconds' range.
 QUERY = """
 SELECT id, CASE WHEN id % 10 = 0 THEN NULL ELSE concat('key ', id % 500) END AS k,
        cast(id AS decimal(9, 2)) AS small, cast(id AS decimal(38, 5)) AS large,
@@ -36,7 +36,7 @@ FROM range(0, 20000, 1, 1)
 
 
 def text(rows: DataFrame) -> DataFrame:
-    """Maps cannot be compared, and their text can."""
+    """Maps cannot be compared, but their text can."""
     return rows.selectExpr("cast(struct(*) AS string) AS row")
 
 
@@ -53,7 +53,7 @@ def test_spark_reads_what_it_wrote_and_the_partition(
         "parquet.writer.version": version,
         "compression": "zstd" if version == "v2" else "snappy",
     }
-    # PySpark 3.5 asks which calendar old times are of; later ones write them as they are.
+    # PySpark 3.5 asks for the calendar of old times; later ones write them as they are.
     rebase = dict.fromkeys(("int96RebaseModeInWrite", "datetimeRebaseModeInWrite"), "CORRECTED")
     with configured({f"spark.sql.parquet.{name}": mode for name, mode in rebase.items()}):
         before.write.options(**options).parquet(str(folder))
@@ -71,7 +71,7 @@ def test_spark_reads_what_it_wrote_and_the_partition(
     expected = after.select("partition", pws.partition_for_key("k", 12).alias("expected"))
     assert expected.where("NOT partition <=> expected").isEmpty()
     assert after.where("partition IS NULL").count() == 2_000
-    # By the new column's statistics and dictionary, and by the old ones' bloom filter.
+    # Through the new column's statistics and dictionary, and the old ones' bloom filter.
     assert after.where("partition = 3").count() == expected.where("expected = 3").count() > 0
     assert after.where("k = 'key 77'").count() == 40
 
@@ -85,13 +85,13 @@ def test_spark_reads_what_it_wrote_and_the_partition(
 
 @pytest.fixture(scope="module")
 def avro(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Runs AvroFiles.java with PySpark's jars and what parquet-avro needs beside them."""
+    """Runs AvroFiles.java with PySpark's jars and the others that parquet-avro needs."""
     jars, extra = Path(pyspark.__file__).parent / "jars", tmp_path_factory.mktemp("parquet-avro")
     (parquet,) = jars.glob("parquet-hadoop-*.jar")
     version = parquet.stem.removeprefix("parquet-hadoop-")
     mvn = shutil.which("mvn")
     assert mvn, "parquet-avro comes by Maven: install Maven 3.8 or later (mvn)"
-    # parquet-avro takes variants from 1.16 on.
+    # parquet-avro reads variants from 1.16 on.
     minor = tuple(map(int, version.split(".")[:2]))
     for name in ["parquet-avro"] + ["parquet-variant"] * (minor >= (1, 16)):
         artifact = f"-Dartifact=org.apache.parquet:{name}:{version}"

@@ -1,4 +1,4 @@
-"""Ten thousand groups on Spark are each what `assign` says of it; what is no such table is refused."""
+"""Each of ten thousand groups on Spark gets the answer of `assign`; a table that does not hold groups is refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOPICS = {f"t{number}": number % 13 for number in range(60)}
 
 
 def groups(count: int) -> list[dict[str, Any]]:
-    """Members of so many groups, in the order in which they joined."""
+    """The members of this many groups, in the order in which they joined."""
     draw = random.Random(20)
     rows = []
     for number in range(count):
@@ -83,7 +83,7 @@ def test_ten_thousand_groups_are_what_assign_says_of_each(table: Table) -> None:
 
 
 def test_the_order_of_members_is_that_of_order_by(table: Table) -> None:
-    """Three ids of one hash: their order decides who keeps one partition more."""
+    """Three IDs with one hash: their order decides who keeps one more partition."""
     owned = [[{"topic": "t", "partition": at} for at in those] for those in ((0, 1), (2, 3), ())]
     rows = {
         "group": [1, 1, 1],
@@ -201,9 +201,9 @@ def test_what_can_be_refused_before_any_job_is(
 
 
 def test_ones_own_assignor_is_sent_to_the_workers(table: Table) -> None:
-    # Of a test's module the workers know nothing.
+    # The workers do not know a test's module.
     class Last:
-        """Everything to the last member that subscribes to it."""
+        """Everything goes to the last member that subscribes to it."""
 
         name = "last"
 

@@ -29,7 +29,7 @@ ODD_WORDS = (593_689_054, 933_211_791, 800_369_651, 1_235_802_829)
 
 @pytest.fixture
 def orders(spark: SparkSession) -> DataFrame:
-    """Rows with one key in three missing, and columns that cannot be hashed or named without care."""
+    """Rows of which one in three has no key, and columns whose hashing or naming needs care."""
     user = sf.when(sf.col("id") % 3 != 0, sf.concat(sf.lit("user "), sf.col("id") % 500))
     return spark.range(ROWS).select(
         user.alias("user"),
@@ -80,7 +80,7 @@ def test_rows_without_a_key_are_dealt_out_and_left_to_the_producer(laid_out: lis
 def test_a_row_goes_to_the_same_task_again(orders: DataFrame, laid_out: list[dict[str, Any]]) -> None:
     again = in_tasks(orders.transform(pws.kafka_layout("user", N)))
     assert again == laid_out
-    # Also where its rows come from other tasks and in another order.
+    # Even if its rows come from other tasks and in another order.
     shuffled = in_tasks(orders.repartition(5, "ts").transform(pws.kafka_layout("user", N)))
     assert shuffled == laid_out
 
@@ -107,7 +107,7 @@ def test_one_partition_and_more_partitions_than_keys(spark: SparkSession) -> Non
 def test_spark_hashes_a_salt_to_its_partition(spark: SparkSession, configured: Configured, ansi: str) -> None:
     last = 2**31 - 1
     numbers = spark.range(10_000).union(spark.range(last - 100, last + 1))
-    # Those of which a word is 0 or has all bits set as it is rotated.
+    # Numbers with a word that is 0 or has all bits set when it is rotated.
     numbers = numbers.union(spark.createDataFrame([[each] for each in ODD_WORDS], "id bigint"))
     numbers = numbers.select(sf.col("id").cast("int"))
     with configured({"spark.sql.ansi.enabled": ansi}):

@@ -1,4 +1,4 @@
-"""What Spark makes of the columns: the UDF runs once a row, over the key alone, and layouts shuffle once."""
+"""Spark's plans for the columns: the UDF runs once per row, only over the key, and layouts shuffle once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def runs(text: str) -> int:
 
 
 def shuffles(text: str) -> int:
-    """How often the plan shuffles; a reused shuffle is done once, and a broadcast is none."""
+    """How often the plan shuffles; a reused shuffle counts once, and a broadcast does not count."""
     return len(re.findall(r"[-:] (?:\*\(\d+\) )?Exchange ", text))
 
 
@@ -44,7 +44,7 @@ def users(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(params=["true", "false"], ids=["adaptive", "not adaptive"])
 def adaptive(request: pytest.FixtureRequest, configured: Configured) -> Iterator[None]:
-    # Small tables would be broadcast, which is no test of a shuffle.
+    # Small tables would be broadcast, which would not test a shuffle.
     settings = {"spark.sql.adaptive.enabled": request.param, "spark.sql.autoBroadcastJoinThreshold": -1}
     with configured(settings):
         yield
@@ -65,7 +65,7 @@ def test_a_filter_on_another_column_stays_above_it(orders: DataFrame, plan: Plan
 
 
 def test_only_the_key_goes_to_python(orders: DataFrame, plan: Plan) -> None:
-    # A pandas UDF has its bytes, next to a constant for its type.
+    # A pandas UDF contains its bytes, next to a constant for its type.
     key = r"(user#\d+|0, cast\(user#\d+ as binary\))"
     assert re.search(
         rf"ArrowEvalPython \[partition_for_key\({key}\)", plan(pws.with_partition(orders, "user"))
@@ -118,7 +118,7 @@ def test_a_copartitioned_table_groups_without_another_shuffle(
 ) -> None:
     a, _ = pws.copartition(orders, users, key="user", n=6)
     assert shuffles(plan(a.groupBy(*layout_columns, "user").count())) == 1
-    # What the layout spares: without the partition among the columns, Spark does not see it.
+    # The saving of the layout: without the partition among the columns, Spark does not see it.
     assert shuffles(plan(a.groupBy("user").count())) == 2
 
 

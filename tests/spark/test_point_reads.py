@@ -1,4 +1,4 @@
-"""A point read through Spark: a real producer's record is found in one partition of twelve, a twelfth of the topic."""
+"""A point read through Spark finds a real producer's record in one partition of twelve, a twelfth of the topic."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_some_keys_are_found_and_no_partition_is_read_twice(read: Callable[..., 
 
 
 def test_by_another_clients_rule_it_is_not_found(read: Callable[..., DataFrame]) -> None:
-    """Whose rule it was matters: here the two differ."""
+    """It matters by whose rule the topic was written: here the two rules differ."""
     assert pws.assign_json("own", "user-17", N) != pws.assign_json("own", "user-17", N, "librdkafka")
     assert (
         read(assign=pws.assign_json("own", "user-17", N)).where("key = CAST('user-17' AS BINARY)").count()

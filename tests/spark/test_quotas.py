@@ -1,4 +1,4 @@
-"""Quotas and ranges as Spark columns and SQL functions are those of `partwright.quotas`."""
+"""Quotas and ranges as Spark columns and SQL functions agree with `partwright.quotas`."""
 
 from __future__ import annotations
 

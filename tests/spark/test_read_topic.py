@@ -1,4 +1,4 @@
-"""A live topic as a table: each task reads one partition in order, and gets what a consumer gets; point reads."""
+"""A live topic as a table: each task reads one partition in order, and gets a consumer's records; point reads."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def read(spark: SparkSession, broker: EmbeddedKafka) -> Callable[..., DataFrame]
 
 
 def as_consumed(broker: EmbeddedKafka, topic: str, bounds: Bounds) -> list[tuple[Any, ...]]:
-    """What librdkafka reads of it."""
+    """The records that librdkafka reads."""
     found: list[tuple[Any, ...]] = []
     for chunk in TopicRecords(broker.bootstrap_servers, topic, bounds=bounds).batches():
         columns = (chunk.partitions, chunk.offsets, chunk.keys, chunk.timestamps)
@@ -160,7 +160,7 @@ def test_headers_and_values_are_those_that_were_written(read: Callable[..., Data
 
 
 def partitions_read(df: DataFrame, topic: str) -> set[int]:
-    """Those that its plan assigns."""
+    """The partitions that its plan assigns."""
     text = io.StringIO()
     with redirect_stdout(text):
         df.explain("extended")
@@ -181,7 +181,7 @@ def test_of_some_keys_their_partitions_alone_are_read(
         assert partitions_read(df, orders) == {pw.partition_for_key(key, N) for key in wanted}
         assert as_read(df) == [row for row in whole if row[2] in wanted]
     assert read(orders, keys="user-3", last=10, until=AT_MS + 400_000).count() == 10
-    # Many keys are one expression.
+    # Many keys become one expression.
     assert read(orders, keys=[f"user-{number}" for number in range(10_000)]).count() == RECORDS
 
 
@@ -193,7 +193,7 @@ def test_keys_are_found_by_the_rule_and_the_bytes_of_their_writer(
     write(broker.bootstrap_servers, "read-numbers", [*keys, None], "consistent")
     found = read("read-numbers", keys=[17, 39], client="librdkafka", key_type="java:long").collect()
     assert {bytes(row.key) for row in found} == {keys[17], keys[39]}
-    # A client that hashes a record without a key puts it where an empty one goes.
+    # A client that hashes null keys puts them where it puts empty ones.
     (none,) = read(
         "read-numbers", keys=[None], client="librdkafka:consistent", key_type="java:long"
     ).collect()
@@ -234,7 +234,7 @@ def test_it_meets_another_table(
     plan: Callable[[DataFrame], str],
     configured: Callable[..., Any],
 ) -> None:
-    """By its own column, or by the rule again: the same rows as a plain join's, and a shuffle of each table."""
+    """By its own column, or by the rule again: the same rows as in a plain join, and one shuffle for each table."""
     users = spark.createDataFrame(
         [(b"user-%d" % number, number) for number in range(9)], "key binary, age int"
     )
@@ -271,7 +271,7 @@ def test_a_secured_kafka_is_read_and_no_plan_shows_its_password(spark: SparkSess
             shown = io.StringIO()
             with redirect_stdout(shown):
                 for each in (df, keyed, keyed.groupBy("partition").count()):
-                    print(each, repr(each))  # noqa: T201 - what is printed is looked at
+                    print(each, repr(each))  # noqa: T201 - the test reads the output
                     for mode in ("simple", "extended", "formatted", "cost", "codegen"):
                         each.explain(mode)
             assert keyed.count() == 1

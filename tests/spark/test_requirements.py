@@ -1,4 +1,4 @@
-"""What `partwright.spark` says where PySpark is absent, too old or too new; needs no PySpark itself."""
+"""The errors of `partwright.spark` if PySpark is missing, too old or too new; this needs no PySpark itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def requirements() -> ModuleType:
-    """The module alone: its package imports PySpark."""
+    """Only the module, because its package imports PySpark."""
     spec = spec_from_file_location(
         "requirements", Path(partwright.__file__).parent / "spark" / "requirements.py"
     )
@@ -88,7 +88,7 @@ def test_a_newer_pyspark_than_was_tested_is_a_warning(
 @pytest.mark.parametrize("version", ["3.5.0", "3.5.9", "4.0.5", "4.1.4", "4.2.0", "4.3.0.dev1", "4.3.9"])
 def test_a_tested_one_is_not_warned_of(installed: Installed, requirements: ModuleType, version: str) -> None:
     installed(version)
-    # A warning would be an error.
+    # Here a warning would be an error.
     assert requirements.require_pyspark() is None
 
 
@@ -125,7 +125,7 @@ def test_pandas_is_asked_for_where_pyspark_needs_it(
 
 
 def test_the_package_itself_needs_no_pyspark() -> None:
-    # In a Python of its own: modules of this one would be there twice, and so would their errors.
+    # In its own Python process: otherwise modules would be there twice, and so would their errors.
     program = "import sys; sys.modules['pyspark'] = None; import partwright as pw; print(pw.partition_for_key('a', 3))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"

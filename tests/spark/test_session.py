@@ -1,4 +1,4 @@
-"""`session`: its workers' interpreter, where its noise goes, and what it refuses."""
+"""`session`: its workers' interpreter, the place of its output, and each refusal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ IS_LATER = pyspark_version() >= (4, 0)
 def run(
     script: str, folder: Path, check: bool = True, **environment: str | None
 ) -> subprocess.CompletedProcess[str]:
-    """A script in a Python of its own, in a folder whose name has a space and a comma."""
+    """A script in its own Python process, in a folder whose name has a space and a comma."""
     place = folder / "a folder, with spaces"
     place.mkdir(exist_ok=True)
     changed = {name: value for name, value in environment.items() if value is not None}
@@ -102,7 +102,7 @@ def test_workers_run_this_interpreter_and_the_terminal_stays_clean(tmp_path: Pat
         "configured": "3",
         "again": True,
         "SELECT nothing": "AnalysisException",
-        # PySpark 3.5 leaves Java's error as it is.
+        # PySpark 3.5 leaves Java's error unchanged.
         "SELECT raise_error('on purpose')": "SparkRuntimeException" if IS_LATER else "Py4JJavaError",
         "second": "another",
         "left behind": False,
@@ -114,7 +114,7 @@ def test_workers_run_this_interpreter_and_the_terminal_stays_clean(tmp_path: Pat
 
 
 def test_no_command_line_has_a_setting(tmp_path: Path) -> None:
-    """Every user of a machine reads command lines: of Java, of what starts it, and of Spark's workers."""
+    """Every user of a machine can read command lines: of Java, of its starter, and of Spark's workers."""
     pytest.importorskip("psutil")
     (tmp_path / "theirs").write_text("spark.from.a.file SECRET\nspark.ssl.keyPassword other")
     done = run(
@@ -307,7 +307,7 @@ def test_an_interrupt_while_java_starts_leaves_nothing_running(tmp_path: Path) -
             time.sleep(0.01)
             for child in psutil.Process(process.pid).children():
                 with contextlib.suppress(psutil.Error):
-                    # Before that it is the shell script that turns into Java.
+                    # Before that it is the shell script that becomes Java.
                     java = child if child.name() == "java" else None
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None

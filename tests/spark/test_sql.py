@@ -1,4 +1,4 @@
-"""The SQL functions give what `partwright` gives, with settings that are literals or differ by row."""
+"""The SQL functions agree with `partwright`, with settings that are literals or differ by row."""
 
 from __future__ import annotations
 

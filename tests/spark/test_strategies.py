@@ -1,4 +1,4 @@
-"""`with_partition` by a strategy: each task is one producer, and a task that runs again is the same producer."""
+"""`with_partition` with a strategy: each task is one producer, and a task that runs again is the same producer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEED = 3
 
 @pytest.fixture
 def records(spark: SparkSession) -> DataFrame:
-    """In four tasks 500 rows each: keys for every third row, values of 0 to 149 bytes, every 50th of them null."""
+    """Four tasks with 500 rows each: keys in every third row, values of 0 to 149 bytes, every 50th of them null."""
     number = sf.col("id")
     return spark.range(0, TASKS * ROWS, 1, TASKS).select(
         number.alias("no"),
@@ -34,7 +34,7 @@ def records(spark: SparkSession) -> DataFrame:
 
 
 def expected(strategy: str, n: int = 5, **options: Any) -> list[int]:
-    """The same records by one producer a task."""
+    """The same records, placed by one producer per task."""
     found: list[int] = []
     for task in range(TASKS):
         numbers = range(task * ROWS, (task + 1) * ROWS)

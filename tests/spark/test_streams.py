@@ -41,7 +41,7 @@ def in_order(rows: list[Any]) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def source(spark: SparkSession, tmp_path: Path) -> Callable[..., DataFrame]:
-    """A stream of records, a file a micro-batch; the same one again with more files."""
+    """A stream of records, one file per micro-batch; the same one again with more files."""
 
     def stream(files: int = FILES) -> DataFrame:
         folder = tmp_path / "records"
@@ -62,7 +62,7 @@ def source(spark: SparkSession, tmp_path: Path) -> Callable[..., DataFrame]:
 
 @pytest.fixture
 def run(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., None]]:
-    """Runs a stream to the end of what there is."""
+    """Runs a stream to the end of the existing data."""
 
     def to_its_end(writer: DataStreamWriter, trigger: dict[str, Any], checkpoint: str = "checkpoint") -> None:
         folder = str(tmp_path / checkpoint)
@@ -82,7 +82,7 @@ def run(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., None]]:
 
 @pytest.fixture
 def rows_of(run: Callable[..., None]) -> Callable[..., list[tuple[Any, ...]]]:
-    """What comes out of a stream, batch after batch."""
+    """The output of a stream, batch after batch."""
 
     def collected(
         df: DataFrame, mode: str = "append", trigger: dict[str, Any] = NOW
@@ -94,7 +94,7 @@ def rows_of(run: Callable[..., None]) -> Callable[..., list[tuple[Any, ...]]]:
             batches.append(batch.collect())
 
         run(df.writeStream.outputMode(mode).foreachBatch(keep), trigger)
-        # What a complete one gives at last is all.
+        # In complete mode, the last output has everything.
         return in_order(batches[-1] if mode == "complete" else [row for batch in batches for row in batch])
 
     return collected
@@ -115,7 +115,7 @@ def test_each_trigger_gives_each_record_its_partition(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_continuous_stream_is_placed_as_well(spark: SparkSession, engine: str) -> None:
-    # Each of its partitions keeps a slot of the session's two.
+    # Each of its partitions occupies one of the session's two slots.
     rate = spark.readStream.format("rate").option("numPartitions", 1).option("rowsPerSecond", 50).load()
     keyed = rate.select(sf.concat(sf.lit("user-"), "value").alias("key"))
     writer = pws.with_partition(keyed, "key", N, engine=engine).writeStream.format("memory")
@@ -149,7 +149,7 @@ def test_each_output_mode_counts_the_records_of_a_partition(
     by_partition = placed.groupBy("partition").count()
     assert dict(rows_of(by_partition, "complete")) == counts()
     (tmp_path / "checkpoint").rename(tmp_path / "complete")
-    # Of each partition the last count is the largest.
+    # The last count for each partition is the largest.
     assert dict(sorted(rows_of(by_partition, "update"), key=lambda row: row[1])) == counts()
     (tmp_path / "checkpoint").rename(tmp_path / "update")
     in_windows = placed.withWatermark("at", "0 seconds").groupBy(sf.window("at", "10 seconds"), "partition")
@@ -189,7 +189,7 @@ def test_a_restart_goes_on_with_the_same_answers_also_with_the_other_engine(
     first: str,
     second: str,
 ) -> None:
-    """What is written has each record once, and the state that the first engine left is the second one's."""
+    """Each record is written once, and the second engine uses the state that the first one left."""
     last: dict[int | None, int] = {}
     for engine, files in ((first, 2), (second, FILES)):
         placed = pws.with_partition(source(files), "key", N, engine=engine)
@@ -207,7 +207,7 @@ def test_a_restart_goes_on_with_the_same_answers_also_with_the_other_engine(
 def test_kafkas_sink_writes_where_the_column_says(
     source: Callable[..., DataFrame], run: Callable[..., None], broker: EmbeddedKafka, engine: str
 ) -> None:
-    """By a rule that is not the Java producer's own: its own would put most of them elsewhere."""
+    """By a rule that is not the Java producer's, whose own rule would put most of them elsewhere."""
     topic = f"streamed-{engine}"
     topics.create_topic(broker.bootstrap_servers, topic, N)
     keyed = source().where("key IS NOT NULL")

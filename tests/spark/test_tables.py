@@ -1,4 +1,4 @@
-"""`with_partition`: the column that Spark's Kafka sink takes, and what is refused before a job runs."""
+"""`with_partition`: the column that Spark's Kafka sink uses, and each refusal before a job runs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSes
         sf.current_date().alias("day"),
         sf.array("id").alias("list"),
         sf.lit(1.5).cast("decimal(5,2)").alias("money"),
-        # PySpark 3.5 itself knows no such type.
+        # PySpark 3.5 itself does not know such a type.
         *([sf.expr("make_interval(1, 2)").alias("span")] if pyspark.__version__ >= "4" else []),
     )
     for key, name in (

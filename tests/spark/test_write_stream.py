@@ -1,4 +1,4 @@
-"""Streams into a topic: each record once, in order, whatever stops them, and what they refuse to go on with."""
+"""Streams into a topic: each record once, in order, whatever stops them, and what they refuse to continue with."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def key_of(row: int) -> str | None:
 
 @pytest.fixture
 def files(spark: SparkSession, tmp_path: Path) -> Callable[[int], DataFrame]:
-    """A stream of so many files, one a batch; their records count on."""
+    """A stream with this many files, one per batch; their records are numbered on."""
     folder = tmp_path / "some files"
     folder.mkdir()
 
@@ -74,7 +74,7 @@ def files(spark: SparkSession, tmp_path: Path) -> Callable[[int], DataFrame]:
 def write(
     broker: EmbeddedKafka, topic: str, tmp_path: Path, spark: SparkSession
 ) -> Iterator[Callable[..., list[BatchDone]]]:
-    """Writes what is there now, to its end; the batches that were done."""
+    """Writes the existing data to its end; returns the finished batches."""
 
     def to_its_end(df: DataFrame, **settings: Any) -> list[BatchDone]:
         done: list[BatchDone] = []
@@ -99,7 +99,7 @@ def write(
 
 @pytest.fixture
 def there(broker: EmbeddedKafka, topic: str) -> Callable[[], list[tuple[int, str | None, int]]]:
-    """Partition, key and row of each record that is there, in the order of its partition."""
+    """Partition, key and row of each record in the topic, in the order of its partition."""
 
     def read() -> list[tuple[int, str | None, int]]:
         config = KafkaConfig.read({}, servers=broker.bootstrap_servers)
@@ -130,7 +130,7 @@ def as_it_should_be(found: list[tuple[int, str | None, int]], rows: int, n: int 
 
 
 def forget_last_commit(checkpoint: Path) -> None:
-    """As where the stream dies after a batch was written, and before Spark notes that."""
+    """As if the stream dies after a batch was written, and before Spark notes that."""
     last = max(int(file.name) for file in (checkpoint / "commits").iterdir() if file.name.isdigit())
     (checkpoint / "commits" / str(last)).unlink()
     (checkpoint / "commits" / f".{last}.crc").unlink(missing_ok=True)
@@ -160,7 +160,7 @@ def test_each_record_is_there_once_wherever_the_stream_died(
     assert [(each.number, each.already_there) for each in done] == [(1, ROWS)]
     assert topics.end_offsets(broker.bootstrap_servers, topic) == ends
 
-    # Amid a batch: of some partitions all is there, of some a part, of some nothing.
+    # In the middle of a batch: some partitions have all of their records, some a part, some nothing.
     part = BatchWriter._write
 
     def dies(self: BatchWriter, placed: DataFrame, *given: Any, **named: Any) -> int:
@@ -237,10 +237,10 @@ def test_a_note_whose_writing_was_interrupted(
     there: Callable[[], list[tuple[int, str | None, int]]],
     tmp_path: Path,
 ) -> None:
-    """It is written before a batch's first record, so there is nothing of the batch yet."""
+    """The note is written before a batch's first record, so nothing of the batch exists yet."""
     write(files(1))
     notes = tmp_path / "a checkpoint" / "partwright"
-    # Half of a note, and what a checksum of Hadoop's is then.
+    # Half of a note, with the checksum that Hadoop would then have.
     (notes / "batch-1.json").write_bytes((notes / "batch-0.json").read_bytes()[:40])
     (notes / ".batch-1.json.crc").write_bytes((notes / ".batch-0.json.crc").read_bytes())
     assert [(each.number, each.already_there) for each in write(files(2))] == [(1, 0)]
@@ -258,7 +258,7 @@ def source(broker: EmbeddedKafka, topic: str, spark: SparkSession) -> Callable[.
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
         for row in rows:
             key = key_of(row)
-            # A key's records are in one partition, and those without one in all.
+            # A key's records are in one partition, and those without a key in all.
             partition = (row if key is None else int(key.split()[1])) % partitions
             producer.produce(
                 name,
@@ -348,7 +348,7 @@ def test_real_time_mode(
     broker: EmbeddedKafka,
     tmp_path: Path,
 ) -> None:
-    # Its tasks all run at once: a session of two has no slot for a third.
+    # All its tasks run at once: a session with two slots has none for a third.
     df = source(range(60), partitions=2).selectExpr("string(key) AS key", "value")
     if not HAS_REAL_TIME:
         refused(write, "this PySpark has no real-time mode", df, real_time="5 minutes", available_now=False)

@@ -1,4 +1,4 @@
-"""What joins the benches' results: layers that disagree are refused, and goals are reckoned from the figures."""
+"""Joining the benches' results: layers that disagree are refused, and goals are computed from the figures."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_goal_is_reckoned_from_the_figures(bench: Path, java: float, verdict: 
 def test_the_shares_in_a_spark_worker_are_those_of_its_own_batch(bench: Path) -> None:
     other = {"rows": 10, "call_rows": 5, "call_s": 4, "kernel_rows": 5, "kernel_s": 3, "worker_s": 10}
     mine = {"rows": 10, "call_rows": 4, "call_s": 0.8, "kernel_rows": 6, "kernel_s": 0.6, "worker_s": 50}
-    # A round in which no batch was timed so has no share.
+    # A round without a batch that was timed this way has no share.
     none = {**mine, "kernel_rows": 0, "kernel_s": 0}
     rounds = {"1000": [other], "10000": [mine, none]}
     (bench / "spark_worker.json").write_text(json.dumps({"batches": rounds}))

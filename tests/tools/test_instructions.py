@@ -1,4 +1,4 @@
-"""tools/instructions.py: what counts as growth, what a note lets pass, and what a machine that cannot count is told."""
+"""tools/instructions.py: which growth counts, what a note allows, and the error on a machine that cannot count."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(
 
 
 class Runs:
-    """The tool where counting is played: it finds what it is told."""
+    """The tool with faked counting: it finds the counts that it is given."""
 
     def __init__(
         self,

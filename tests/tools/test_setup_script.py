@@ -1,4 +1,4 @@
-"""What `make` says on a machine that lacks something: one sentence with what to install, and exit code 2."""
+"""The output of `make` on a machine that lacks something: one sentence with what to install, and exit code 2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="make and sh are not there on Windows")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# What the script calls beside the tools that it looks for.
+# The programs that the script calls, apart from the tools that it looks for.
 POSIX_TOOLS = ("sh", "dirname", "sed", "head", "tail", "grep", "mkdir", "cp")
 INSTALLING = "Installing the locked versions into .venv"
 
@@ -27,7 +27,7 @@ MACHINE = {
     "rustup": "exit 1",
     "cc": "exit 0",
     "java": "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2",
-    # What becomes .venv/bin/python.
+    # The program that becomes .venv/bin/python.
     "python3.venv": "exit 0",
 }
 OLD_PYTHON = 'case $1 in --version) echo "Python 3.10.13" ;; *) exit 1 ;; esac'
@@ -39,7 +39,7 @@ def says_version(text: str) -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone, in a folder with a name that is easily broken, of all that the script reads."""
+    """A clone of all files that the script reads, in a folder whose name is easily broken."""
     folder = tmp_path / "a clone ü"
     (folder / "tools").mkdir(parents=True)
     for name in ("tools/setup.sh", "pyproject.toml", "Cargo.toml", "rust-toolchain.toml"):
@@ -53,7 +53,7 @@ def run(
     arguments: tuple[str, ...] = (),
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the script where the fake tools, with these changes (None: it is not there), are all there is."""
+    """Runs the script with only the fake tools, changed like this (None: the tool is missing)."""
     tools = clone.parent / "path"
     tools.mkdir()
     for name in POSIX_TOOLS:

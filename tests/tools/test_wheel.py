@@ -1,4 +1,4 @@
-"""The wheel in an empty environment: the columns work there without Rust, and what is missing is one sentence."""
+"""The wheel in an empty environment: the columns work there without Rust, and a missing package is one sentence."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def wheel() -> Path:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    """A new environment's bin folder, with the wheel and what it depends on."""
+    """A new environment's bin folder, with the wheel and its dependencies."""
     folder = tmp_path_factory.mktemp("empty") / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    # No compiler can be found there.
+    # It finds no compiler there.
     path = f"{folder / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", str(wheel)]
     subprocess.run(pip, check=True, env={**os.environ, "PATH": path})

@@ -1,4 +1,4 @@
-"""A group from round to round, each answer held to what Kafka's tests of its sticky assignors hold theirs to."""
+"""A group from round to round; each answer must meet what Kafka's own tests of its sticky assignors demand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def texts(found: dict[str, Pairs]) -> dict[str, str]:
 def is_valid_and_balanced(
     topics: dict[str, int], members: dict[str, dict[str, Any]], found: dict[str, Pairs]
 ) -> bool:
-    """Whether all is read once, by subscribers, none of whom could take over from one with two partitions more."""
+    """Whether each partition is read once, by a subscriber, and no other subscriber has two partitions less."""
     given = list(chain.from_iterable(found.values()))
     named = {topic for member in members.values() for topic in member["topics"]}
     if sorted(given) != sorted((topic, at) for topic in named for at in range(topics.get(topic, 0))):
@@ -42,12 +42,12 @@ def is_valid_and_balanced(
 
 
 class Story:
-    """Members join, leave and keep what they were given; `round` assigns.
+    """Members join, leave and keep what they got; `round` assigns.
 
     Attributes:
         topics: How many partitions each topic has.
-        first: The round's first answer. That of `round` is where a cooperative group has settled.
-        withheld: The partitions that the first answer gave to nobody, as they are still to be revoked.
+        first: The round's first answer. `round` returns the answer with which a cooperative group has settled.
+        withheld: The partitions that the first answer gave to nobody, because they still have to be revoked.
     """
 
     def __init__(self, assignor: str, broker_racks: str, member_racks: str) -> None:
@@ -62,7 +62,7 @@ class Story:
     def joins(self, name: str, topics: str, owned: str = "", generation: int | None = None) -> None:
         member = {"id": name, "topics": topics.split(), "owned": pairs(owned), "generation": generation}
         if self._member_racks:
-            # A rack stays a member's own however often it joins.
+            # A member keeps its rack however often it joins.
             member["rack"] = self._member_racks[sum(map(ord, name)) % len(self._member_racks)]
         self.members[name] = member
 
@@ -71,7 +71,7 @@ class Story:
             del self.members[name]
 
     def keep(self, generation: int = 1) -> None:
-        """All members own what they were given last."""
+        """All members own what they got last."""
         for name in self.members.keys() & self._found.keys():
             self.members[name] |= {"owned": self._found[name], "generation": generation}
 
@@ -97,7 +97,7 @@ class Story:
         return max(sizes) - min(sizes) <= 1
 
     def swaps(self) -> set[tuple[str, str, str]]:
-        """The pairs of members who each gave the other a partition of one topic since they last kept theirs."""
+        """The pairs of members that gave each other a partition of one topic since they last kept theirs."""
         owners = {pair: name for name, member in self.members.items() for pair in member["owned"]}
         moves = {
             (topic, owners[topic, at], name)
@@ -108,7 +108,7 @@ class Story:
         return {(topic, one, other) for topic, one, other in moves if (topic, other, one) in moves}
 
     def _revokes(self) -> bool:
-        """Whether members lose something; it must not be given to another at once."""
+        """Whether members lose something; a lost partition must not go to another member at once."""
         owned = {name: {*member["owned"]} for name, member in self.members.items()}
         revoked = set().union(*(owned[name] - {*given} for name, given in self._found.items()))
         added = set().union(*({*given} - owned[name] for name, given in self._found.items()))
@@ -129,7 +129,7 @@ def assignor(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-# Every replica set is in all racks, so that racks are there, and say nothing.
+# Each replica set is in all racks, so racks are known but decide nothing.
 @pytest.fixture(
     params=[("", "abcde"), ("abc", ""), ("abc", "abc")],
     ids=["no broker racks", "no member racks", "racks"],

@@ -1,4 +1,4 @@
-"""The large cases of AbstractStickyAssignorTest, whose only claim is to end in time: here they are balanced, too."""
+"""The large cases of AbstractStickyAssignorTest, which only has to end in time: here they must be balanced too."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def racks_of(topics: dict[str, int], has_racks: bool) -> Racks | None:
 
 
 def check(found: Assignment, group: Group) -> tuple[Any, Any]:
-    """All partitions are read once, by subscribers. Returns each member's count, and each partition's reader."""
+    """Checks that a subscriber reads each partition, once. Returns each member's count, and each partition's reader."""
     pairs, readers = found.lists.values, pc.list_parent_indices(found.lists).cast(pa.int64())
     # All topics are of one size, so that the partitions are numbered without a gap.
     topics, size = pairs.field("topic").cast(pa.int64()), group.partitions[0].as_py()
@@ -66,7 +66,7 @@ def spread(sizes: Any) -> int:
 def rounds(
     assignor: str, topics: dict[str, int], members: list[dict[str, Any]], racks: Racks | None
 ) -> list[tuple[Any, Any]]:
-    """Two rounds, checked. In the second all own what they were given, but for the first member."""
+    """Two rounds, checked. In the second all members own what they got, except the first member, which owns nothing."""
     group = Group.of(topics, members, racks)
     first = assign_group(group, assignor)
     owned = Owned(["nobody", *first.members[1:]], first.topics, first.lists)

@@ -13,7 +13,7 @@ MANY, EVEN = {"t1": 6, "t2": 7, "t3": 2}, {"t1": 5, "t2": 5, "t3": 5}
 PAIRS = {"t1": 6, "t2": 6, "t3": 2, "t4": 2}
 SIX = PAIRS | {"t5": 4, "t6": 4}
 EQUAL, UNEQUAL = ["t1 t2 t3"] * 3, ["t1 t2 t3", "t1 t2 t3", "t1 t3"]
-# Replicas, racks of the brokers, racks of the members: racks that change nothing. A point is no rack.
+# Replicas, racks of the brokers, racks of the members: racks that change nothing. A point means no rack.
 NO_HELP = [
     (3, "...", "abc"),
     (3, "abc", "..."),
@@ -25,7 +25,7 @@ NO_HELP = [
 
 
 def replicas(topics: dict[str, int], factor: int, brokers: str) -> Racks:
-    """Replica j of partition i lies on broker i + j + the number of partitions of the topics before, around."""
+    """Replica j of partition i is on broker i + j + the number of the earlier topics' partitions, wrapped around."""
     racks = [None if rack == "." else rack for rack in brokers]
     placed: Racks = {}
     before = 0
@@ -44,7 +44,7 @@ def check(
     table: tuple[int, str, str, str, int | None],
     owned: str = "",
 ) -> None:
-    """Lists are written as Kafka's tests write them: partitions sorted, members apart by a bar; then mismatches."""
+    """Lists are written as in Kafka's tests: partitions sorted, members separated by a bar; then mismatches."""
     factor, brokers, member_racks, wanted, mismatches = table
     racks = replicas(topics, factor, brokers)
     had = [[(pair[:2], int(pair[3:])) for pair in each.split()] for each in owned.split("|")]
@@ -52,7 +52,7 @@ def check(
         {"id": f"consumer{number}", "topics": subscribed.split(), "rack": None if rack == "." else rack}
         for number, (subscribed, rack) in enumerate(zip(subscriptions, member_racks, strict=True))
     ]
-    # Kafka's tests leave what is owned out of the user data, where alone the sticky assignor looks for it.
+    # Kafka's tests leave owned partitions out of the user data, where alone the sticky assignor looks for them.
     if owned and assignor == "cooperative-sticky":
         group = [member | {"owned": pairs} for member, pairs in zip(group, had, strict=True)]
     found = pw.assign(topics, group, assignor, racks=racks).to_dict()
@@ -94,7 +94,7 @@ RANGES = {
 @pytest.mark.parametrize(("factor", "brokers", "member_racks"), NO_HELP)
 @pytest.mark.parametrize("name", RANGES)
 def test_range_where_racks_change_nothing(name: str, factor: int, brokers: str, member_racks: str) -> None:
-    """The RangeAssignorTest that each case is named after."""
+    """The RangeAssignorTest after which each case is named."""
     topics, subscriptions, wanted = RANGES[name]
     mismatches = 0 if member_racks == "abc" and brokers != "..." else None
     check("range", topics, subscriptions, (factor, brokers, member_racks, wanted, mismatches))
@@ -154,7 +154,7 @@ def test_range_where_racks_change_nothing(name: str, factor: int, brokers: str, 
     ],
 )
 def test_range(name: str, factor: int, brokers: str, wanted: str, mismatches: int) -> None:
-    """The same tests, where racks have some of the partitions; without lists they stay as without racks."""
+    """The same tests, where racks have some of the partitions; cases without lists stay as without racks."""
     topics, subscriptions, plain = RANGES[f"testRackAwareAssignmentWith{name}"]
     check("range", topics, subscriptions, (factor, brokers, "abc", wanted or plain, mismatches))
 
@@ -216,7 +216,7 @@ SIX_BY_TWO = (
     [(3, "...", PLAIN_SIX, None), (3, "abc", PLAIN_SIX, 0), (2, "abc", SIX_BY_TWO, 0)],
 )
 def test_range_with_unknown_topics(factor: int, brokers: str, wanted: str, mismatches: int | None) -> None:
-    """testCoPartitionedAssignmentWithSameSubscription: three of the nine topics are not there."""
+    """testCoPartitionedAssignmentWithSameSubscription: three of the nine topics do not exist."""
     subscriptions = [" ".join(f"t{number}" for number in range(1, 10))] * 3
     check("range", SIX, subscriptions, (factor, brokers, "abc", wanted, mismatches))
 
@@ -251,7 +251,7 @@ MISPLACED = "t1-0 t1-1 t1-2 t1-3 t1-4 | t1-5 t2-0 t2-1 t2-2 t2-3 | t2-4 t2-5 t2-
 def test_sticky(
     assignor: str, subscriptions: list[str], table: tuple[int, str, str, str, int | None], again: bool
 ) -> None:
-    """testRackAwareAssignmentWithUniformSubscription and …NonEqualSubscription; again, and nothing moves."""
+    """testRackAwareAssignmentWithUniformSubscription and …NonEqualSubscription; a second round moves nothing."""
     check(assignor, MANY, subscriptions, table, table[3] if again else "")
 
 

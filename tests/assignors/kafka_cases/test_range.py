@@ -73,7 +73,7 @@ def everywhere(topics: dict[str, int], brokers: str) -> Racks:
 def test_plain(
     topics: dict[str, int], subscriptions: list[str], wanted: list[str], brokers: str, racks: str
 ) -> None:
-    """The test that each case is named after."""
+    """The test after which each case is named."""
     group = [
         {"id": f"consumer{number}", "topics": subscribed.split(), "rack": racks[number] if racks else None}
         for number, subscribed in enumerate(subscriptions)
@@ -96,7 +96,7 @@ def test_a_static_member_comes_first(instance: str | None) -> None:
 
 @pytest.mark.parametrize("last", ["consumer4", "consumer5"])
 def test_static_members_keep_theirs(last: str) -> None:
-    """testStaticMemberRangeAssignmentPersistent: one dynamic member goes, and another comes."""
+    """testStaticMemberRangeAssignmentPersistent: one dynamic member leaves, and another joins."""
     group = [
         {"id": f"consumer{number}", "topics": TWO, "instance_id": f"instance{number}"} for number in (1, 2, 3)
     ]

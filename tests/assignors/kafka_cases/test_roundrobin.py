@@ -55,7 +55,7 @@ def assigned(topics: dict[str, int], members: list[dict[str, Any]]) -> dict[str,
     ],
 )
 def test_plain(topics: dict[str, int], subscriptions: list[str], wanted: list[str]) -> None:
-    """The test that each case is named after."""
+    """The test after which each case is named."""
     group = [
         {"id": f"consumer{number}", "topics": subscribed.split()}
         for number, subscribed in enumerate(subscriptions, 1)
@@ -78,7 +78,7 @@ def test_a_static_member_comes_first(instance: str | None) -> None:
 
 @pytest.mark.parametrize("last", ["consumer4", "consumer5"])
 def test_static_members_keep_theirs(last: str) -> None:
-    """testStaticMemberRoundRobinAssignmentPersistent: one dynamic member goes, and another comes."""
+    """testStaticMemberRoundRobinAssignmentPersistent: one dynamic member leaves, and another joins."""
     group = [
         {"id": f"consumer{number}", "topics": TWO, "instance_id": f"instance{number}"} for number in (1, 2, 3)
     ]

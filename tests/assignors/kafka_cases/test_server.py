@@ -1,4 +1,4 @@
-"""Cases of Kafka's own tests of the broker's assignors, rebuilt from their facts, ids included.
+"""Cases of Kafka's own tests of the broker's assignors, rebuilt from their facts, IDs included.
 
 UniformHomogeneousAssignmentBuilderTest and UniformHeterogeneousAssignmentBuilderTest,
 RangeAssignorTest, SimpleAssignorTest.
@@ -94,7 +94,7 @@ UNIFORM: list[Case] = [
         {"A": ("1", "1:02 2:13"), "B": ("12", "1:1 2:024")},
         "1:012|2:01234",
     ),
-    # Kafka's test asks the builder for unequal subscriptions about equal ones: here C makes them so.
+    # Kafka's test gives equal subscriptions to the builder for unequal ones: here C makes them unequal.
     (
         "donors run out",
         {"1": 2, "2": 2, "3": 2},
@@ -104,7 +104,7 @@ UNIFORM: list[Case] = [
     ("one without topics", {"1": 3}, {"A": ("1", ""), "B": ("", "")}, "1:012|"),
 ]
 
-# Kafka's tests have what members own in the order of the topics' names. A broker's map has it with these ids.
+# Kafka's tests have owned partitions in the order of the topics' names. With these IDs, a broker's map has it too.
 ORDERED: list[Case] = [
     ("unbalanced", {"1": 3, "2": 3}, {"A": ("12", "1:01 2:01"), "B": ("12", "1:2 2:2")}, "1:01 2:0|1:2 2:12"),
     (
@@ -176,7 +176,7 @@ def test_uniform_is_even_over_many_topics() -> None:
 
 
 def test_range_sorts_static_members_first() -> None:
-    """testMixedStaticMembership: whoever has an instance id comes first, and by it."""
+    """testMixedStaticMembership: members with an instance ID come first, in its order."""
     members = [
         {"id": "A", "topics": ["1"], "instance_id": "c"},
         {"id": "B", "topics": ["1"]},

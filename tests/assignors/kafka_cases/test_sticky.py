@@ -44,7 +44,7 @@ def sets(found: dict[str, str]) -> dict[str, set[str]]:
 def test_first_assignments(
     story: Any, topics: dict[str, int], subscriptions: list[str], wanted: list[str]
 ) -> None:
-    """The AbstractStickyAssignorTest that each case is named after."""
+    """The AbstractStickyAssignorTest after which each case is named."""
     story.topics = topics
     for number, subscribed in enumerate(subscriptions, 1):
         story.joins(f"consumer{number}", subscribed)
@@ -111,7 +111,7 @@ def test_what_is_owned_of_other_topics_is_lost(story: Any) -> None:
 def test_quotas(
     story: Any, topics: dict[str, int], owned: list[str], wanted: list[str], withheld: str
 ) -> None:
-    """The AbstractStickyAssignorTest that each case is named after, what changes hands included."""
+    """The AbstractStickyAssignorTest after which each case is named, including the partitions that change hands."""
     story.topics = topics
     for number, had in enumerate(owned, 1):
         story.joins(f"consumer{number}", " ".join(topics), had, 1)
@@ -204,7 +204,7 @@ def test_members_of_two_topics_come_and_go(story: Any) -> None:
 def test_the_later_generation_keeps_what_both_claim(
     story: Any, generation: int, claims: tuple[str, str], wanted: tuple[str, str]
 ) -> None:
-    """The AbstractStickyAssignorTest that each case is named after: consumer1 is of generation 10."""
+    """The AbstractStickyAssignorTest after which each case is named: consumer1 is of generation 10."""
     story.topics = {"topic": 3, "topic2": 3}
     story.joins("consumer1", "topic topic2", claims[0], 10)
     story.joins("consumer2", "topic topic2", claims[1], generation)
@@ -253,7 +253,7 @@ def test_one_partition_claimed_in_three_generations(story: Any, generations: tup
 
 
 def test_members_of_older_protocols(story: Any) -> None:
-    """testAssignorWithOldVersionSubscriptions: the protocols differ in the bytes alone."""
+    """testAssignorWithOldVersionSubscriptions: the protocols differ only in the bytes."""
     story.topics = {"topic1": 3}
     for number, owned in enumerate(("topic1-0", "topic1-1", ""), 1):
         story.joins(f"consumer{number}", "topic1", owned, 1)

@@ -1,4 +1,4 @@
-"""Cases of AbstractStickyAssignorTest and StickyAssignorTest that state no lists, but balance and what is kept."""
+"""Cases of AbstractStickyAssignorTest and StickyAssignorTest that give no lists, but demand balance and stickiness."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_one_of_many_leaves(story: Any) -> None:
 
 
 def test_one_joins_many(story: Any) -> None:
-    """testReassignmentAfterOneConsumerAdded: nobody says what it owned."""
+    """testReassignmentAfterOneConsumerAdded: no member reports what it owned."""
     story.topics = {"topic": 20}
     for number in range(1, 10):
         story.joins(f"c{number:02}", "topic")

@@ -1,4 +1,4 @@
-"""What is to be said of a configuration, said to whoever calls a function with one."""
+"""Warnings about a configuration reach the caller of a function that gets one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def said(call: Callable[..., object], given: object) -> list[tuple[str, str]]:
-    """What a function warns of, and in which file, as it is asked of a Kafka that there is not."""
+    """The warnings of a function, and the file that they name, when it is asked for a Kafka that does not exist."""
     with warnings.catch_warnings(record=True) as caught, suppress(BrokerError):
         warnings.simplefilter("always")
         call("127.0.0.1:1", given)
@@ -52,6 +52,6 @@ def test_a_function_warns_its_caller_of_what_a_configuration_has(
     file.write_text("acks=1\n", encoding="ascii")
     for given in ({"acks": "1"}, file, str(file)):
         assert said(call, given) == [(note, __file__)]
-    # Whoever has read it has its notes.
+    # Its notes stay with whoever has read it.
     assert said(call, KafkaConfig.read({"acks": "1"})) == []
     assert said(call, {}) == []

@@ -1,4 +1,4 @@
-"""Files of settings, texts of JAAS and the names of settings, as Kafka's own clients and librdkafka have them."""
+"""Files of settings, texts of JAAS and names of settings, compared with Kafka's own clients and librdkafka."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CASES = 2000
 
 
 def said(question: dict[str, Any]) -> dict[str, Any]:
-    """What we say to a question: no more of an error than that there is one."""
+    """Our answer to a question: of an error, only that there is one."""
     try:
         if "names" in question:
             return {"names": sorted(names.JAVA)}
@@ -36,7 +36,7 @@ def said(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def agree(question: dict[str, Any], answer: dict[str, Any]) -> bool:
-    """Whether we say what the client said. Java keeps half a character, which no broker could be sent; we refuse it."""
+    """Whether we agree with the client. Java keeps half a character, which no broker could be sent; we refuse it."""
     ours = said(question)
     if "error" in ours or "error" in answer:
         return "error" in ours and ("error" in answer or "\\uDE00" in question.get("properties", ""))
@@ -67,7 +67,7 @@ def test_random_files_and_texts_are_read_as_the_real_client_does(
 
 
 def refusal(settings: dict[str, object]) -> str:
-    """What librdkafka says as it refuses a setting; empty where it takes it."""
+    """librdkafka's error when it refuses a setting; empty if it accepts it."""
     try:
         AdminClient(settings)
     except KafkaException as error:
@@ -87,7 +87,7 @@ def test_librdkafka_knows_each_of_its_names() -> None:
 def test_librdkafka_has_the_bounds_of_the_table() -> None:
     seen = 0
     for name, setting in common.COMMON.items():
-        # A consumer takes less of these than the library's own table has: see test_names.
+        # A consumer accepts fewer of these than the library's own table: see test_names.
         if setting.librdkafka in {None, "fetch.max.bytes", "fetch.min.bytes"} or setting.least is None:
             continue
         for value in (setting.own_least, setting.own_most):
@@ -106,6 +106,6 @@ def test_each_name_that_means_something_is_a_known_one() -> None:
     assert names.JAVA_ALONE <= names.JAVA
     assert names.REACHING - known == {"oauth_cb"}
     assert not names.REACHING & common.COMMON.keys()
-    # What has two names is kept under one of them everywhere.
+    # A setting with two names is kept under one of them everywhere.
     for table in (names.SECRETS, names.READING, names.REACHING, names.JAVA_ALONE, common.COMMON):
         assert not set(table) & names.ALIASES.keys()

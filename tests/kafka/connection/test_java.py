@@ -1,4 +1,4 @@
-"""What a configuration says to Java, asked of Kafka's own admin client: it is made, and reads what was meant."""
+"""The meaning of a configuration for Java, asked of Kafka's own admin client: it starts, and reads what was meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of several places wins, what contradicts, and what is not a setting: files, dicts, -X and the variable."""
+"""Which of several places wins, which ones contradict, and what is not a setting: files, dicts, -X and the variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of librdkafka's settings, held to the installed library; and those that nobody has."""
+"""The names of librdkafka's settings, compared with the installed library; and names that nobody has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNKNOWN = 'No such configuration property: "{}"'
 
 
 def refusal(name: str) -> str:
-    """What the library says of a setting without a value: of a name that it does not know, that."""
+    """The library's answer to a setting without a value: for an unknown name, that it is unknown."""
     try:
         Consumer({name: "", "group.id": "g"}).close()
     except KafkaException as refused:

@@ -1,4 +1,4 @@
-"""No secret is shown: planted in every setting that has one, and in the errors of those that are wrong."""
+"""No secret is shown: one is planted in every setting that holds one, and in the errors of wrong settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPELLED = {
     **{name: name for name in names.SECRETS},
     **{other: name for other, name in names.ALIASES.items() if name in names.SECRETS},
 }
-# Each reads many configurations.
+# Each test reads many configurations.
 FEW = settings(max_examples=15, deadline=None)
 OTHERS = ["schema.registry.basic.auth.user.info", "basic.auth.user.info", "bearer.auth.token"]
 OTHERS += ["schema.registry.ssl.key.password", "confluent.license.token", "basic.auth.credentials.source"]
@@ -39,14 +39,14 @@ CONTEXTS: list[dict[str, str]] = [
     },
     {"security.protocol": "SASL_SSL", "sasl.mechanism": "wrong"},
 ]
-# Without what ends a line, without blanks at the ends, and unlike any word of ours.
+# Without line ends, without blanks at the ends, and unlike any of our words.
 SECRETS = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs", "Cc", "Z"]), min_size=1).map(
     "§{}§".format
 )
 
 
 def said(name: str, secret: str, context: dict[str, str]) -> str:
-    """All that anybody may see of a configuration, or of the error in its place."""
+    """Everything that anybody may see of a configuration, or of the error instead of it."""
     try:
         config = KafkaConfig.read({**context, name: secret}, settings={"client.id": "a"})
     except PartwrightError as error:
@@ -94,7 +94,7 @@ def test_a_secret_is_in_nothing_that_is_shown(name: str, secret: str) -> None:
 @example("hidden")
 def test_what_is_shown_is_the_same_whatever_the_secret_is(name: str, secret: str) -> None:
     for context in CONTEXTS:
-        # What is shown loses the secret wherever it stands, also in another word: these are left out.
+        # The secret is removed wherever it appears, even inside another word: such words are left out.
         if secret not in said(name, "§", context):
             assert said(name, secret, context) == said(name, "§", context)
 

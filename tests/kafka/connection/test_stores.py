@@ -1,4 +1,4 @@
-"""Stores and files of certificates and keys, in every format: said to librdkafka, to Java and to `ssl`; or refused."""
+"""Stores and files of certificates and keys, in every format: given to librdkafka, Java and `ssl`; or refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read(material: Material, given: dict[str, str]) -> KafkaConfig:
 
 
 def clients_take(config: KafkaConfig, folder: Path) -> None:
-    """The installed library and Python's ssl take what is said to them."""
+    """The installed library and Python's ssl accept what they get."""
     Consumer({**config.librdkafka(), "group.id": "g"}).close()
     found = config.tls()
     assert found is not None
@@ -272,7 +272,7 @@ def test_of_a_store_the_keys_own_chain_is_taken(material: Material, tmp_path: Pa
     )
     config = KafkaConfig.read(SSL | {STORE: str(store), STORE_PASSWORD: PASSWORD})
     assert config.librdkafka()["ssl.certificate.pem"] == material.chain
-    # None of them has an alias, as those have that Java trusts.
+    # None of them has an alias, unlike those that Java trusts.
     with pytest.raises(PartwrightError, match="has a private key: it is a key store; name a store with the"):
         KafkaConfig.read(SSL | {TRUST: str(store), TRUST_PASSWORD: PASSWORD})
 
@@ -286,7 +286,7 @@ def run_keytool(*words: str) -> None:
 
 @pytest.fixture(scope="module")
 def keytool(material: Material, tmp_path_factory: pytest.TempPathFactory) -> Material:
-    """The same stores as Java's own tool makes them."""
+    """The same stores, made by Java's own tool."""
     made = Material(tmp_path_factory.mktemp("keytool"), material.authority, material.client)
     for kind, ending, own in (("JKS", "jks", KEY_PASSWORD), ("PKCS12", "p12", PASSWORD)):
         trust = ["-importcert", "-alias", "ca", "-file", material.path("ca.pem"), "-storetype", kind]
@@ -350,7 +350,7 @@ def test_one_file_of_javas_may_be_both_stores(keytool: Material, tmp_path: Path)
     run_keytool(*words, "-keystore", str(tmp_path / "both.p12"), "-storepass", PASSWORD)
     both = {TRUST: str(tmp_path / "both.p12"), TRUST_PASSWORD: PASSWORD}
     config = KafkaConfig.read(SSL | both | {STORE: both[TRUST], STORE_PASSWORD: PASSWORD})
-    # The authority of the key's chain is not trusted for that, in Java neither.
+    # The authority of the key's chain is not trusted by that alone, in Java either.
     assert config.java()["ssl.truststore.certificates"] == other.pem.decode()
     assert config.java()["ssl.keystore.certificate.chain"] == keytool.chain
 

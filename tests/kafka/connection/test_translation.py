@@ -1,4 +1,4 @@
-"""What a configuration says to librdkafka and to Java, row by row, in both directions."""
+"""The meaning of a configuration for librdkafka and for Java, row by row, in both directions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_each_row_is_said_in_both_directions(java: dict[str, str], own: dict[str
         assert config.librdkafka().items() >= (SASL | own).items()
         assert config.java().items() >= (SASL | java).items()
         Consumer({**config.librdkafka(), "group.id": "g"}).close()
-        # What was said is read as the same once more.
+        # The translation is read back with the same meaning.
         assert KafkaConfig.read(config.java()) == config
         assert KafkaConfig.read(config.librdkafka()) == config
 
@@ -249,5 +249,5 @@ def test_what_is_said_is_read_as_the_same(name: str, secret: str) -> None:
     config = KafkaConfig.read(SASL | given | {"request.timeout.ms": 7000, "fetch.min.bytes": 5})
     again = KafkaConfig.read({**config.librdkafka(), **config.reading()})
     assert again == config
-    # Java's side has no settings of reading records: Spark reads for itself.
+    # Java's side has no settings for reading records: Spark reads in its own way.
     assert KafkaConfig.read(config.java() | {"fetch.min.bytes": "5"}) == config

@@ -9,11 +9,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// The default partitioner moves on after so many bytes without a key: a value of this size makes it choose each time.
+// The default partitioner moves on after this many bytes without a key: a value of this size makes it choose each time.
 const uniformBytes = 64 << 10
 
 func franzGo() ([]profile, error) {
-	// A client connects when it has something to send, and this one never has.
+	// A client connects when it has something to send, which this one never has.
 	producer, err := kgo.NewClient()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func franzGo() ([]profile, error) {
 			if err != nil || key == nil {
 				return partition, err
 			}
-			// The profile stands for the earlier default too, which differs without a key alone.
+			// The profile also stands for the earlier default, which differs only without a key.
 			if other, err := sticky.partition(key, n); err != nil || other != partition {
 				return 0, fmt.Errorf("the default says %d, %s %d (%v)", partition, sticky.function, other, err)
 			}
@@ -66,7 +66,7 @@ func franzGoProfile(name, function string, partitioner kgo.Partitioner) profile 
 	}}
 }
 
-// noBackup says that nothing is waiting for any of the partitions.
+// noBackup reports that nothing waits for any of the partitions.
 type noBackup struct{ next, left int }
 
 func (b *noBackup) Next() (int, int64) {

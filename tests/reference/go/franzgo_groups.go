@@ -45,7 +45,7 @@ func franzGoAssignor(create func() kgo.GroupBalancer) assignor {
 	}
 }
 
-// franzGoMembers are the members as a JoinGroup response has them, sorted as the leader sorts them.
+// franzGoMembers returns the members of a JoinGroup response, sorted as the leader sorts them.
 func franzGoMembers(question *groupQuestion, balancer kgo.GroupBalancer) ([]kmsg.JoinGroupResponseMember, error) {
 	members := make([]kmsg.JoinGroupResponseMember, len(question.Members))
 	for at, member := range question.Members {
@@ -84,7 +84,7 @@ func franzGoMembers(question *groupQuestion, balancer kgo.GroupBalancer) ([]kmsg
 	return members, nil
 }
 
-// franzGoRacks sets what a client sets before it balances; the fields are not exported.
+// franzGoRacks sets the fields that a client sets before it balances; they are not exported.
 func franzGoRacks(question *groupQuestion, group kgo.GroupMemberBalancer, counts map[string]int32) {
 	balancer := reflect.ValueOf(group.(*kgo.ConsumerBalancer)).Elem()
 	set := func(name string, value any) {
@@ -111,7 +111,7 @@ func franzGoRacks(question *groupQuestion, group kgo.GroupMemberBalancer, counts
 	}
 }
 
-// franzGoPlan is what the members are sent.
+// franzGoPlan is the assignment that the members get.
 func franzGoPlan(planned kgo.IntoSyncAssignment) (plan, error) {
 	answer := plan{}
 	for _, member := range planned.IntoSyncAssignment() {

@@ -1,4 +1,4 @@
-// Asks the released assignors of the Go clients who reads what: `groups CLIENT`, a group of JSON a line in.
+// Asks the released assignors of the Go clients who reads what: `groups CLIENT`, with a group in JSON per line.
 //
 // The first line out is the client's provenance; then comes a line for each line in: `assignment`, or `error` with the
 // client's reason. A question with `runs` is asked so often, and `assignments` are the different answers, sorted: what
@@ -33,7 +33,7 @@ type groupMember struct {
 	Generation *int32         `json:"generation"`
 	InstanceID *string        `json:"instance_id"`
 	Rack       *string        `json:"rack"`
-	// What the member of another client sent, in hex; in place of all but its id and instance id.
+	// The bytes that a member of another client sent, in hex, instead of everything except its ID and instance ID.
 	Metadata *string `json:"metadata"`
 }
 
@@ -53,13 +53,13 @@ type ownedOnWire struct {
 	partition int32
 }
 
-// A plan says by member and topic which partitions a member reads.
+// A plan has the partitions of each member by topic.
 type plan map[string]map[string][]int32
 
-// An assignor takes a group, or says why not.
+// An assignor takes a group, or returns the reason why not.
 type assignor func(*groupQuestion) (*balancing, error)
 
-// A balancing is a group that a client has taken: it balances, and then tells its plan.
+// A balancing is a group that a client has taken: it balances, and then returns its plan.
 type balancing struct {
 	balance func() error
 	plan    func() (plan, error)
@@ -74,7 +74,7 @@ var groupClients = map[string]groupClient{
 	"franz-go": {"github.com/twmb/franz-go", franzGoAssignors},
 	"kafka-go": {"github.com/segmentio/kafka-go", kafkaGoAssignors},
 	"sarama":   {"github.com/IBM/sarama", saramaAssignors},
-	// The last release under this path that has what changed later.
+	// The last release under this path that has the older assignors.
 	"sarama-1.27": {"github.com/Shopify/sarama", oldSaramaAssignors},
 }
 
@@ -102,7 +102,7 @@ func (t *groupTopics) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// counts are the partitions of the topics that the brokers know.
+// counts are the numbers of partitions of the topics that the brokers know.
 func (q *groupQuestion) counts() map[string]int32 {
 	counts := make(map[string]int32, len(q.Topics))
 	for _, topic := range q.Topics {
@@ -122,7 +122,7 @@ func (q *groupQuestion) leaderRack(topic string, partition int32) string {
 	return *racks[partition][0]
 }
 
-// owned is what a member owns by topic, and the topics in the order in which it names them.
+// owned is what a member owns by topic, and the topics in the member's own order.
 func (m *groupMember) owned() (map[string][]int32, []string) {
 	owned, names := map[string][]int32{}, []string{}
 	if m.Owned != nil {
@@ -136,7 +136,7 @@ func (m *groupMember) owned() (map[string][]int32, []string) {
 	return owned, names
 }
 
-// sent is what a member of another client sent, nil where the question has none.
+// sent is the bytes of a member of another client, nil if the question has none.
 func (m *groupMember) sent() ([]byte, error) {
 	if m.Metadata == nil {
 		return nil, nil
@@ -190,7 +190,7 @@ func answerGroups(arguments []string, questions io.Reader, answers io.Writer) er
 	}
 }
 
-// assignor is the one of a name; a name with the version that is linked into this program is its own.
+// assignor returns the one with this name; a name with the version that is linked into this program is its own.
 func (c groupClient) assignor(name string) (assignor, error) {
 	version, err := linkedVersion(c.module)
 	if err != nil {
@@ -246,7 +246,7 @@ func answerGroup(client groupClient, line []byte) (map[string]any, error) {
 	return map[string]any{"assignments": assignments}, nil
 }
 
-// assigned is a plan, or the panic in which the client ends.
+// assigned is a plan, or the panic with which the client ends.
 func assigned(assign assignor, question *groupQuestion) (answer plan, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -263,7 +263,7 @@ func assigned(assign assignor, question *groupQuestion) (answer plan, err error)
 	return taken.plan()
 }
 
-// timed says how long the client balances the group, as often as it is asked; the group is taken anew each time.
+// timed returns how long the client balances the group, as often as asked; the group is taken anew each time.
 func timed(assign assignor, question *groupQuestion) (map[string]any, error) {
 	seconds := make([]float64, question.Timed)
 	for at := range seconds {

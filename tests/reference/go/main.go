@@ -24,10 +24,10 @@ const (
 	longestLine = 1 << 20
 )
 
-// A profile is one of a client's partitioners, under partwright's name for it.
+// A profile is one of a client's partitioners, with partwright's name for it.
 type profile struct {
 	name string
-	// What of the client answers, as its users write it.
+	// The client's function that answers, as its users write it.
 	function string
 	// A nil key is a null key; an empty key is not nil.
 	partition func(key []byte, n int) (int, error)
@@ -103,7 +103,7 @@ func introduce(out *bufio.Writer, module string, profiles []profile) error {
 	return err
 }
 
-// linkedVersion is what the linker put into this program, whatever go.mod says by now.
+// linkedVersion is the version that the linker put into this program, whatever go.mod says by now.
 func linkedVersion(module string) (string, error) {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

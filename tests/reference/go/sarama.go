@@ -8,7 +8,7 @@ func saramaProfiles() ([]profile, error) {
 		name, function string
 		constructor    sarama.PartitionerConstructor
 	}{
-		// The default is the one that the configuration itself names.
+		// The default is the one in the configuration itself.
 		{"sarama", "sarama.NewConfig().Producer.Partitioner", sarama.NewConfig().Producer.Partitioner},
 		{"sarama:reference", "sarama.NewReferenceHashPartitioner", sarama.NewReferenceHashPartitioner},
 		{"sarama:crc32", "sarama.NewConsistentCRCHashPartitioner", sarama.NewConsistentCRCHashPartitioner},
@@ -19,7 +19,7 @@ func saramaProfiles() ([]profile, error) {
 		partitioner := one.constructor(topic)
 		profiles[at] = profile{one.name, one.function, func(key []byte, n int) (int, error) {
 			message := &sarama.ProducerMessage{Topic: topic}
-			// An encoder of no bytes is an empty key; without an encoder there is none.
+			// An encoder without bytes is an empty key; no encoder is a null key.
 			if key != nil {
 				message.Key = sarama.ByteEncoder(key)
 			}

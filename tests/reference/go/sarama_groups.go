@@ -35,7 +35,7 @@ func saramaAssignor(create func() sarama.BalanceStrategy) assignor {
 	}
 }
 
-// saramaMembers are the members' metadata, in a map that is filled as JoinGroupResponse.GetMembers fills it.
+// saramaMembers is the members' metadata, in a map that is filled as JoinGroupResponse.GetMembers fills it.
 func saramaMembers(
 	question *groupQuestion, strategy sarama.BalanceStrategy,
 ) (map[string]sarama.ConsumerGroupMemberMetadata, error) {
@@ -46,7 +46,7 @@ func saramaMembers(
 		switch strategy.Name() {
 		case sarama.StickyBalanceStrategyName:
 			if member.Owned != nil {
-				// What a leader sends to a member, and the member back to the next leader.
+				// The bytes that a leader sends to a member, and the member back to the next leader.
 				data, err := strategy.AssignmentData(member.ID, owned, member.generation())
 				if err != nil {
 					return nil, err
@@ -102,7 +102,7 @@ func saramaTopics(
 	return topics, nil
 }
 
-// What range was up to 1.34.0, and roundrobin up to 1.27, of the last release that has both.
+// The range of up to 1.34.0, and the roundrobin of up to 1.27, from the last release that has both.
 var oldSaramaAssignors = map[string]assignor{
 	"sarama:range@1.34.0":    oldSaramaAssignor(old.BalanceStrategyRange),
 	"sarama:roundrobin@1.27": oldSaramaAssignor(old.BalanceStrategyRoundRobin),

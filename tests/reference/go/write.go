@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Of the clients whose partitioner is a setting, the one that its users mean by its name.
+// For clients whose partitioner is a setting, the one that users mean by the client's name.
 var writers = map[string]func(bootstrap, topic string, keys [][]byte) error{
 	"franz-go": writeFranzGo,
 	"kafka-go": writeKafkaGo,

@@ -12,7 +12,7 @@ const PROFILES = { kafkajs: 'DefaultPartitioner', 'kafkajs:legacy': 'LegacyParti
 const TOPIC = 't'
 const FLUSHED_LINES = 1 << 14
 
-// All have a leader: without one the partition would not be among those for a null key.
+// All have a leader: a partition without one would not be among those for a null key.
 const metadata = new Map()
 const partitionMetadata = n => {
   if (!metadata.has(n)) {

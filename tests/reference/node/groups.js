@@ -9,13 +9,13 @@ const { name, version } = require('kafkajs/package.json')
 
 const ASSIGNERS = { 'kafkajs:RoundRobinAssigner': PartitionAssigners.roundRobin }
 
-// What a cluster's metadata says: a topic that the brokers do not know has no partitions.
+// The cluster's metadata: a topic that the brokers do not know has no partitions.
 const cluster = topics => ({
   findTopicPartitionMetadata: topic =>
     Array.from({ length: topics[topic] ?? 0 }, (_, partitionId) => ({ partitionId })),
 })
 
-// A consumer keeps its topics as the keys of an object, which has each once.
+// A consumer keeps its topics as the keys of an object, so each is there once.
 const subscription = topics => Object.keys(Object.fromEntries(topics.map(topic => [topic, true])))
 
 const answer = async ({ assignor, topics, members, leader }) => {

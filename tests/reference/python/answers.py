@@ -34,20 +34,20 @@ class Profile:
 
 @dataclass(frozen=True)
 class Client:
-    """Who answers: what it calls itself, and its partitioners."""
+    """Who answers: the client's own name, and its partitioners."""
 
     provenance: dict[str, str]
     profiles: list[Profile]
 
 
 def librdkafka() -> Client:
-    """The C functions of the librdkafka inside confluent-kafka, which a producer calls by pointer."""
+    """The C functions of the librdkafka in confluent-kafka, which a producer calls by pointer."""
     import confluent_kafka
 
     bundled = [path for path in metadata.files("confluent-kafka") or [] if path.name.startswith("librdkafka")]
     library = ctypes.CDLL(str(bundled[0].locate()))
     topic = _librdkafka_topic(library)
-    # What confluent_kafka offers of the same, for keys that are there.
+    # The same functions as confluent_kafka offers them, for keys that are not null.
     offered = {
         "consistent": confluent_kafka.consistent,
         "murmur2": confluent_kafka.murmur2,
@@ -97,7 +97,7 @@ def librdkafka() -> Client:
 
 
 def _librdkafka_topic(library: ctypes.CDLL) -> int:
-    """A real topic of a real producer, which has no broker: what is random asks it which partitions it has."""
+    """A real topic of a real producer without a broker: random partitioners ask it which partitions it has."""
     library.rd_kafka_new.restype = ctypes.c_void_p
     library.rd_kafka_new.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library.rd_kafka_topic_new.restype = ctypes.c_void_p
@@ -112,7 +112,7 @@ def _librdkafka_topic(library: ctypes.CDLL) -> int:
 
 
 def kafka_python() -> Client:
-    """The partitioner that KafkaProducer makes where none is configured, over real metadata."""
+    """The partitioner that KafkaProducer makes if none is configured, over real metadata."""
     import kafka
 
     partitioner = kafka.KafkaProducer.DEFAULT_CONFIG["partitioner"]
@@ -152,7 +152,7 @@ def kafka_python() -> Client:
 
 
 def aiokafka() -> Client:
-    """The partitioner that AIOKafkaProducer calls where none is configured."""
+    """The partitioner that AIOKafkaProducer calls if none is configured."""
     import aiokafka
     from aiokafka.partitioner import DefaultPartitioner
 

@@ -21,7 +21,7 @@ MOST_S = 20
 
 
 class Cluster:
-    """What an assignor asks of a client's metadata."""
+    """The part of a client's metadata that an assignor asks for."""
 
     def __init__(self, group: dict[str, Any]) -> None:
         read = {topic for member in group["members"] for topic in member["topics"]}
@@ -117,7 +117,7 @@ class Aiokafka:
 
 
 class KafkaPython2(Aiokafka):
-    """kafka-python 2, of whose code aiokafka's is a copy."""
+    """kafka-python 2, whose code aiokafka has copied."""
 
     def __init__(self) -> None:
         import kafka
@@ -135,7 +135,7 @@ class KafkaPython2(Aiokafka):
 
 
 class TooLongError(Exception):
-    """An assignor has gone on for so long that it never ends."""
+    """An assignor has run for so long that it never ends."""
 
 
 CLIENTS = {"kafka-python": KafkaPython, "kafka-python-2": KafkaPython2, "aiokafka": Aiokafka}
@@ -153,7 +153,7 @@ def _stop(*_: object) -> None:
 def main() -> None:
     """Answers standard input to its end."""
     if "PYTHONHASHSEED" not in os.environ:
-        # The order of sets is part of some answers: the golden files have that of this seed.
+        # The order of sets is part of some answers: the golden files have the order of this seed.
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})  # noqa: S606
     import logging
 
@@ -170,7 +170,7 @@ def main() -> None:
             answer = {"assignment": client.assign(assignor, group)}
         except TooLongError:
             answer = {"error": "for ever"}
-        except Exception as error:  # noqa: BLE001 - whatever the client throws is its answer
+        except Exception as error:  # noqa: BLE001 - an error of the client is its answer
             answer = {"error": type(error).__name__}
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)

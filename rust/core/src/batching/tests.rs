@@ -1,4 +1,4 @@
-//! Each rule of the accumulator and the sender by itself; all of them together are in the golden files.
+//! Tests each rule of the accumulator and the sender by itself; the golden files test all of them together.
 
 use super::*;
 use crate::producer::{Draws, Record, Strategy};
@@ -147,7 +147,7 @@ fn draining_goes_on_with_the_last_partition_that_was_looked_at() -> Result<()> {
         let later = [(1, 0), (1, 1), (1, 2), (7, 0), (7, 1), (7, 2)];
         run(three, &later.map(|(at, id)| record(at, Some(id), 20)))
     };
-    // The first request has no room for partition 2. Since 3.3 the next one begins with it; Kafka 2.8 continues after
+    // The first request has no room for partition 2. Since 3.3 the next request begins with it; Kafka 2.8 continues after
     // it.
     assert_eq!(requests(&drained(Strategy::Sticky44)?), [(6, vec![0, 1]), (16, vec![2]), (26, vec![3, 4])]);
     assert_eq!(
@@ -174,7 +174,7 @@ fn a_broker_takes_so_many_requests_at_a_time() -> Result<()> {
 fn a_failed_batch_comes_back_first_and_waits() -> Result<()> {
     let failed = Scenario { failed_requests: vec![0], ..scenario() };
     let rows = run(failed, &[record(0, Some(0), 190), record(1, Some(0), 190), record(50, Some(0), 10)])?;
-    // It was sent at 1, when it had no room; it is back at 11, and neither it nor anything after it is sent before 111.
+    // It was sent at 1, when it had no room, and came back at 11; neither it nor anything after it is sent before 111.
     assert_eq!(rows.batches[0].sends, [(0, 1), (2, 111)]);
     assert_eq!((rows.batches[0].partition, rows.batches[0].why), (0, Some(Why::NoRoom)));
     assert_eq!(rows.batches[0].acked_ms, Some(121));
@@ -225,7 +225,7 @@ fn what_is_kept_does_not_grow_with_the_records() -> Result<()> {
         let half = usize::from(at >= 2000);
         most[half] = format!("{simulation:?} {summary:?}").len().max(most[half]);
     }
-    // Numbers have more digits.
+    // Larger numbers have more digits.
     assert!(most[1] < most[0] + 100, "{most:?}");
     simulation.finish(&mut summary)?;
     assert_eq!((summary.records, summary.unsent), (4000, 1333));

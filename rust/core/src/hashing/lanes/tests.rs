@@ -1,4 +1,4 @@
-//! Every kind of lanes, compared with the scalar definition: over all lengths, alignments, slices, layouts and ends of
+//! Compares every kind of lanes with the scalar definition: over all lengths, alignments, slices, layouts and ends of
 //! buffers.
 
 use std::ops::Range;
@@ -25,7 +25,7 @@ impl Lanes {
 }
 
 fn finishes() -> impl Iterator<Item = (Finish, Option<u32>)> {
-    // One, powers of two and their neighbours, primes, the largest.
+    // One, powers of two and their neighbours, primes, the largest number.
     const COUNTS: [u32; 12] =
         [1, 2, 3, 4, 7, 12, 97, 1 << 16, 65_537, (1 << 30) + 1, (1 << 31) - 2, (1 << 31) - 1];
     let counts = COUNTS.into_iter().filter_map(|n| Some((Partitions::new(n.into()).ok()?, n)));
@@ -41,7 +41,7 @@ fn expected(key: Option<&[u8]>, n: Option<u32>) -> i32 {
     }
 }
 
-/// The answers of lanes; the rows are in one piece.
+/// The answers of lanes, if the rows are in one piece.
 fn answers<'a, K: Keys<'a>>(
     lanes: Lanes,
     keys: &K,
@@ -75,7 +75,7 @@ fn same<'a, K: Keys<'a>>(keys: &K, expected_keys: &[Option<&[u8]>], bits: Option
     Ok(())
 }
 
-/// Keys one after the other, in an allocation that ends where the last one does, and their offsets.
+/// Keys one after the other, in an allocation that ends with the last key, and their offsets.
 fn in_a_row<O: TryFrom<usize>>(keys: &[Vec<u8>], before: usize, behind: usize) -> (Box<[u8]>, Vec<O>)
 where
     O::Error: std::fmt::Debug,
@@ -146,7 +146,7 @@ fn every_length_at_every_distance_from_the_buffers_end() -> Outcome {
     Ok(())
 }
 
-/// Groups of keys of one length have code paths of their own in every layout, and so do groups of which only a part
+/// In every layout, groups of keys of one length have their own code paths, and so do groups of which only a part
 /// counts.
 #[test]
 fn every_length_in_every_layout_behind_bytes_that_do_not_count() -> Outcome {

@@ -1,4 +1,4 @@
-// Answers scenarios of batches with Kafka's own accumulator: a scenario of JSON a line in, what became of it a line out.
+// Answers scenarios of batches with Kafka's own accumulator: a line with a scenario in JSON in, a line with its result out.
 package partwright;
 
 import static partwright.BatchScenario.TOPIC;
@@ -29,7 +29,7 @@ public final class BatchAnswers {
             Metrics metrics = new Metrics();
             JsonNode config = scenario.config;
             long backoffMs = config.get("retry.backoff.ms").asLong();
-            // Where a backoff is its own maximum, it neither grows nor varies.
+            // If a backoff is its own maximum, it neither grows nor varies.
             accumulator = new RecordAccumulator(new LogContext(), scenario.batchSize(), Compression.NONE,
                     scenario.number("linger.ms"), backoffMs, backoffMs, Integer.MAX_VALUE,
                     new RecordAccumulator.PartitionerConfig(

@@ -1,4 +1,4 @@
-// The time of a scenario: it stands still until it is told to go on.
+// The time of a scenario: it stands still until it is told to move.
 package partwright;
 
 import java.util.function.Supplier;

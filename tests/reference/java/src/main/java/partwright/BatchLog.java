@@ -1,4 +1,4 @@
-// What becomes of batches, as it is read off the real ones.
+// The history of batches, read from the real ones.
 package partwright;
 
 import static partwright.Strategies.open;

@@ -1,4 +1,4 @@
-// A scenario of batches: what the producer is given, and what its brokers do.
+// A scenario of batches: the producer's input, and its brokers' behaviour.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;

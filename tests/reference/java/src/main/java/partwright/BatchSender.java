@@ -1,4 +1,4 @@
-// The sender's part of a scenario: when the real accumulator is asked what is ready, and what becomes of what it drains.
+// The sender's part of a scenario: when it asks the real accumulator for ready batches, and what it does with them.
 package partwright;
 
 import static partwright.Strategies.open;

@@ -42,7 +42,7 @@ public final class BatchWriter {
             try {
                 send(producer, told, failed);
             } finally {
-                // Or the producer could not be closed.
+                // Otherwise the producer could not be closed.
                 allAreIn.countDown();
             }
             producer.flush();
@@ -65,7 +65,7 @@ public final class BatchWriter {
             throws InterruptedException {
         CountDownLatch isHeld = new CountDownLatch(1);
         byte[] value = new byte[told.get("config").get("batch.size").asInt()];
-        // The second does not fit in with the first, which therefore leaves at once, however long linger.ms is.
+        // The second record does not fit into the first one's batch, so that leaves at once, however long linger.ms is.
         for (int number = 0; number < 2; number++) {
             producer.send(new ProducerRecord<>(told.get("held_by").asText(), 0, null, value), (metadata, failure) -> {
                 isHeld.countDown();

@@ -89,7 +89,7 @@ public abstract class BuiltIn implements Asked {
                         Strategies.texts(event.path("leader_racks")), event.get("length").asInt());
                 yield null;
             }
-            // The built-in partitioner is told of bytes alone.
+            // The built-in partitioner only learns of bytes.
             case "on_new_batch" -> null;
             case "cluster" -> {
                 metadata.change(topic, event.get("partitions"));

@@ -1,4 +1,4 @@
-// Batches of the versions that have the built-in partitioner; what differs between these is left to theirs.
+// Batches of the versions that have the built-in partitioner; subclasses add their differences.
 package partwright;
 
 import static partwright.BatchScenario.TOPIC;

@@ -72,7 +72,7 @@ final class ClassicScript extends GroupScript {
                 .setName(protocol.get(0).asText())
                 .setMetadata(bytes(protocol.get(1).asText()))));
         short version = skips ? SKIPS : asksAgain ? ASKS_AGAIN : ASKS_AGAIN - 1;
-        // What is drawn is the id of whoever asks.
+        // The ID that is drawn belongs to the member that asks.
         DrawnIds.drawn();
         String prefix = data.groupInstanceId() == null ? name : data.groupInstanceId();
         members.asks(name, prefix);

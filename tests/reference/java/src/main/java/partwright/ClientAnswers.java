@@ -69,7 +69,7 @@ public final class ClientAnswers {
         if (key != null) {
             return BuiltInPartitioner.partitionForKey(key, n);
         }
-        // A new one each time: one alone would stay with its first choice until a batch is full.
+        // A new one each time: the same one would stay with its first choice until a batch is full.
         BuiltInPartitioner partitioner = new BuiltInPartitioner(new LogContext(), HashingVectors.TOPIC, 1, false, "");
         Cluster cluster = clusters.computeIfAbsent(n, HashingVectors::cluster);
         return ((BuiltInPartitioner.StickyPartitionInfo) chosen.invoke(partitioner, cluster)).partition();

@@ -84,7 +84,7 @@ final class ConsumerScript extends GroupScript {
     private void heard(String name, ObjectNode answer, ConsumerGroupHeartbeatResponseData said) {
         answer.put("epoch", said.memberEpoch()).putNull("assignment");
         answer.put("heartbeat_interval_ms", said.heartbeatIntervalMs());
-        // Whoever has left begins again.
+        // A member that has left begins again.
         epochs.put(name, Math.max(said.memberEpoch(), 0));
         if (said.memberEpoch() < 0) {
             assigned.remove(name);
@@ -125,7 +125,7 @@ final class ConsumerScript extends GroupScript {
         }
         state.put("state", found.stateAsString());
         if (!(found instanceof ConsumerGroup group)) {
-            // A commit of nobody's has made a group of no protocol.
+            // A commit without a member has created a group without a protocol.
             return;
         }
         state.put("epoch", group.groupEpoch())

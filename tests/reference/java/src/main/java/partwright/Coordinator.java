@@ -52,7 +52,7 @@ final class Coordinator {
     private static final Map<String, Object> CONFIG = Map.of(
             // An empty group is not cleaned up.
             "offsets.retention.check.interval.ms", Long.MAX_VALUE / 2,
-            // The bounds of what a group may ask for: a question's timeouts may be short.
+            // The bounds of a group's timeouts: a question's may be short.
             "group.consumer.min.session.timeout.ms", 1,
             "group.consumer.max.session.timeout.ms", Integer.MAX_VALUE,
             "group.consumer.min.heartbeat.interval.ms", 1,

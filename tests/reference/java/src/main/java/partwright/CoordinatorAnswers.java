@@ -1,4 +1,4 @@
-// Answers scripts of requests with a real group coordinator: a script of JSON a line in, what came of it a line out.
+// Answers scripts of requests with a real group coordinator: a line with a script in JSON in, a line with the result out.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;

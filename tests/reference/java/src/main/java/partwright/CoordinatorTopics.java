@@ -1,4 +1,4 @@
-// The cluster's metadata as a coordinator learns of it: topics that are made, grow and are deleted.
+// The cluster's metadata as a coordinator learns of it: topics that are created, grow and are deleted.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -57,7 +57,7 @@ final class CoordinatorTopics {
             if (!counts.containsKey(topic)) {
                 delta.replay(new TopicRecord().setName(topic).setTopicId(id(topic)));
             }
-            // A topic that comes back has its id again, and by that id the coordinator knows its partitions.
+            // A topic that comes back has its ID again, and by that ID the coordinator knows its partitions.
             if (count < largest.merge(topic, count, Math::max)) {
                 throw new IllegalArgumentException("a topic does not shrink: " + topic);
             }

@@ -1,4 +1,4 @@
-// Writes what Java's SplittableRandom draws: the numbers that a seed of ours stands for.
+// Writes the draws of Java's SplittableRandom: the numbers that a seed of ours stands for.
 package partwright;
 
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -1,4 +1,4 @@
-// Makes `UUID.randomUUID`, of which a coordinator makes member ids, say the same on every run, and tells what it said.
+// Makes `UUID.randomUUID`, from which a coordinator makes member IDs, repeat itself on every run, and records its answers.
 package partwright;
 
 import java.security.Provider;
@@ -48,7 +48,7 @@ public final class DrawnIds extends Provider {
 
         @Override
         protected void engineSetSeed(byte[] seed) {
-            // Whoever asks has no say in it.
+            // The caller cannot choose.
         }
 
         @Override

@@ -1,4 +1,4 @@
-// Consumers of Kafka's own client that join and leave groups when told to, and say what they are given.
+// Consumers of Kafka's own client that join and leave groups when told to, and print what they get.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;

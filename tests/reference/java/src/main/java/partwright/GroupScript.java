@@ -1,4 +1,4 @@
-// What scripts of both group protocols have in common: requests at their times, answers as they come, states.
+// Shared by scripts of both group protocols: requests at their times, answers as they come, states.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -41,7 +41,7 @@ abstract class GroupScript {
             long atMs = request.get("at_ms").asLong();
             coordinator.advanceTo(atMs);
             ask(number++, request);
-            // What is set for no time at all is due now.
+            // A timer for no time at all is due now.
             coordinator.advanceTo(atMs);
             state(states.addObject());
         }

@@ -1,4 +1,4 @@
-// A real group over real time: consumers of Kafka's own client join, leave, crash and return as a script says.
+// A real group in real time: consumers of Kafka's own client join, leave, crash and return by a script.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -1,4 +1,4 @@
-// What all programs over assignors share: groups of JSON in, assignments of JSON out, and what both are made of.
+// Shared by all programs over assignors: groups in JSON in, assignments in JSON out, and the objects for both.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -43,8 +43,8 @@ public final class Groups {
     }
 
     /**
-     * The same, where the answer may hang on the order of a `HashMap` of partitions: with more than eight of one hash
-     * code it goes by where objects lie in memory. A group whose answers differ has the answer `{"undetermined": true}`.
+     * The same, if the answer may depend on the order of a `HashMap` of partitions: with more than eight of one hash
+     * code, it depends on where objects are in memory. A group whose answers differ has the answer `{"undetermined": true}`.
      */
     public static void answerOfMaps(String library, String version, Assignor assignor) throws Exception {
         answer(library, version, group -> {

@@ -11,7 +11,7 @@ import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.utils.Utils;
 
 /**
- * The other half of a differential run: whoever asks makes up the keys, this says what Kafka does with them.
+ * The other half of a differential run: the caller makes up the keys, this prints Kafka's answers.
  *
  * <p>Lines, not JSON, so that a million of them cost a second or two. An empty key is an empty first field.
  */

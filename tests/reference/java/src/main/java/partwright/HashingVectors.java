@@ -1,4 +1,4 @@
-// Writes tests/golden/hashing.json: what Kafka's own Java client does with keys, as it says so itself.
+// Writes tests/golden/hashing.json: the answers of Kafka's own Java client for keys.
 package partwright;
 
 import java.io.IOException;
@@ -44,8 +44,8 @@ import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.common.utils.internals.AppInfoParser;
 
 /**
- * Every hash, partition and key byte in the file comes out of kafka-clients; what this class does is choose the keys
- * and write down the answers, one case a line, the same bytes on every run.
+ * Every hash, partition and key byte in the file comes from kafka-clients; this class chooses the keys
+ * and writes down the answers, one case per line, the same bytes on every run.
  */
 public final class HashingVectors {
     static final String TOPIC = "t";
@@ -115,7 +115,7 @@ public final class HashingVectors {
         for (Report report : REPORTS) {
             keys.text("reports/" + report.name(), report.key());
         }
-        // Where a sign or a missing tail would show.
+        // Where a wrong sign or a missing tail would show.
         keys.bytes("edge", "", "80", "ff", "ffff", "ffffff", "ffffffff", "00", "0000002a", "000000000000002a",
                 "0080", "8000", "808080", "7f", "7f7f7f7f", "ffffff7f", "7fffffff", "80000000", "00000080");
         keys.text("edge/empty-text", "");

@@ -1,4 +1,4 @@
-// A producer's metadata, made of a question's JSON, in its order.
+// A producer's metadata, made from a question's JSON, in its order.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -1,4 +1,4 @@
-// A class of Kafka's interface Partitioner at work, in any version that has it, and the batches that it is told of.
+// A class of Kafka's interface Partitioner at work, in any version that has it, and the batches of which it learns.
 package partwright;
 
 import static partwright.Strategies.open;

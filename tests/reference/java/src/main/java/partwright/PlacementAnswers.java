@@ -1,4 +1,4 @@
-// Answers questions about new topics with the placer of KRaft's controller: where do their replicas lie?
+// Answers questions about new topics with the placer of KRaft's controller: where are their replicas?
 package partwright;
 
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-// What all programs over producers' strategies share: questions of JSON in, partitions of JSON out, and the draws between.
+// Shared by all programs over producers' strategies: questions in JSON in, partitions in JSON out, and the draws between.
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;

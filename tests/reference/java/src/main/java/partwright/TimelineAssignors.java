@@ -1,4 +1,4 @@
-// Kafka's own assignors, which say who is asked, about what, and which assignment arrives where.
+// Kafka's own assignors, which print who is asked, about what, and which assignment arrives where.
 package partwright;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;

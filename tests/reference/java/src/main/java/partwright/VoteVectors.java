@@ -1,4 +1,4 @@
-// Writes which assignor Kafka's own coordinator takes of those that a group's members bring.
+// Writes which assignor Kafka's own coordinator takes from the lists of a group's members.
 package partwright;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -58,7 +58,7 @@ public final class VoteVectors {
             String id = "c" + number;
             List<String> names = shuffled(random).subList(0, shortest + random.nextInt(NAMES.size() - shortest + 1));
             names.forEach(members.withArray(id)::add);
-            // What the coordinator asks before it lets a member in.
+            // The coordinator's check before it lets a member in.
             if (!group.supportsProtocols(PROTOCOL_TYPE, Set.copyOf(names))) {
                 return vote.putNull("selected");
             }
