@@ -15,8 +15,11 @@ case ${1:-} in
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# Both before the first build, which takes minutes: somebody may commit meanwhile.
 for clone in first a-second-one; do
     git clone --quiet --no-hardlinks . "$work/$clone"
+done
+for clone in first a-second-one; do
     make --no-print-directory -C "$work/$clone" wheel PROFILE="$profile"
 done
 cd "$work"
