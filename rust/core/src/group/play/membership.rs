@@ -50,6 +50,9 @@ pub(super) struct Membership {
     /// Whether what it has lost waits for `onPartitionsLost`.
     pub awaits_lost: bool,
     pub events: Vec<BackgroundEvent>,
+    /// What is to be taken up once the network thread hears that `onPartitionsRevoked` is through
+    /// (`ConsumerRebalanceListenerCallbackCompletedEvent`).
+    pub revoked: Option<LocalAssignment>,
     /// `heartbeatIntervalMs`, which it learns from the first answer.
     pub interval_ms: i64,
     /// When the call of `poll()` began in which the application had its last pass that had something to do.
@@ -117,6 +120,7 @@ impl Membership {
     /// Whether a pass of the application has something to do.
     pub(super) fn has_work(&self) -> bool {
         !self.events.is_empty()
+            || self.revoked.is_some()
             || matches!(
                 self.state,
                 MemberState::Unsubscribed | MemberState::Stale | MemberState::Acknowledging

@@ -56,7 +56,7 @@ impl World {
         self.look_after(reader, if misses { age_ms.min(again_ms) } else { age_ms });
     }
 
-    fn look_after(&mut self, reader: Reader, after_ms: i64) {
+    pub(super) fn look_after(&mut self, reader: Reader, after_ms: i64) {
         let (look, is_classic) = (self.numbered, self.is_classic());
         let client = &mut self.clients[reader as usize];
         client.look = look;

@@ -3,6 +3,7 @@
 //! A turn handles what the application has put out, lets the managers send, and waits. Something ends the wait: an event of the
 //! application's, an answer, or time. Turns in which nothing happens are made up for when somebody asks.
 
+use super::super::consumer::Place;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::MemberState;
@@ -11,8 +12,8 @@ use crate::Result;
 
 /// It wakes at least so often.
 pub(super) const MAX_POLL_TIMEOUT_MS: i64 = 5_000;
-/// After the group's offsets, `ListOffsets` and `Fetch` are asked for: the answers take so long together.
-const FETCHES_MS: i64 = 2;
+/// After the group's offsets, `Fetch` is asked for, and before it `ListOffsets` where the group has none: each takes so long.
+const FETCHES_MS: i64 = 1;
 /// Before the first of them to a broker, it is connected to.
 const CONNECTS_MS: i64 = 1;
 
@@ -21,6 +22,7 @@ impl World {
     pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
         self.find_positions(reader);
         self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.poll_managers(reader)
     }
 
@@ -114,25 +116,57 @@ impl World {
 
     /// Commits what was read if that is due; the answer wakes the thread, which may have something to acknowledge.
     pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) {
+        let now = self.now;
+        let mut is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
+        let client = &mut self.clients[reader as usize];
+        let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
+        if client.membership.resumed == now
+            && let Some(interval_ms) = interval_ms
+        {
+            // While the commit of a reconciliation is under way there is no other one: the next event sends it.
+            is_due = client.membership.reconciling.is_none() || !client.has_consumed();
+            client.commits_since = Some(if is_due { now } else { now + 1 - interval_ms });
+        }
         let client = &self.clients[reader as usize];
-        let is_due = self.commits_at(reader, self.now).is_some_and(|at| at <= self.now);
-        if is_due && client.positions.are_consumed && client.membership.state != MemberState::Stable {
-            self.wake_by(reader, self.now + self.latency_ms);
+        if is_due && client.has_consumed() && client.membership.state != MemberState::Stable {
+            self.wake_by(reader, now + self.latency_ms);
+        }
+    }
+
+    /// A client is connected to its partitions' brokers, which it need not be any more when it fetches.
+    pub(super) fn connects(&mut self, reader: Reader) {
+        let now = self.now;
+        let positions = &mut self.clients[reader as usize].positions;
+        let was_near = std::mem::replace(&mut positions.are_near, true);
+        if let Some(at) = positions.at.filter(|at| !was_near && *at > now + CONNECTS_MS + 2 * FETCHES_MS) {
+            positions.at = Some(at - CONNECTS_MS);
+            self.wake_by(reader, at - CONNECTS_MS);
         }
     }
 
     /// Asks from where to read what is new.
     pub(super) fn update_fetch_positions(&mut self, reader: Reader) {
-        let (now, latency_ms) = (self.now, self.latency_ms);
-        let client = &mut self.clients[reader as usize];
-        if client.lacks_positions() && client.positions.at.is_none() {
-            let connects_ms = if client.positions.are_near { 0 } else { CONNECTS_MS };
-            let at = now + latency_ms + FETCHES_MS + connects_ms;
-            client.positions.at = Some(at);
-            self.wake_by(reader, at);
-            // A turn that sends something does not wait.
-            self.end_turn(reader);
+        let client = &self.clients[reader as usize];
+        let asked: Vec<Place> = client.initializing().collect();
+        if asked.is_empty() || client.positions.at.is_some() {
+            return;
         }
+        let offsets_ms = if client.positions.are_committed { 0 } else { self.latency_ms };
+        let connects_ms = if client.positions.are_near { 0 } else { CONNECTS_MS };
+        let mut led = asked.iter().filter(|place| client.knows_leader(**place)).peekable();
+        let fetches_ms = if led.peek().is_none() {
+            0
+        } else if led.all(|place| self.ledger.is_committed(*place)) {
+            connects_ms + FETCHES_MS
+        } else {
+            connects_ms + 2 * FETCHES_MS
+        };
+        let at = self.now + offsets_ms + fetches_ms;
+        let positions = &mut self.clients[reader as usize].positions;
+        (positions.asked, positions.at) = (asked, Some(at));
+        self.wake_by(reader, at);
+        // A turn that sends something does not wait.
+        self.end_turn(reader);
     }
 
     /// It is known from where to read, and records are there: a `poll()` that waits for them returns.
@@ -148,10 +182,25 @@ impl World {
             return;
         }
         client.positions.at = None;
-        (client.positions.found, client.positions.are_consumed, client.positions.are_near) =
-            (true, true, true);
+        let asked = std::mem::take(&mut client.positions.asked);
+        let (led, unled): (Vec<Place>, Vec<Place>) =
+            asked.into_iter().partition(|place| client.knows_leader(*place));
+        client.positions.unknown.retain(|place| led.binary_search(place).is_err());
+        if !unled.is_empty() {
+            // `Leader for partition is unknown`: it asks for newer metadata, and the next event of a poll tries again.
+            if !std::mem::replace(&mut client.positions.are_committed, true) {
+                self.look_after(reader, 1);
+            }
+            self.pass_next(reader, now + 1);
+        }
+        if led.is_empty() {
+            return;
+        }
+        let client = &mut self.clients[reader as usize];
+        client.positions.are_near = true;
+        let was_busy = client.is_busy;
         self.sees_records(reader);
-        if self.clients[reader as usize].is_busy {
+        if !was_busy && self.clients[reader as usize].is_busy {
             let client = &mut self.clients[reader as usize];
             client.membership.next_pass = None;
             client.pass = None;
