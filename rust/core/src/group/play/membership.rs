@@ -69,6 +69,8 @@ pub(super) struct Membership {
     pub polled: i64,
     /// When a stall was last over: the poll of that instant commits what was read before.
     pub resumed: i64,
+    /// Since when a heartbeat may have waited for the topics' metadata to be asked for: its interval counts from then.
+    pub generated: Option<i64>,
     /// When the next heartbeat is due.
     pub due: i64,
     pub in_flight: bool,
@@ -87,6 +89,12 @@ impl Membership {
             self.state,
             MemberState::Unsubscribed | MemberState::Fatal | MemberState::Stale | MemberState::Fenced
         )
+    }
+
+    /// Whether the commit of a reconciliation is under way, where there is anything to commit.
+    pub(super) fn awaits_commit(&self, has_consumed: bool) -> bool {
+        let is_committed = !self.events.is_empty() || self.revoked.is_some() || self.reconciling.is_none();
+        has_consumed && !is_committed
     }
 
     /// `shouldHeartbeatNow`.

@@ -7,6 +7,7 @@ use super::super::consumer::Place;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::MemberState;
+use super::metadata::METADATA_MS;
 use super::world::{Todo, World};
 use crate::Result;
 
@@ -15,7 +16,7 @@ pub(super) const MAX_POLL_TIMEOUT_MS: i64 = 5_000;
 /// After the group's offsets, `Fetch` is asked for, and before it `ListOffsets` where the group has none: each takes so long.
 const FETCHES_MS: i64 = 1;
 /// Before the first of them to a broker, it is connected to.
-const CONNECTS_MS: i64 = 1;
+pub(super) const CONNECTS_MS: i64 = 1;
 
 impl World {
     /// A turn: the heartbeat manager first, the membership manager after it.
@@ -90,6 +91,7 @@ impl World {
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
             Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
+            Some(_) if member.awaits_commit(client.has_consumed()) => i64::MAX,
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
@@ -125,7 +127,8 @@ impl World {
         {
             // While the commit of a reconciliation is under way there is no other one: the next event sends it.
             is_due = client.membership.reconciling.is_none() || !client.has_consumed();
-            client.commits_since = Some(if is_due { now } else { now + 1 - interval_ms });
+            let answered = now + self.latency_ms;
+            client.commits_since = Some(if is_due { now } else { answered + 1 - interval_ms });
         }
         let client = &self.clients[reader as usize];
         if is_due && client.has_consumed() && client.membership.state != MemberState::Stable {
@@ -133,8 +136,27 @@ impl World {
         }
     }
 
+    /// The topics' metadata are due, which wakes the thread, and so does their answer: it looks for all else, too. Nothing else
+    /// is sent before they are asked for (`NetworkClient.isReady`), which a client that has to connect does later.
+    pub(super) fn looks_for_all(&mut self, reader: Reader) -> Result<()> {
+        let (now, connects_ms) = (self.now, self.connects_ms(reader));
+        self.connects(reader);
+        self.wake_by(reader, now + connects_ms + METADATA_MS);
+        if connects_ms == 0 {
+            return self.run_once(reader);
+        }
+        self.clients[reader as usize].membership.generated = Some(now);
+        self.wake_by(reader, now + connects_ms);
+        Ok(())
+    }
+
+    /// How long it takes a client to connect to its partitions' brokers.
+    pub(super) fn connects_ms(&self, reader: Reader) -> i64 {
+        if self.clients[reader as usize].positions.are_near { 0 } else { CONNECTS_MS }
+    }
+
     /// A client is connected to its partitions' brokers, which it need not be any more when it fetches.
-    pub(super) fn connects(&mut self, reader: Reader) {
+    fn connects(&mut self, reader: Reader) {
         let now = self.now;
         let positions = &mut self.clients[reader as usize].positions;
         let was_near = std::mem::replace(&mut positions.are_near, true);
@@ -152,7 +174,7 @@ impl World {
             return;
         }
         let offsets_ms = if client.positions.are_committed { 0 } else { self.latency_ms };
-        let connects_ms = if client.positions.are_near { 0 } else { CONNECTS_MS };
+        let connects_ms = self.connects_ms(reader);
         let mut led = asked.iter().filter(|place| client.knows_leader(**place)).peekable();
         let fetches_ms = if led.peek().is_none() {
             0

@@ -259,12 +259,7 @@ impl World {
                     return Ok(());
                 }
                 self.look(reader);
-                if !self.is_classic() {
-                    self.connects(reader);
-                    // Whatever wakes the network thread has it look for all else; the answer comes in a millisecond.
-                    self.wake_by(reader, self.now + 1);
-                }
-                Ok(())
+                if self.is_classic() { Ok(()) } else { self.looks_for_all(reader) }
             }
             Todo::Resume(reader, start) => {
                 self.resume(reader, start);
