@@ -157,10 +157,8 @@ impl World {
         let member = &mut client.membership;
         let end = member.call + client.app.timeout_ms();
         client.app.stays_inside(member.call, if client.is_busy { now } else { end });
-        // `hasFetchablePartitions`
-        let awaits_records = client.owned.is_empty() || client.owned.len() > client.held_back.len();
-        let most_ms = if awaits_records { RETRY_BACKOFF_MS } else { i64::MAX };
-        let mut waits_ms = waits_ms.min(most_ms).min(end - now);
+        // `FetchRequestManager.maximumTimeToWait`, or there are partitions to fetch.
+        let mut waits_ms = waits_ms.min(RETRY_BACKOFF_MS).min(end - now);
         member.rounds = if member.rounds.0 == now { (now, member.rounds.1 + 1) } else { (now, 0) };
         if waits_ms <= 0 && member.rounds.1 >= ROUNDS {
             waits_ms = 1;

@@ -96,6 +96,8 @@ pub(super) struct Positions {
     /// Of which ones it asks, and when it has found that out.
     pub asked: Vec<Place>,
     pub at: Option<i64>,
+    /// Why the coordinator refuses to tell the group's offsets of these, if it does.
+    pub refused: Option<Code>,
     /// Whether it has the group's offsets of these, and lacks only their leaders.
     pub are_committed: bool,
     /// Whether it has asked the brokers that have its partitions for anything before.

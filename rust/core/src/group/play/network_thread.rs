@@ -4,11 +4,12 @@
 //! application's, an answer, or time. Turns in which nothing happens are made up for when somebody asks.
 
 use super::super::consumer::Place;
+use super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::MemberState;
 use super::metadata::METADATA_MS;
-use super::world::{Todo, World};
+use super::world::{Coordinator, Todo, World};
 use crate::Result;
 
 /// It wakes at least so often.
@@ -166,6 +167,17 @@ impl World {
         }
     }
 
+    /// Why the coordinator would not tell a member the group's offsets (`OffsetFetch`).
+    fn refuses_offsets(&self, reader: Reader) -> Option<Code> {
+        let Some(Coordinator::Consumer(group)) = &self.coordinator else { return None };
+        let client = &self.clients[reader as usize];
+        match group.member(&client.id) {
+            None => Some(Code::UnknownMemberId),
+            Some(member) if member.epoch != client.generation => Some(Code::StaleMemberEpoch),
+            Some(_) => None,
+        }
+    }
+
     /// Asks from where to read what is new.
     pub(super) fn update_fetch_positions(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
@@ -183,9 +195,17 @@ impl World {
         } else {
             connects_ms + 2 * FETCHES_MS
         };
-        let at = self.now + offsets_ms + fetches_ms;
+        let refused = if offsets_ms > 0 { self.refuses_offsets(reader) } else { None };
+        let at = self.now
+            + match refused {
+                // The request is put again, with the epoch that has come meanwhile.
+                Some(Code::StaleMemberEpoch) => offsets_ms + RETRY_BACKOFF_MS + offsets_ms + fetches_ms,
+                Some(_) => offsets_ms,
+                None => offsets_ms + fetches_ms,
+            };
         let positions = &mut self.clients[reader as usize].positions;
         (positions.asked, positions.at) = (asked, Some(at));
+        positions.refused = refused.filter(|code| *code != Code::StaleMemberEpoch);
         self.wake_by(reader, at);
         // A turn that sends something does not wait.
         self.end_turn(reader);
@@ -204,6 +224,12 @@ impl World {
             return;
         }
         client.positions.at = None;
+        if let Some(code) = client.positions.refused.take() {
+            // `poll()` throws it.
+            client.error = Some(code);
+            self.pass_at(reader, now);
+            return;
+        }
         let asked = std::mem::take(&mut client.positions.asked);
         let (led, unled): (Vec<Place>, Vec<Place>) =
             asked.into_iter().partition(|place| client.knows_leader(*place));
