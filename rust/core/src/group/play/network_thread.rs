@@ -246,9 +246,10 @@ impl World {
         }
         let client = &mut self.clients[reader as usize];
         client.positions.are_near = true;
-        let was_busy = client.is_busy;
+        // Whether the application waits for records: a callback that keeps it goes on.
+        let awaits = !client.is_busy && client.app.in_callback(now).is_none();
         self.sees_records(reader);
-        if !was_busy && self.clients[reader as usize].is_busy {
+        if awaits && self.clients[reader as usize].is_busy {
             let client = &mut self.clients[reader as usize];
             client.membership.next_pass = None;
             client.pass = None;
