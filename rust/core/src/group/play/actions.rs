@@ -21,7 +21,9 @@ impl World {
         match action {
             Action::Join(reader, config, topics) => {
                 let subscription = self.subscription(topics);
-                // Who is back before it was through with closing is through now.
+                // Who is back before it was through with closing, or began to, is through now.
+                let client = &mut self.clients[reader as usize];
+                client.closes_as = client.closes_as.or(Some((self.now, None)));
                 self.closed(reader)?;
                 let client = &mut self.clients[reader as usize];
                 let start = client.start + 1;
@@ -146,34 +148,42 @@ impl World {
             self.pass_next(reader, now);
             return;
         }
-        if client.auto_commits() {
+        let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
+        if let Some(interval_ms) = interval_ms {
+            let counts_from = client.last_auto_commit(since - 1).or(client.commits_since);
             client.committed = client.committed.max(since);
             if is_classic {
                 client.commits_since = Some(now);
+            } else if counts_from.is_some_and(|from| from + interval_ms <= now) {
+                client.membership.resumed = now;
             }
-            client.membership.resumed = now;
         }
         self.pass_at(reader, now);
     }
 
     /// `close()`: what was read is committed, and the listener called back.
-    fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
-        let (now, read) = (self.now, self.read_by(reader));
+    pub(super) fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
+        let (now, read, is_classic) = (self.now, self.read_by(reader), self.is_classic());
         let client = &mut self.clients[reader as usize];
         if !client.alive {
             return Ok(());
         }
+        if !is_classic && let Some(until) = client.app.in_callback(now) {
+            let start = client.start;
+            self.later(until, Todo::Close(reader, start, says_so));
+            return Ok(());
+        }
         client.closes_as = Some((now, says_so));
-        let is_classic = self.is_classic();
-        if !is_classic {
-            // It tells its network thread of that, which looks for all else, too.
+        let calls_back = !client.owned.is_empty() && client.listener_ms().is_some_and(|ms| ms > 0);
+        if !is_classic && (client.auto_commits() || calls_back) {
+            // It waits for its commit or in its callback: its network thread looks for all else meanwhile.
             self.run_once(reader)?;
         }
         let client = &mut self.clients[reader as usize];
         let mut takes_ms = 0;
         if !client.owned.is_empty() {
             takes_ms += client.listener_ms().unwrap_or(0);
-            if client.auto_commits() && (is_classic || client.positions.are_consumed) {
+            if client.auto_commits() && (is_classic || client.has_consumed()) {
                 if is_classic {
                     takes_ms += self.commit_on_close(reader)?;
                 } else {

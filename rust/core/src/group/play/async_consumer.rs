@@ -64,29 +64,41 @@ impl World {
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             if now > client.membership.call && client.app.next_poll(now) == now {
                 client.app.tells(now);
-            } else {
+            } else if client.positions.at.is_none_or(|at| at <= now + 1) {
                 client.app.tells_again(now);
             }
             sees_thread = true;
         }
-        let client = &self.clients[reader as usize];
-        if client.membership.state == MemberState::Acknowledging {
-            if client.is_busy || client.listener_ms().is_some() {
-                // The next fetch, or the end of the callback, wakes the thread.
-                self.run_once(reader)?;
-            } else if had_fetches {
-                self.wake_by(reader, self.now + FETCH_WAITS_MS);
-            }
-        }
         if sees_thread {
             waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
         }
+        self.lets_thread_run(reader, waits_ms, had_fetches)?;
         if was_busy && !self.clients[reader as usize].is_busy {
             // The answer to the last fetch, all of which is dropped, has woken `FetchBuffer.awaitWakeup` already.
             waits_ms = 0;
         }
         self.poll_for_fetches(reader, waits_ms);
         Ok(())
+    }
+
+    /// What wakes the thread after a pass. Where the application goes round without a rest, the event of its next pass does.
+    fn lets_thread_run(&mut self, reader: Reader, waits_ms: i64, had_fetches: bool) -> Result<()> {
+        let now = self.now;
+        let client = &self.clients[reader as usize];
+        let ends = client.app.end_of(client.membership.call);
+        let goes_round = if now < ends { waits_ms <= 0 } else { client.app.next_poll(now) == now };
+        let rests = client.is_busy || !goes_round;
+        let acknowledges = client.membership.state == MemberState::Acknowledging;
+        let calls_back = acknowledges && client.listener_ms().is_some();
+        if rests && (client.membership.revoked.is_some() || calls_back) || acknowledges && client.is_busy {
+            // The end of the callback wakes the thread, or the next fetch.
+            self.run_once(reader)
+        } else {
+            if acknowledges && !calls_back && had_fetches {
+                self.wake_by(reader, now + FETCH_WAITS_MS);
+            }
+            Ok(())
+        }
     }
 
     /// Whether the thread wakes for its heartbeat just before a call begins: it has waited for longer than the application.
@@ -145,10 +157,8 @@ impl World {
         let member = &mut client.membership;
         let end = member.call + client.app.timeout_ms();
         client.app.stays_inside(member.call, if client.is_busy { now } else { end });
-        // `hasFetchablePartitions`
-        let awaits_records = client.owned.is_empty() || client.owned.len() > client.held_back.len();
-        let most_ms = if awaits_records { RETRY_BACKOFF_MS } else { i64::MAX };
-        let mut waits_ms = waits_ms.min(most_ms).min(end - now);
+        // `FetchRequestManager.maximumTimeToWait`, or there are partitions to fetch.
+        let mut waits_ms = waits_ms.min(RETRY_BACKOFF_MS).min(end - now);
         member.rounds = if member.rounds.0 == now { (now, member.rounds.1 + 1) } else { (now, 0) };
         if waits_ms <= 0 && member.rounds.1 >= ROUNDS {
             waits_ms = 1;
@@ -183,15 +193,13 @@ impl World {
     /// The network thread is told that the application polls (`AsyncPollEvent`).
     fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
         self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.maybe_reconcile(reader, true)?;
         self.maybe_auto_commit_async(reader);
         let now = self.now;
         let client = &mut self.clients[reader as usize];
         client.app.tells(now);
         client.membership.polled = now;
-        if client.membership.resumed == now && client.auto_commits() {
-            client.commits_since = Some(now);
-        }
         self.update_fetch_positions(reader);
         let member = &mut self.clients[reader as usize].membership;
         let joins = match member.state {
@@ -229,7 +237,9 @@ impl World {
             return Ok(true);
         }
         match event {
-            BackgroundEvent::Revoked(resolved) => self.revoked(reader, resolved),
+            BackgroundEvent::Revoked(resolved) => {
+                self.clients[reader as usize].membership.revoked = Some(resolved);
+            }
             BackgroundEvent::Assigned(resolved) => {
                 // Nothing of what is new is returned before `onPartitionsAssigned` is through.
                 self.own(reader, resolved.places.clone());
@@ -250,7 +260,7 @@ impl World {
     pub(super) fn has_work_consumer(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         let waits = client.error.is_some() || client.membership.has_work();
-        let asks = client.lacks_positions() && client.positions.at.is_none();
+        let asks = client.positions.at.is_none() && client.initializing().next().is_some();
         waits || asks || client.polls_too_seldom()
     }
 

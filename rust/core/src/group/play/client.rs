@@ -89,14 +89,17 @@ impl Asked {
 }
 
 /// From where a consumer reads.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Positions {
-    /// Whether it knows that: of KIP-848's protocol not before a pass after it was assigned partitions.
-    pub found: bool,
-    /// When it has found that out, while it asks.
+    /// Of which partitions one of KIP-848's protocol has to find that out, sorted.
+    pub unknown: Vec<Place>,
+    /// Of which ones it asks, and when it has found that out.
+    pub asked: Vec<Place>,
     pub at: Option<i64>,
-    /// Whether there is anything to commit of what it has.
-    pub are_consumed: bool,
+    /// Why the coordinator refuses to tell the group's offsets of these, if it does.
+    pub refused: Option<Code>,
+    /// Whether it has the group's offsets of these, and lacks only their leaders.
+    pub are_committed: bool,
     /// Whether it has asked the brokers that have its partitions for anything before.
     pub are_near: bool,
 }
@@ -233,14 +236,40 @@ impl Client {
         self.last_told(at).saturating_add(self.max_poll_interval_ms())
     }
 
-    /// Whether it has yet to find out from where to read.
-    pub(super) fn lacks_positions(&self) -> bool {
-        !self.positions.found && self.owned.len() > self.held_back.len()
+    /// It has new partitions: those of KIP-848's protocol do not ask yet from where to read them.
+    pub(super) fn initializes(&mut self, added: &[Place]) {
+        let positions = &mut self.positions;
+        positions.unknown.retain(|place| self.owned.binary_search(place).is_ok());
+        if !added.is_empty() {
+            positions.unknown.extend_from_slice(added);
+            positions.unknown.sort_unstable();
+            positions.are_committed = false;
+        }
+    }
+
+    /// Of which partitions it has yet to find out from where to read (`initializingPartitions`).
+    pub(super) fn initializing(&self) -> impl Iterator<Item = Place> {
+        let unknown = self.positions.unknown.iter().copied();
+        unknown.filter(|place| self.held_back.binary_search(place).is_err())
+    }
+
+    /// Whether its metadata has a partition.
+    pub(super) fn knows_leader(&self, (topic, partition): Place) -> bool {
+        self.seen[topic as usize].is_some_and(|count| partition < count.cast_signed())
+    }
+
+    /// Whether there is anything to commit of what it has (`allConsumed`).
+    pub(super) fn has_consumed(&self) -> bool {
+        self.owned.len() > self.positions.unknown.len()
     }
 
     /// Whether the network thread has asked for records that do not come.
     pub(super) fn fetches_in_vain(&self) -> bool {
-        self.positions.found && !self.is_busy && self.owned.len() > self.held_back.len()
+        let fetches = |place| {
+            self.held_back.binary_search(place).is_err()
+                && self.positions.unknown.binary_search(place).is_err()
+        };
+        !self.is_busy && self.owned.iter().any(fetches)
     }
 
     /// Whether its application polls too seldom for the group, even if nothing keeps it.

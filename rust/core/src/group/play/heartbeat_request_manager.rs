@@ -9,7 +9,7 @@ use super::application::RETRY_BACKOFF_MS;
 use super::client::{Answer, Asked};
 use super::ledger::Reader;
 use super::membership::MemberState;
-use super::network_thread::MAX_POLL_TIMEOUT_MS;
+use super::network_thread::{CONNECTS_MS, MAX_POLL_TIMEOUT_MS};
 use super::script::Generation;
 use super::world::{Coordinator, World};
 use crate::Result;
@@ -54,7 +54,12 @@ impl World {
 
     /// A heartbeat: of what has not changed since the last one it says nothing (`HeartbeatState.buildRequestData`).
     pub(super) fn send(&mut self, reader: Reader, epoch: i32) -> Result<()> {
-        let now = self.now;
+        let (now, answered) = (self.now, self.now + self.latency_ms);
+        let client = &mut self.clients[reader as usize];
+        if epoch >= 0 && (now + 1..=answered).contains(&client.polls_by(now)) {
+            // The answer wakes the thread, which looks at its poll timer, too.
+            self.wake_by(reader, answered);
+        }
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.as_ref() else { return Ok(()) };
         let leaves = epoch < 0;
@@ -81,7 +86,8 @@ impl World {
             member.told.clone_from(&member.current);
             member.in_flight = true;
         }
-        member.due = now + member.interval_ms;
+        let waited = member.generated.take().filter(|at| *at + CONNECTS_MS == now);
+        member.due = waited.unwrap_or(now) + member.interval_ms;
         member.acknowledged();
         let asked = if leaves { Asked::Leave } else { Asked::Heartbeat };
         self.step_consumer(Request::Heartbeat(heartbeat), Some((reader, asked)))

@@ -29,6 +29,8 @@ pub struct Reading {
     /// Up to when records were read, and up to when their offsets were committed.
     read_until: i64,
     committed_until: i64,
+    /// Whether the group has an offset of it.
+    is_committed: bool,
 }
 
 /// A span in which a member read a partition.
@@ -107,6 +109,12 @@ impl Ledger {
         reading.reader.map(|(reader, _)| reader)
     }
 
+    /// Whether the group has a partition's offset.
+    pub(super) fn is_committed(&self, (topic, partition): Place) -> bool {
+        let reading = |partition| self.readings.get(topic as usize)?.get(partition);
+        usize::try_from(partition).ok().and_then(reading).is_some_and(|reading| reading.is_committed)
+    }
+
     /// A member begins to read.
     pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
         if !self.began && found(&mut self.readings, place).is_some_and(|reading| !reading.deleted) {
@@ -144,6 +152,7 @@ impl Ledger {
             // It was given it without a leader, and has read nothing of it.
             return;
         }
+        reading.is_committed |= committed > from;
         reading.read_until = read.max(from);
         reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
     }

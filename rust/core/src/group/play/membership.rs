@@ -50,6 +50,9 @@ pub(super) struct Membership {
     /// Whether what it has lost waits for `onPartitionsLost`.
     pub awaits_lost: bool,
     pub events: Vec<BackgroundEvent>,
+    /// What is to be taken up once the network thread hears that `onPartitionsRevoked` is through
+    /// (`ConsumerRebalanceListenerCallbackCompletedEvent`).
+    pub revoked: Option<LocalAssignment>,
     /// `heartbeatIntervalMs`, which it learns from the first answer.
     pub interval_ms: i64,
     /// When the call of `poll()` began in which the application had its last pass that had something to do.
@@ -66,6 +69,8 @@ pub(super) struct Membership {
     pub polled: i64,
     /// When a stall was last over: the poll of that instant commits what was read before.
     pub resumed: i64,
+    /// Since when a heartbeat may have waited for the topics' metadata to be asked for: its interval counts from then.
+    pub generated: Option<i64>,
     /// When the next heartbeat is due.
     pub due: i64,
     pub in_flight: bool,
@@ -84,6 +89,12 @@ impl Membership {
             self.state,
             MemberState::Unsubscribed | MemberState::Fatal | MemberState::Stale | MemberState::Fenced
         )
+    }
+
+    /// Whether the commit of a reconciliation is under way, where there is anything to commit.
+    pub(super) fn awaits_commit(&self, has_consumed: bool) -> bool {
+        let is_committed = !self.events.is_empty() || self.revoked.is_some() || self.reconciling.is_none();
+        has_consumed && !is_committed
     }
 
     /// `shouldHeartbeatNow`.
@@ -117,6 +128,7 @@ impl Membership {
     /// Whether a pass of the application has something to do.
     pub(super) fn has_work(&self) -> bool {
         !self.events.is_empty()
+            || self.revoked.is_some()
             || matches!(
                 self.state,
                 MemberState::Unsubscribed | MemberState::Stale | MemberState::Acknowledging

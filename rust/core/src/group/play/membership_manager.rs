@@ -55,7 +55,7 @@ impl World {
         }
         member.reconciling = Some(target);
         member.rejoined_meanwhile = false;
-        if auto_commits && client.positions.are_consumed {
+        if auto_commits && client.has_consumed() {
             let (id, epoch) = (Arc::clone(&client.id), client.generation);
             let commit = Request::Commit(id, epoch, client.owned.clone());
             self.step_consumer(commit, Some((reader, Asked::AutoCommit)))?;
@@ -84,10 +84,12 @@ impl World {
         });
     }
 
-    /// `onPartitionsRevoked` is through.
-    pub(super) fn revoked(&mut self, reader: Reader, resolved: LocalAssignment) {
+    /// The network thread hears that `onPartitionsRevoked` is through.
+    pub(super) fn hear_of_callback(&mut self, reader: Reader) {
         let member = &mut self.clients[reader as usize].membership;
-        if !member.aborts() {
+        if let Some(resolved) = member.revoked.take()
+            && !member.aborts()
+        {
             member.events.push(BackgroundEvent::Assigned(resolved));
         }
     }

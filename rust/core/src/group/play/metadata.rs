@@ -9,7 +9,7 @@ const LOOKS_AGAIN_MS: i64 = 1_000;
 /// So soon it looks where a topic is gone that it reads: `retry.backoff.ms`.
 const MISSES_MS: i64 = 100;
 /// So long an answer is on its way.
-const METADATA_MS: i64 = 1;
+pub(super) const METADATA_MS: i64 = 1;
 
 impl World {
     /// A client looks at the topics, and comes back to it later.
@@ -56,12 +56,18 @@ impl World {
         self.look_after(reader, if misses { age_ms.min(again_ms) } else { age_ms });
     }
 
-    fn look_after(&mut self, reader: Reader, after_ms: i64) {
+    pub(super) fn look_after(&mut self, reader: Reader, after_ms: i64) {
         let (look, is_classic) = (self.numbered, self.is_classic());
+        let starts = self.now < self.clients[reader as usize].finds_at;
+        let connects_ms = if starts { 0 } else { self.connects_ms(reader) };
         let client = &mut self.clients[reader as usize];
         client.look = look;
         // It has its first answer just before it asks for the group's coordinator, and each other one in a millisecond.
-        let answered = if is_classic { self.now } else { (self.now + 1).max(client.finds_at - 1) };
+        let answered = if is_classic {
+            self.now
+        } else {
+            (self.now + METADATA_MS + connects_ms).max(client.finds_at - 1)
+        };
         self.later(answered + after_ms.max(1), Todo::Metadata(reader, look));
     }
 

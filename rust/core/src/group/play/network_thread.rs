@@ -3,24 +3,28 @@
 //! A turn handles what the application has put out, lets the managers send, and waits. Something ends the wait: an event of the
 //! application's, an answer, or time. Turns in which nothing happens are made up for when somebody asks.
 
+use super::super::consumer::Place;
+use super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::MemberState;
-use super::world::{Todo, World};
+use super::metadata::METADATA_MS;
+use super::world::{Coordinator, Todo, World};
 use crate::Result;
 
 /// It wakes at least so often.
 pub(super) const MAX_POLL_TIMEOUT_MS: i64 = 5_000;
-/// After the group's offsets, `ListOffsets` and `Fetch` are asked for: the answers take so long together.
-const FETCHES_MS: i64 = 2;
+/// After the group's offsets, `Fetch` is asked for, and before it `ListOffsets` where the group has none: each takes so long.
+const FETCHES_MS: i64 = 1;
 /// Before the first of them to a broker, it is connected to.
-const CONNECTS_MS: i64 = 1;
+pub(super) const CONNECTS_MS: i64 = 1;
 
 impl World {
     /// A turn: the heartbeat manager first, the membership manager after it.
     pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
         self.find_positions(reader);
         self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.poll_managers(reader)
     }
 
@@ -88,6 +92,7 @@ impl World {
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
             Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
+            Some(_) if member.awaits_commit(client.has_consumed()) => i64::MAX,
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
@@ -114,25 +119,96 @@ impl World {
 
     /// Commits what was read if that is due; the answer wakes the thread, which may have something to acknowledge.
     pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) {
+        let now = self.now;
+        let mut is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
+        let client = &mut self.clients[reader as usize];
+        let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
+        if client.membership.resumed == now
+            && let Some(interval_ms) = interval_ms
+        {
+            // While the commit of a reconciliation is under way there is no other one: the next event sends it.
+            is_due = client.membership.reconciling.is_none() || !client.has_consumed();
+            let answered = now + self.latency_ms;
+            client.commits_since = Some(if is_due { now } else { answered + 1 - interval_ms });
+        }
         let client = &self.clients[reader as usize];
-        let is_due = self.commits_at(reader, self.now).is_some_and(|at| at <= self.now);
-        if is_due && client.positions.are_consumed && client.membership.state != MemberState::Stable {
-            self.wake_by(reader, self.now + self.latency_ms);
+        if is_due && client.has_consumed() && client.membership.state != MemberState::Stable {
+            self.wake_by(reader, now + self.latency_ms);
+        }
+    }
+
+    /// The topics' metadata are due, which wakes the thread, and so does their answer: it looks for all else, too. Nothing else
+    /// is sent before they are asked for (`NetworkClient.isReady`), which a client that has to connect does later.
+    pub(super) fn looks_for_all(&mut self, reader: Reader) -> Result<()> {
+        let (now, connects_ms) = (self.now, self.connects_ms(reader));
+        self.connects(reader);
+        self.wake_by(reader, now + connects_ms + METADATA_MS);
+        if connects_ms == 0 {
+            return self.run_once(reader);
+        }
+        self.clients[reader as usize].membership.generated = Some(now);
+        self.wake_by(reader, now + connects_ms);
+        Ok(())
+    }
+
+    /// How long it takes a client to connect to its partitions' brokers.
+    pub(super) fn connects_ms(&self, reader: Reader) -> i64 {
+        if self.clients[reader as usize].positions.are_near { 0 } else { CONNECTS_MS }
+    }
+
+    /// A client is connected to its partitions' brokers, which it need not be any more when it fetches.
+    fn connects(&mut self, reader: Reader) {
+        let now = self.now;
+        let positions = &mut self.clients[reader as usize].positions;
+        let was_near = std::mem::replace(&mut positions.are_near, true);
+        if let Some(at) = positions.at.filter(|at| !was_near && *at > now + CONNECTS_MS + 2 * FETCHES_MS) {
+            positions.at = Some(at - CONNECTS_MS);
+            self.wake_by(reader, at - CONNECTS_MS);
+        }
+    }
+
+    /// Why the coordinator would not tell a member the group's offsets (`OffsetFetch`).
+    fn refuses_offsets(&self, reader: Reader) -> Option<Code> {
+        let Some(Coordinator::Consumer(group)) = &self.coordinator else { return None };
+        let client = &self.clients[reader as usize];
+        match group.member(&client.id) {
+            None => Some(Code::UnknownMemberId),
+            Some(member) if member.epoch != client.generation => Some(Code::StaleMemberEpoch),
+            Some(_) => None,
         }
     }
 
     /// Asks from where to read what is new.
     pub(super) fn update_fetch_positions(&mut self, reader: Reader) {
-        let (now, latency_ms) = (self.now, self.latency_ms);
-        let client = &mut self.clients[reader as usize];
-        if client.lacks_positions() && client.positions.at.is_none() {
-            let connects_ms = if client.positions.are_near { 0 } else { CONNECTS_MS };
-            let at = now + latency_ms + FETCHES_MS + connects_ms;
-            client.positions.at = Some(at);
-            self.wake_by(reader, at);
-            // A turn that sends something does not wait.
-            self.end_turn(reader);
+        let client = &self.clients[reader as usize];
+        let asked: Vec<Place> = client.initializing().collect();
+        if asked.is_empty() || client.positions.at.is_some() {
+            return;
         }
+        let offsets_ms = if client.positions.are_committed { 0 } else { self.latency_ms };
+        let connects_ms = self.connects_ms(reader);
+        let mut led = asked.iter().filter(|place| client.knows_leader(**place)).peekable();
+        let fetches_ms = if led.peek().is_none() {
+            0
+        } else if led.all(|place| self.ledger.is_committed(*place)) {
+            connects_ms + FETCHES_MS
+        } else {
+            connects_ms + 2 * FETCHES_MS
+        };
+        let refused = if offsets_ms > 0 { self.refuses_offsets(reader) } else { None };
+        let at = self.now
+            + match refused {
+                // The request is put again, with the epoch that has come meanwhile.
+                Some(Code::StaleMemberEpoch) => offsets_ms + RETRY_BACKOFF_MS + offsets_ms + fetches_ms,
+                Some(_) => offsets_ms,
+                None => offsets_ms + fetches_ms,
+            };
+        let positions = &mut self.clients[reader as usize].positions;
+        (positions.asked, positions.at) = (asked, Some(at));
+        positions.refused = refused.filter(|code| *code != Code::StaleMemberEpoch);
+        self.wake_by(reader, at);
+        // A turn that sends something does not wait.
+        self.end_turn(reader);
     }
 
     /// It is known from where to read, and records are there: a `poll()` that waits for them returns.
@@ -148,10 +224,32 @@ impl World {
             return;
         }
         client.positions.at = None;
-        (client.positions.found, client.positions.are_consumed, client.positions.are_near) =
-            (true, true, true);
+        if let Some(code) = client.positions.refused.take() {
+            // `poll()` throws it.
+            client.error = Some(code);
+            self.pass_at(reader, now);
+            return;
+        }
+        let asked = std::mem::take(&mut client.positions.asked);
+        let (led, unled): (Vec<Place>, Vec<Place>) =
+            asked.into_iter().partition(|place| client.knows_leader(*place));
+        client.positions.unknown.retain(|place| led.binary_search(place).is_err());
+        if !unled.is_empty() {
+            // `Leader for partition is unknown`: it asks for newer metadata, and the next event of a poll tries again.
+            if !std::mem::replace(&mut client.positions.are_committed, true) {
+                self.look_after(reader, 1);
+            }
+            self.pass_next(reader, now + 1);
+        }
+        if led.is_empty() {
+            return;
+        }
+        let client = &mut self.clients[reader as usize];
+        client.positions.are_near = true;
+        // Whether the application waits for records: a callback that keeps it goes on.
+        let awaits = !client.is_busy && client.app.in_callback(now).is_none();
         self.sees_records(reader);
-        if self.clients[reader as usize].is_busy {
+        if awaits && self.clients[reader as usize].is_busy {
             let client = &mut self.clients[reader as usize];
             client.membership.next_pass = None;
             client.pass = None;

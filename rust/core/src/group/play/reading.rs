@@ -19,10 +19,11 @@ impl World {
         client.held_back.retain(|place| wanted.binary_search(place).is_ok());
         let strange: Vec<Place> =
             added.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
-        client.positions.are_consumed &= gone.len() < client.owned.len();
         client.owned = wanted;
         if is_classic {
             client.seeks_positions(&added);
+        } else {
+            client.initializes(&added);
         }
         for &place in added.iter().filter(|place| !strange.contains(place)) {
             if let Some(other) = self.ledger.reader(place).filter(|other| *other != reader) {
@@ -101,6 +102,7 @@ impl World {
                 && !self.ledger.is_leaderless(*place)
                 && client.held_back.binary_search(place).is_err()
                 && client.classic.unpositioned.binary_search(place).is_err()
+                && client.positions.unknown.binary_search(place).is_err()
         });
         let is_classic = self.is_classic();
         if is_classic && is_busy != self.clients[reader as usize].is_busy {
@@ -108,9 +110,7 @@ impl World {
             self.clients[reader as usize].is_busy = is_busy;
             self.beat_anew(reader);
         }
-        let client = &mut self.clients[reader as usize];
-        client.positions.found &= !is_classic && client.owned.len() > client.held_back.len();
-        client.is_busy = is_busy && (is_classic || client.positions.found);
+        self.clients[reader as usize].is_busy = is_busy;
     }
 
     /// Partitions lose their leader, or find another one: their readers go on where they were.

@@ -36,6 +36,8 @@ pub(super) enum Todo {
     Pass(Reader, u64),
     /// An answer has come.
     Arrive,
+    /// A callback is over during which a client was told to close.
+    Close(Reader, u32, Option<bool>),
     /// A client that closes has committed, and called its listener back.
     Closed(Reader, u32),
     /// A client has perhaps not polled for `max.poll.interval.ms`.
@@ -248,20 +250,16 @@ impl World {
                 }
             }
             Todo::PollLimit(reader, start) if current(reader, start) => self.poll_limit_classic(reader),
+            Todo::Close(reader, start, says_so) if current(reader, start) => self.close(reader, says_so),
             Todo::Closed(reader, start) if current(reader, start) => self.closed(reader),
-            Todo::Look(..) | Todo::PollLimit(..) | Todo::Closed(..) => Ok(()),
+            Todo::Look(..) | Todo::PollLimit(..) | Todo::Close(..) | Todo::Closed(..) => Ok(()),
             Todo::Metadata(reader, look) => {
                 let client = &self.clients[reader as usize];
                 if !client.alive || client.look != look {
                     return Ok(());
                 }
                 self.look(reader);
-                if !self.is_classic() {
-                    self.clients[reader as usize].positions.are_near = true;
-                    // Whatever wakes the network thread has it look for all else; the answer comes in a millisecond.
-                    self.wake_by(reader, self.now + 1);
-                }
-                Ok(())
+                if self.is_classic() { Ok(()) } else { self.looks_for_all(reader) }
             }
             Todo::Resume(reader, start) => {
                 self.resume(reader, start);

@@ -244,8 +244,16 @@ final class LifePlay implements LifeConsumer.Diary {
         read.put(member, partitions);
         before.forEach(each -> {
             if (!partitions.contains(each) && readers.get(each) == member) {
+                // Who had it before, and has not noticed yet that it may not, reads on.
+                LifeConsumer other = members.values().stream()
+                        .filter(one -> read.getOrDefault(one, Set.of()).contains(each))
+                        .findFirst()
+                        .orElse(null);
                 readers.remove(each);
-                changed(each, null);
+                if (other != null) {
+                    readers.put(each, other);
+                }
+                changed(each, other == null ? null : other.id());
             }
         });
         partitions.forEach(each -> {
