@@ -148,6 +148,8 @@ pub(super) struct Client {
     /// An error that the application sees at its next pass.
     pub error: Option<Code>,
     pub classic: ClassicMember,
+    /// What `JoinGroup` was answered to a classic leader that looks at the topics first, and when it has.
+    pub elected: Option<(i64, classic::Joined<Said>)>,
     pub membership: Membership,
 }
 
@@ -178,6 +180,7 @@ impl Client {
             closes_as: None,
             error: None,
             classic: ClassicMember::default(),
+            elected: None,
             membership: Membership::default(),
         }
     }
@@ -231,6 +234,11 @@ impl Client {
     /// When the network thread takes it for one that polls too seldom, by what it has heard by a time.
     pub(super) fn polls_by(&self, at: i64) -> i64 {
         self.last_told(at).saturating_add(self.max_poll_interval_ms())
+    }
+
+    /// Whether a classic one knows from where to read any of what it has: `allConsumed` is not empty.
+    pub(super) fn has_positions(&self) -> bool {
+        self.owned.len() > self.classic.unpositioned.len() || self.classic.records_at.is_some()
     }
 
     /// Whether it has yet to find out from where to read.
