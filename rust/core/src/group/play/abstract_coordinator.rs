@@ -5,14 +5,22 @@ use std::sync::Arc;
 use super::super::classic::{self, Join, Request, Sender};
 use super::super::consumer::Place;
 use super::super::error_code::Code;
+use super::application::RETRY_BACKOFF_MS;
 use super::classic_member::{JoinFuture, MemberState};
 use super::client::{Answer, Asked, ClassicRequest, Said};
+use super::leaders_client::Assigned;
 use super::ledger::Reader;
 use super::script::{Consumer, Generation};
-use super::world::{Coordinator, Question, World};
+use super::world::{Coordinator, Question, Todo, World};
 use crate::Result;
 use crate::assignors::Assignor;
 use crate::interned::Name;
+
+/// `request.timeout.ms`.
+const REQUEST_TIMEOUT_MS: i64 = 30_000;
+/// So long an application looks for the coordinator that it has just lost: two `FindCoordinator`, and between them
+/// `retry.backoff.ms` more or less, as the connection may not be opened again before `reconnect.backoff.ms` is over.
+const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS - 4;
 
 impl World {
     /// Sends a request over the client's connection to the coordinator. A broker takes a connection's requests one after the
@@ -120,7 +128,10 @@ impl World {
                         | Code::UnknownMemberId
                         | Code::IllegalGeneration
                         | Code::RebalanceInProgress => {}
-                        Code::NotCoordinator => return Ok(false),
+                        Code::NotCoordinator => {
+                            client.finds_at = client.finds_at.max(self.now + FINDS_AGAIN_MS);
+                            return Ok(false);
+                        }
                         code => {
                             self.fail(reader, code);
                             return Ok(false);
@@ -219,12 +230,46 @@ impl World {
         client.generation = joined.generation;
         client.classic.identity += 1;
         self.enable_heartbeats(reader);
-        let is_leader = joined.leader.as_ref() == Some(&joined.member);
-        let assignments = if is_leader { self.on_leader_elected(reader, &joined)? } else { Some(Vec::new()) };
-        let Some(assignments) = assignments else { return Ok(()) };
-        let request = Request::Sync { sender: self.sender(reader), protocol: joined.protocol, assignments };
-        self.send_classic(reader, Asked::Sync, request);
+        if joined.leader.as_ref() == Some(&joined.member) {
+            return self.on_leader_elected(reader, joined);
+        }
+        self.send_sync(reader, joined.protocol, Vec::new());
         Ok(())
+    }
+
+    /// `sendSyncGroupRequest`: with what each member is to read, of a leader.
+    pub(super) fn send_sync(&mut self, reader: Reader, protocol: Option<Name>, assignments: Assigned) {
+        let request = Request::Sync { sender: self.sender(reader), protocol, assignments };
+        self.clients[reader as usize].classic.synced_at = self.now;
+        self.send_classic(reader, Asked::Sync, request);
+        let start = self.clients[reader as usize].start;
+        if self.connections.contains_key(&(reader, start)) {
+            self.later(self.now + REQUEST_TIMEOUT_MS, Todo::Overdue(reader, start));
+        }
+    }
+
+    /// A `SyncGroup` has perhaps not been answered for `request.timeout.ms`, which whichever thread has the network next sees:
+    /// it gives up the connection with all that was sent over it, finds the coordinator again, and joins again.
+    pub(super) fn overdue(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let member = &client.classic;
+        let waits =
+            member.state == MemberState::CompletingRebalance && matches!(member.join, JoinFuture::Pending);
+        if !waits || self.now - member.synced_at < REQUEST_TIMEOUT_MS || client.elected.is_some() {
+            return;
+        }
+        let (start, sees_at) = (client.start, client.has_network(self.now));
+        if sees_at > self.now {
+            self.later(sees_at, Todo::Overdue(reader, start));
+            return;
+        }
+        self.connections.remove(&(reader, start));
+        self.asked.retain(|_, question| (question.0, question.1) != (reader, start));
+        let client = &mut self.clients[reader as usize];
+        client.classic.join = JoinFuture::Failed(Code::NotCoordinator);
+        client.finds_at = self.now + 2 * RETRY_BACKOFF_MS;
+        self.beat_later(reader, 2 * RETRY_BACKOFF_MS);
+        self.pass_next(reader, self.now + 1);
     }
 
     /// `SyncGroupResponseHandler`.

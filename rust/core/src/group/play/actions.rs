@@ -183,7 +183,8 @@ impl World {
         let mut takes_ms = 0;
         if !client.owned.is_empty() {
             takes_ms += client.listener_ms().unwrap_or(0);
-            if client.auto_commits() && (is_classic || client.has_consumed()) {
+            let has_read = if is_classic { client.has_positions() } else { client.has_consumed() };
+            if client.auto_commits() && has_read {
                 if is_classic {
                     takes_ms += self.commit_on_close(reader)?;
                 } else {
@@ -191,6 +192,9 @@ impl World {
                     client.committed = read;
                 }
             }
+        }
+        if is_classic {
+            self.close_heartbeat_thread(reader);
         }
         if takes_ms == 0 {
             return self.closed(reader);
@@ -244,13 +248,14 @@ impl World {
         }
     }
 
-    /// A client has seen other topics than before.
-    pub(super) fn changed_topics(&mut self, reader: Reader, before: &[Option<u32>]) {
+    /// A client has seen other topics than before; `by_itself` where its application had asked in a `poll()`, and has the answer
+    /// in another one, before any records.
+    pub(super) fn changed_topics(&mut self, reader: Reader, before: &[Option<u32>], by_itself: bool) {
         if self.is_classic() && self.leader_must_rejoin(reader, before) {
             let client = &mut self.clients[reader as usize];
             client.classic.has_seen_changes = true;
             // A busy application has had its turn, if it is one of now.
-            let has_polled = i64::from(client.is_busy);
+            let has_polled = i64::from(client.is_busy && !by_itself);
             self.pass_next(reader, self.now + has_polled);
         }
     }

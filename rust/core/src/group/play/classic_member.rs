@@ -45,8 +45,8 @@ pub(super) enum Metadata {
     Rests,
     /// Its metadata has expired: whichever thread has the network next asks for it.
     Expired,
-    /// What it is answered.
-    Answered(Vec<Option<u32>>),
+    /// What it is answered, and when the answer is there.
+    Answered(Vec<Option<u32>>, i64),
 }
 
 /// What a consumer of the classic protocol is up to.
@@ -81,6 +81,14 @@ pub(super) struct ClassicMember {
     pub records_at: Option<i64>,
     /// How far it is with looking at the topics.
     pub metadata: Metadata,
+    /// Whether it missed a topic when it last looked, and so asks over and over.
+    pub misses_topics: bool,
+    /// Whether it is connected to the brokers, besides the coordinator: it asks them for records and for the topics.
+    pub is_connected: bool,
+    /// Since when the application waits within `poll()`.
+    pub waits_since: i64,
+    /// When it sent the last `SyncGroup`.
+    pub synced_at: i64,
     /// When the heartbeat thread looked, the last time that is known; none while it is switched off.
     pub looks_since: Option<i64>,
     /// When the next heartbeat is due.
@@ -107,6 +115,10 @@ impl Default for ClassicMember {
             positions_at: None,
             records_at: None,
             metadata: Metadata::Rests,
+            misses_topics: false,
+            is_connected: false,
+            waits_since: i64::MIN,
+            synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,
             beat_due: 0,

@@ -151,6 +151,8 @@ pub(super) struct Client {
     /// An error that the application sees at its next pass.
     pub error: Option<Code>,
     pub classic: ClassicMember,
+    /// What `JoinGroup` was answered to a classic leader that looks at the topics first, and when it has.
+    pub elected: Option<(i64, classic::Joined<Said>)>,
     pub membership: Membership,
 }
 
@@ -181,6 +183,7 @@ impl Client {
             closes_as: None,
             error: None,
             classic: ClassicMember::default(),
+            elected: None,
             membership: Membership::default(),
         }
     }
@@ -261,6 +264,11 @@ impl Client {
     /// Whether there is anything to commit of what it has (`allConsumed`).
     pub(super) fn has_consumed(&self) -> bool {
         self.owned.len() > self.positions.unknown.len()
+    }
+
+    /// Whether a classic one knows from where to read any of what it has: `allConsumed` is not empty.
+    pub(super) fn has_positions(&self) -> bool {
+        self.owned.len() > self.classic.unpositioned.len() || self.classic.records_at.is_some()
     }
 
     /// Whether the network thread has asked for records that do not come.

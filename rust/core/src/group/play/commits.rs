@@ -14,7 +14,7 @@ impl World {
     /// Commits what has been read (`autoCommitOffsetsAsync`), which only a member of a stable group can.
     pub(super) fn send_auto_commit(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
-        client.classic.commit = if client.owned.is_empty() {
+        client.classic.commit = if !client.has_positions() {
             Some(Code::None)
         } else if client.classic.state == MemberState::Stable {
             None
@@ -39,11 +39,11 @@ impl World {
     }
 
     /// The commit of `close()`, which only a member of a stable group sends, and how long it takes. What has been answered
-    /// by then is handled, too.
+    /// by then is handled, too: a leader may have to look at the topics before it goes on.
     pub(super) fn commit_on_close(&mut self, reader: Reader) -> Result<i64> {
         if self.clients[reader as usize].classic.state != MemberState::Stable {
             self.poll_network(reader)?;
-            return Ok(0);
+            return Ok(self.election_takes(reader));
         }
         let sender = self.sender(reader);
         self.send_classic(reader, Asked::AutoCommit, Request::Commit(sender));

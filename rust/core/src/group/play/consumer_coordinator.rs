@@ -7,7 +7,7 @@ use super::super::classic::{self, Phase};
 use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
-use super::classic_member::{JoinFuture, MemberState, Prepare};
+use super::classic_member::{JoinFuture, MemberState, Metadata, Prepare};
 use super::client::{Answer, Asked, Said, beyond};
 use super::ledger::Reader;
 use super::world::World;
@@ -24,6 +24,9 @@ impl World {
             let finds_at = client.finds_at;
             let waits = client.app.is_inside(finds_at);
             self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
+            return Ok(());
+        }
+        if self.finds_positions(reader) {
             return Ok(());
         }
         if self.has_records(reader) {
@@ -56,14 +59,11 @@ impl World {
             return Ok(());
         }
         let client = &self.clients[reader as usize];
-        if let Some(at) = client.classic.records_at {
-            self.pass_at(reader, at);
-        }
-        let client = &self.clients[reader as usize];
         let retries = matches!(client.classic.join, JoinFuture::None) && client.classic.rejoin_needed;
         if !client.is_busy && !retries {
             self.poll_network(reader)?;
         }
+        self.clients[reader as usize].classic.waits_since = self.now;
         self.pass_next(reader, self.now + 1);
         Ok(())
     }
@@ -75,9 +75,22 @@ impl World {
         self.now >= end && app.next_poll(self.now) > self.now && !app.has_called_back(self.now)
     }
 
+    /// Whether what comes with the end of an idle `poll()` is not handled any more: its time was set before the answer set
+    /// out, and is over first.
+    fn comes_too_late(&self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let call = client.app.last_poll(self.now);
+        let ends = client.app.end_of(call) == self.now && client.app.next_poll(self.now) > self.now;
+        ends && client.classic.waits_since.max(call) < self.now - self.latency_ms
+    }
+
     /// Handles what has been answered (`ConsumerNetworkClient.poll`), in either thread.
     pub(super) fn poll_network(&mut self, reader: Reader) -> Result<()> {
         self.deliver()?;
+        if matches!(self.clients[reader as usize].classic.metadata, Metadata::Answered(_, comes) if comes <= self.now)
+        {
+            self.look(reader);
+        }
         if !self.clients[reader as usize].inbox.is_empty() {
             self.lets_look(reader);
         }
@@ -117,7 +130,7 @@ impl World {
         let from = self.now + i64::from(is_beat && self.latency_ms == 0);
         let client = &self.clients[reader as usize];
         if client.app.in_callback(self.now).is_none() {
-            let waits = !client.is_busy && client.app.is_inside(self.now);
+            let waits = !client.is_busy && client.app.is_inside(self.now) && !self.comes_too_late(reader);
             self.pass_at(reader, if waits { self.now } else { client.app.next_pass(from, client.is_busy) });
         }
         // Where the application and the thread look at once, the application is first.

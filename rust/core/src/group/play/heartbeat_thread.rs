@@ -22,6 +22,12 @@ impl World {
         self.limit_polls(reader);
     }
 
+    /// `closeHeartbeatThread`: before its listener is called back, and before it leaves.
+    pub(super) fn close_heartbeat_thread(&mut self, reader: Reader) {
+        let client = &mut self.clients[reader as usize];
+        (client.classic.looks_since, client.beat) = (None, u64::MAX);
+    }
+
     /// The next beat, `heartbeat.interval.ms` from now.
     fn beat_next(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];

@@ -8,7 +8,7 @@ use super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::ledger::Reader;
 use super::membership::MemberState;
-use super::metadata::METADATA_MS;
+use super::metadata::NEAR_MS;
 use super::world::{Coordinator, Todo, World};
 use crate::Result;
 
@@ -142,7 +142,7 @@ impl World {
     pub(super) fn looks_for_all(&mut self, reader: Reader) -> Result<()> {
         let (now, connects_ms) = (self.now, self.connects_ms(reader));
         self.connects(reader);
-        self.wake_by(reader, now + connects_ms + METADATA_MS);
+        self.wake_by(reader, now + connects_ms + NEAR_MS);
         if connects_ms == 0 {
             return self.run_once(reader);
         }

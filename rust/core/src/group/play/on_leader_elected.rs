@@ -4,26 +4,67 @@ use std::sync::Arc;
 
 use super::super::classic;
 use super::super::consumer::Place;
+use super::classic_member::Metadata;
 use super::client::Said;
 use super::leaders_client::Assigned;
 use super::ledger::Reader;
-use super::world::World;
+use super::world::{Todo, World};
 use crate::Result;
 use crate::assignors::{Assignor, Given, Lists};
 use crate::interned::Name;
 
 impl World {
-    /// `ConsumerCoordinator.onLeaderElected`: who is to read what, by member id; an empty list where the leader is to skip
-    /// that, and none where its client has failed.
-    pub(super) fn on_leader_elected(
-        &mut self,
-        reader: Reader,
-        joined: &classic::Joined<Said>,
-    ) -> Result<Option<Assigned>> {
+    /// `ConsumerCoordinator.onLeaderElected`: it assigns, once it has looked at the topics where it must
+    /// (`ensureFreshMetadata`).
+    pub(super) fn on_leader_elected(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
+        let near = self.now + self.clients[reader as usize].asks_near_ms();
+        let misses = self.clients[reader as usize].classic.misses_topics;
+        // What it has asked for before is of its own topics alone, and is all that it waits for. Who misses a topic has asked
+        // for it in its last `poll()`, too: that answer is there by now.
+        let asked = match std::mem::take(&mut self.clients[reader as usize].classic.metadata) {
+            Metadata::Expired if !misses => Some((self.topics_of(reader), near)),
+            Metadata::Answered(seen, comes) if !misses => Some((seen, comes)),
+            _ => None,
+        };
+        let wants = self.update_group_subscription(reader, &joined);
+        let (seen, comes) = match asked {
+            Some(asked) => asked,
+            None if wants => (self.topics_of(reader), near),
+            None => return self.lead(reader, joined),
+        };
+        self.look_after(reader, comes - self.now);
         let client = &mut self.clients[reader as usize];
-        (client.classic.is_leader, client.classic.has_seen_changes) = (true, false);
-        // `updateGroupSubscription`: a leader looks again if others read what it does not. It does, too, where others have
-        // seen more of a topic than it has: its assignor would throw.
+        client.classic.metadata = Metadata::Answered(seen, comes);
+        client.elected = Some((comes, joined));
+        // The thread waits for the lock meanwhile.
+        client.classic.looks_since = client.classic.looks_since.map(|since| since + comes - self.now);
+        let start = client.start;
+        self.later(comes, Todo::Elected(reader, start));
+        Ok(())
+    }
+
+    /// How long a leader will be kept by its look at the topics.
+    pub(super) fn election_takes(&self, reader: Reader) -> i64 {
+        self.clients[reader as usize].elected.as_ref().map_or(0, |(comes, _)| comes - self.now)
+    }
+
+    /// A leader that was elected has looked at the topics.
+    pub(super) fn elected(&mut self, reader: Reader) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        let Some((_, joined)) = client.elected.take() else { return Ok(()) };
+        let member = &mut client.classic;
+        member.is_leader = true;
+        if matches!(member.metadata, Metadata::Answered(..)) {
+            self.look(reader);
+        }
+        self.lead(reader, joined)
+    }
+
+    /// `updateGroupSubscription`: whether a leader has to look at the topics again.
+    fn update_group_subscription(&mut self, reader: Reader, joined: &classic::Joined<Said>) -> bool {
+        let client = &mut self.clients[reader as usize];
+        // It looks if others read what it does not. It does, too, where others have seen more of a topic than it has: its
+        // assignor would throw.
         let seen = |topic: u32| client.seen.get(topic as usize).copied().flatten();
         let beyond =
             |&(topic, partition): &Place| seen(topic).is_some_and(|count| partition.cast_unsigned() >= count);
@@ -43,13 +84,25 @@ impl World {
         group_topics.dedup();
         wants |= !group_topics.is_empty();
         self.clients[reader as usize].classic.group_topics = group_topics;
-        if wants {
-            self.refresh(reader);
-            self.look_later(reader);
-        }
-        if joined.skip_assignment {
-            return Ok(Some(Vec::new()));
-        }
+        wants
+    }
+
+    /// It says who is to read what, by what it has seen of the topics; nothing where it is to skip that.
+    fn lead(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
+        let member = &mut self.clients[reader as usize].classic;
+        (member.is_leader, member.has_seen_changes) = (true, false);
+        let assignments = if joined.skip_assignment {
+            Vec::new()
+        } else {
+            let Some(assignments) = self.assignments(reader, &joined)? else { return Ok(()) };
+            assignments
+        };
+        self.send_sync(reader, joined.protocol, assignments);
+        Ok(())
+    }
+
+    /// Who is to read what, by member id; none where the leader's client has failed.
+    fn assignments(&mut self, reader: Reader, joined: &classic::Joined<Said>) -> Result<Option<Assigned>> {
         let assignments = if self.leaders_client.is_some() {
             let Some(assignments) = self.ask_leaders_client(reader, joined)? else { return Ok(None) };
             assignments

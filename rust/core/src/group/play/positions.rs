@@ -22,8 +22,7 @@ impl Client {
 }
 
 impl World {
-    /// `updateFetchPositions`: asks from where to read new partitions, and waits for the answer while it may. Records come
-    /// with a fetch after it.
+    /// `updateFetchPositions`: asks from where to read new partitions, and waits for the answer while it may.
     pub(super) fn update_classic_positions(&mut self, reader: Reader) {
         let (now, latency_ms) = (self.now, self.latency_ms);
         let client = &mut self.clients[reader as usize];
@@ -31,15 +30,47 @@ impl World {
             return;
         }
         let comes_at = *client.classic.positions_at.get_or_insert(now + latency_ms);
-        let ends = client.app.end_of(client.app.last_poll(now));
-        if comes_at > ends.max(now) {
-            let next = client.app.next_poll(now + 1);
-            self.pass_at(reader, next);
+        if comes_at <= now {
+            self.take_positions(reader);
             return;
         }
-        let fetched = comes_at.max(now) + FETCH_MS;
-        let next = client.app.next_poll(fetched) + FETCH_MS;
-        client.classic.records_at = Some(if fetched < ends { fetched } else { next });
+        let ends = client.app.end_of(client.app.last_poll(now));
+        let at = if comes_at <= ends { comes_at } else { client.app.next_poll(now + 1) };
+        self.pass_at(reader, at);
+    }
+
+    /// Whether the application has waited for where to read until now, within `poll()`; then it goes on from there.
+    pub(super) fn finds_positions(&mut self, reader: Reader) -> bool {
+        let member = &self.clients[reader as usize].classic;
+        let finds = member.positions_at == Some(self.now) && member.records_at.is_none();
+        if finds {
+            self.take_positions(reader);
+            self.pass_next(reader, self.now + 1);
+        }
+        finds
+    }
+
+    /// It knows from where to read, and asks for records: they come with a fetch after that. Where it has not seen a partition
+    /// yet, it looks at the topics.
+    fn take_positions(&mut self, reader: Reader) {
+        let now = self.now;
+        // The application lets go of the lock for which the thread waits.
+        self.lets_look(reader);
+        let client = &self.clients[reader as usize];
+        let is_seen = |&(topic, partition): &Place| {
+            client.seen[topic as usize].is_some_and(|count| partition.cast_unsigned() < count)
+        };
+        if !client.classic.unpositioned.iter().all(is_seen) {
+            self.request_update(reader);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.classic.waits_since = now;
+        client.classic.is_connected = true;
+        let ends = client.app.end_of(client.app.last_poll(now));
+        let fetched = now + FETCH_MS;
+        let at = if fetched < ends { fetched } else { client.app.next_poll(fetched) + FETCH_MS };
+        client.classic.records_at = Some(at);
+        self.pass_at(reader, at);
     }
 
     /// Whether what an idle `poll()` returns now are the first records of new partitions.

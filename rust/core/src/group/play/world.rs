@@ -40,6 +40,10 @@ pub(super) enum Todo {
     Close(Reader, u32, Option<bool>),
     /// A client that closes has committed, and called its listener back.
     Closed(Reader, u32),
+    /// A classic client that leads has looked at the topics.
+    Elected(Reader, u32),
+    /// A classic client's `SyncGroup` has perhaps waited for too long.
+    Overdue(Reader, u32),
     /// A client has perhaps not polled for `max.poll.interval.ms`.
     PollLimit(Reader, u32),
 }
@@ -252,7 +256,17 @@ impl World {
             Todo::PollLimit(reader, start) if current(reader, start) => self.poll_limit_classic(reader),
             Todo::Close(reader, start, says_so) if current(reader, start) => self.close(reader, says_so),
             Todo::Closed(reader, start) if current(reader, start) => self.closed(reader),
-            Todo::Look(..) | Todo::PollLimit(..) | Todo::Close(..) | Todo::Closed(..) => Ok(()),
+            Todo::Elected(reader, start) if current(reader, start) => self.elected(reader),
+            Todo::Overdue(reader, start) if current(reader, start) => {
+                self.overdue(reader);
+                Ok(())
+            }
+            Todo::Look(..)
+            | Todo::PollLimit(..)
+            | Todo::Close(..)
+            | Todo::Closed(..)
+            | Todo::Elected(..)
+            | Todo::Overdue(..) => Ok(()),
             Todo::Metadata(reader, look) => {
                 let client = &self.clients[reader as usize];
                 if !client.alive || client.look != look {
