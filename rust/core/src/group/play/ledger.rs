@@ -1,57 +1,58 @@
-//! Who reads which partition from when to when, and what it costs that at times nobody does.
+//! The ledger of a play: who reads which partition when, and what the gaps without a reader cost.
 
 use super::super::consumer::Place;
 
 /// A client, by its place in the script's list.
 pub type Reader = u32;
 
-/// A partition's story so far.
+/// The history of one partition so far.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// Who reads it, and since when.
+    /// Its current reader, and since when.
     pub reader: Option<(Reader, i64)>,
-    /// Since when nobody does, once the group has begun to read.
+    /// Since when it has had no reader, counted once the group has begun to read.
     idle_since: Option<i64>,
-    /// Whether it is gone with its topic: whoever is still told to read it finds nothing there.
+    /// Whether it was deleted with its topic. A member that is still told to read it finds nothing there.
     deleted: bool,
-    /// Since when it has no leader: whoever reads it finds nothing meanwhile, and goes on where it was.
+    /// Since when it has had no leader. Meanwhile its reader finds nothing; later it reads on from there.
     leaderless: Option<i64>,
-    /// Who read it last.
+    /// Its last reader.
     last: Option<Reader>,
-    /// All the time in which nobody read it.
+    /// The total time without a reader.
     pub idle_ms: i64,
-    /// The longest span of that.
+    /// The longest span without a reader.
     pub longest_ms: i64,
     /// How often it went from one member to another.
     pub moves: u32,
-    /// All the time whose records were read, and read again by whoever came next: their offsets were not committed.
+    /// The total time whose records were read twice: their offsets were not committed, so the next reader
+    /// read them again.
     pub again_ms: i64,
     /// Up to when records were read, and up to when their offsets were committed.
     read_until: i64,
     committed_until: i64,
-    /// Whether the group has an offset of it.
+    /// Whether the group has a committed offset for it.
     is_committed: bool,
 }
 
-/// A span in which a member read a partition.
+/// A span in which one member read one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The partition.
     pub place: Place,
-    /// Who read it.
+    /// Its reader.
     pub reader: Reader,
-    /// From when.
+    /// When the span begins.
     pub from: i64,
-    /// Until when; -1 where it still does.
+    /// When the span ends; -1 if the member still reads the partition.
     pub to: i64,
 }
 
-/// All partitions.
+/// The histories of all partitions.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// By topic and partition.
     readings: Vec<Vec<Reading>>,
-    /// The spans that are over, where they are kept.
+    /// The finished spans, if the script keeps them.
     pub spans: Vec<Span>,
     keeps_spans: bool,
     began: bool,
@@ -62,14 +63,14 @@ impl Ledger {
         Self { keeps_spans, ..Self::default() }
     }
 
-    /// The partitions with their stories.
+    /// All partitions with their histories.
     pub fn readings(&self) -> impl Iterator<Item = (Place, &Reading)> {
         (0..).zip(&self.readings).flat_map(|(topic, readings)| {
             (0..).zip(readings).map(move |(partition, reading)| ((topic, partition), reading))
         })
     }
 
-    /// A partition is made. One that comes after the group has begun is unread from the first.
+    /// Adds a partition. If the group has already begun to read, it counts as unread from now on.
     pub(super) fn make(&mut self, place: Place, at: i64) {
         let reading = Reading {
             idle_since: self.began.then_some(at),
@@ -81,18 +82,18 @@ impl Ledger {
         if self.readings.len() <= topic {
             self.readings.resize_with(topic + 1, Vec::new);
         }
-        // Partitions are made in their order; one of a topic that was deleted goes on.
+        // Partitions are added in order. A partition of a topic that was deleted before keeps its old entry.
         if self.readings[topic].len() == partition {
             self.readings[topic].push(reading);
         }
     }
 
-    /// Keeps a span; one of no length is none.
+    /// Keeps a span unless it is empty.
     fn keep(spans: &mut Vec<Span>, span: Option<Span>) {
         spans.extend(span.filter(|span| span.from < span.to));
     }
 
-    /// A partition is gone with its topic.
+    /// Deletes a partition along with its topic.
     pub(super) fn delete(&mut self, place: Place, at: i64) {
         if let Some(reading) = found(&mut self.readings, place) {
             reading.deleted = true;
@@ -103,19 +104,19 @@ impl Ledger {
         }
     }
 
-    /// Who reads a partition.
+    /// The current reader of a partition.
     pub(super) fn reader(&self, (topic, partition): Place) -> Option<Reader> {
         let reading = self.readings.get(topic as usize)?.get(usize::try_from(partition).ok()?)?;
         reading.reader.map(|(reader, _)| reader)
     }
 
-    /// Whether the group has a partition's offset.
+    /// Whether the group has a committed offset for a partition.
     pub(super) fn is_committed(&self, (topic, partition): Place) -> bool {
         let reading = |partition| self.readings.get(topic as usize)?.get(partition);
         usize::try_from(partition).ok().and_then(reading).is_some_and(|reading| reading.is_committed)
     }
 
-    /// A member begins to read.
+    /// A member begins to read a partition.
     pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
         if !self.began && found(&mut self.readings, place).is_some_and(|reading| !reading.deleted) {
             self.began = true;
@@ -127,7 +128,7 @@ impl Ledger {
         let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
             return;
         };
-        // Who had it may not have noticed yet that it is not theirs any more.
+        // The previous reader may not have noticed yet that it has lost the partition.
         let span = reading.span(place, at);
         Self::keep(&mut self.spans, span.filter(|_| self.keeps_spans));
         if reading.leaderless.is_none() {
@@ -139,7 +140,7 @@ impl Ledger {
         reading.reader = Some((reader, at));
     }
 
-    /// A member stops reading; `committed` is up to when it has committed what it read, and `read` up to when it did.
+    /// A member stops reading a partition. It has read up to `read`, and has committed up to `committed`.
     pub(super) fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64, at: i64) {
         let Some(reading) = found(&mut self.readings, place) else { return };
         let Some((_, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
@@ -149,7 +150,7 @@ impl Ledger {
         reading.idle_since.get_or_insert(at);
         let read = reading.leaderless.map_or(read, |since| read.min(since));
         if read < from && reading.leaderless.is_some() {
-            // It was given it without a leader, and has read nothing of it.
+            // The member got the partition without a leader and has read nothing of it.
             return;
         }
         reading.is_committed |= committed > from;
@@ -157,7 +158,7 @@ impl Ledger {
         reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
     }
 
-    /// A partition has no leader from now on: its reader keeps it, and finds nothing.
+    /// A partition loses its leader. Its reader keeps it, but finds nothing.
     pub(super) fn lose_leader(&mut self, place: Place, at: i64) {
         let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
             return;
@@ -170,7 +171,7 @@ impl Ledger {
         }
     }
 
-    /// A partition has a leader again, from which its reader reads on.
+    /// A partition has a leader again, and its reader reads on.
     pub(super) fn find_leader(&mut self, place: Place, at: i64) {
         let Some(reading) = found(&mut self.readings, place) else { return };
         reading.leaderless = None;
@@ -187,7 +188,8 @@ impl Ledger {
         reading.is_some_and(|reading| reading.leaderless.is_some())
     }
 
-    /// Counts what nobody reads up to the end.
+    /// Closes the ledger at the end of a play: counts the time without a reader up to then, and keeps the
+    /// spans that still last.
     pub(super) fn close(&mut self, at: i64) {
         for (topic, readings) in (0..).zip(&mut self.readings) {
             for (partition, reading) in (0..).zip(readings) {
@@ -201,8 +203,8 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// Sorts the spans by partition. A partition's spans end one after the other, so that their order is that of their
-    /// times: they are dealt, and not compared.
+    /// Sorts the spans by partition. A partition's spans end one after the other, so they already are in
+    /// order of time. That allows a counting sort, without comparisons.
     fn sort_spans(&mut self) {
         let mut first = vec![0];
         for readings in &self.readings {
@@ -227,13 +229,13 @@ impl Ledger {
 }
 
 impl Reading {
-    /// Whether it is there, and nobody reads it.
+    /// Whether it exists but nobody reads it.
     #[must_use]
     pub fn is_unread(&self) -> bool {
         (self.reader.is_none() || self.leaderless.is_some()) && !self.deleted
     }
 
-    /// The span that its reader has read it for, up to a time.
+    /// The current reader's span, ended at `to`.
     fn span(&self, place: Place, to: i64) -> Option<Span> {
         let (reader, from) = self.reader.filter(|_| self.leaderless.is_none())?;
         Some(Span { place, reader, from, to })

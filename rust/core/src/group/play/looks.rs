@@ -1,12 +1,14 @@
 //! When the heartbeat thread looks at the network, which it shares with the application.
 //!
-//! It looks every `retry.backoff.ms`. While an idle application waits inside of `poll()`, that has `ConsumerNetworkClient`'s
-//! lock, and the thread waits for it until the application lets go: with the end of a pass, or with an answer.
+//! It looks every `retry.backoff.ms`. While an idle application waits inside `poll()`, the application holds
+//! `ConsumerNetworkClient`'s lock. The thread then waits until the application releases the lock: at the end
+//! of a pass, or with an answer.
 
 use super::application::{Application, RETRY_BACKOFF_MS};
 
 impl Application {
-    /// The last look by a time of a thread that looked at `since`, and whether another one waits then for the application.
+    /// The thread's last look at or before `at`, given that it looked at `since`. Also says whether its next
+    /// look is waiting for the application at that time.
     pub(super) fn last_look(&self, since: i64, at: i64, is_busy: bool) -> (i64, bool) {
         let in_step = |look: i64| at - (at - look).rem_euclid(RETRY_BACKOFF_MS);
         if is_busy {
@@ -24,11 +26,11 @@ impl Application {
             return (in_step(look), false);
         }
         let passed = at - (at - poll).rem_euclid(RETRY_BACKOFF_MS);
-        // Where both come at once, the application has the network first.
+        // If both come at once, the application gets the network first.
         if passed > poll && passed >= next { (passed, false) } else { (look, true) }
     }
 
-    /// The first look at a time or after it.
+    /// The thread's first look at or after `from`, given that it looked at `since`.
     pub(super) fn next_look(&self, since: i64, from: i64, is_busy: bool) -> i64 {
         let from = from.max(since);
         let (look, waits) = self.last_look(since, from, is_busy);
@@ -50,14 +52,14 @@ impl Application {
         if (poll..self.end_of(poll)).contains(&next) { self.pass_of(poll, next) } else { next }
     }
 
-    /// The pass at a time or after it of a poll that is under way.
+    /// The first pass at or after `at` of a poll that is under way.
     fn pass_of(&self, poll: i64, at: i64) -> i64 {
         let at = at.max(poll + 1);
         (at + (poll - at).rem_euclid(RETRY_BACKOFF_MS)).min(self.end_of(poll))
     }
 
-    /// The idle polls before one that may have kept the thread waiting: after one of `retry.backoff.ms`, those before it do not
-    /// matter any more.
+    /// The idle polls before `poll` that may have kept the thread waiting. Polls before one of at least
+    /// `retry.backoff.ms` no longer matter.
     fn polls_before(&self, poll: i64, since: i64) -> Vec<i64> {
         let mut polls = Vec::new();
         let mut before = self.last_poll(poll - 1);
@@ -73,7 +75,7 @@ impl Application {
     }
 }
 
-/// The last look by the end of an idle poll of a thread that has looked before.
+/// The thread's last look by the end of an idle poll, given its last look before that poll.
 fn look_after(look: i64, poll: i64, end: i64) -> i64 {
     let next = next_in_step(look, poll);
     if next >= end {
@@ -83,7 +85,7 @@ fn look_after(look: i64, poll: i64, end: i64) -> i64 {
     if passed >= next { passed } else { end }
 }
 
-/// The first look at a time or after it of a thread that is not kept waiting; not the last one again.
+/// The first look after `look`, at or after `from`, if nothing keeps the thread waiting.
 fn next_in_step(look: i64, from: i64) -> i64 {
     let from = from.max(look + 1);
     from + (look - from).rem_euclid(RETRY_BACKOFF_MS)
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn waits_for_an_idle_application_to_let_go() {
         let app = Application::new(0, 0, 500, 100);
-        // Its look at 533 comes at 600, when the poll is over.
+        // The look due at 533 happens at 600, when the poll is over.
         assert!(app.last_look(33, 540, false).1);
         assert_eq!(
             [433, 520, 533, 600, 601].map(|at| app.next_look(33, at, false)),

@@ -1,8 +1,8 @@
-//! What a member of KIP-848's protocol knows of its membership (`AbstractMembershipManager`'s fields).
+//! The state of a KIP-848 member: what it knows of its membership (`AbstractMembershipManager`'s fields).
 
 use super::super::consumer::Place;
 
-/// `MemberState`. What a member passes through within one instant is left out: `PREPARE_LEAVING` and `LEAVING`.
+/// `MemberState`, without `PREPARE_LEAVING` and `LEAVING`: a member passes through both within one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MemberState {
     #[default]
@@ -11,70 +11,71 @@ pub(super) enum MemberState {
     Reconciling,
     Acknowledging,
     Stable,
-    /// Its application has not polled for `max.poll.interval.ms`.
+    /// The application has not polled for `max.poll.interval.ms`.
     Stale,
     Fenced,
     Fatal,
 }
 
-/// What it was told to read, numbered by itself (`LocalAssignment`): the same partitions under another number are another
-/// assignment.
+/// The partitions that a member was told to read, with a number that it gives itself (`LocalAssignment`). The
+/// same partitions under another number are another assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocalAssignment {
     pub local_epoch: i64,
     pub places: Vec<Place>,
 }
 
-/// What the network thread has for the application, which takes it in a pass.
+/// An event from the network thread to the application, which handles it in a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BackgroundEvent {
-    /// `onPartitionsRevoked` is to be called before this is taken up.
+    /// The application must call `onPartitionsRevoked` before it takes up this assignment.
     Revoked(LocalAssignment),
-    /// `onPartitionsLost` is to be called.
+    /// The application must call `onPartitionsLost`.
     Lost,
-    /// This is what it reads from now on.
+    /// The member reads these partitions from now on.
     Assigned(LocalAssignment),
 }
 
-/// What a consumer of KIP-848's protocol is up to.
+/// The membership of a KIP-848 consumer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Membership {
     pub state: MemberState,
-    /// `currentTargetAssignment`: what the coordinator says.
+    /// `currentTargetAssignment`: the assignment that the coordinator last sent.
     pub target: Option<LocalAssignment>,
-    /// `currentAssignment`: what it has taken up.
+    /// `currentAssignment`: the assignment that the member has taken up.
     pub current: Option<LocalAssignment>,
-    /// What it is on its way to while its commit or the application is awaited (`reconciliationInProgress`).
+    /// The assignment that is being taken up, while the member waits for its commit or for the application
+    /// (`reconciliationInProgress`).
     pub reconciling: Option<LocalAssignment>,
     pub rejoined_meanwhile: bool,
-    /// Whether what it has lost waits for `onPartitionsLost`.
+    /// Whether lost partitions still wait for `onPartitionsLost`.
     pub awaits_lost: bool,
     pub events: Vec<BackgroundEvent>,
-    /// What is to be taken up once the network thread hears that `onPartitionsRevoked` is through
+    /// The assignment to take up once the network thread hears that `onPartitionsRevoked` is done
     /// (`ConsumerRebalanceListenerCallbackCompletedEvent`).
     pub revoked: Option<LocalAssignment>,
-    /// `heartbeatIntervalMs`, which it learns from the first answer.
+    /// `heartbeatIntervalMs`, which the member learns from the first answer.
     pub interval_ms: i64,
-    /// When the call of `poll()` began in which the application had its last pass that had something to do.
+    /// The start of the `poll()` call with the application's last pass that had something to do.
     pub call: i64,
-    /// When it goes round again within that call, if it does.
+    /// When the application's next pass within that call comes, if there is one.
     pub next_pass: Option<i64>,
-    /// When it last went round without a rest, and how often at that instant.
+    /// When the application last went round without a pause, and how often at that instant.
     pub rounds: (i64, u8),
-    /// When the last turn of the network thread began.
+    /// When the network thread's last turn began.
     pub woke: i64,
-    /// What the turn before said of how long the application may wait (`cachedMaximumTimeToWait`).
+    /// How long the application may wait, as the previous turn said (`cachedMaximumTimeToWait`).
     pub maximum_time_to_wait: i64,
-    /// When the network thread had its last event of a pass that had something to do.
+    /// When the network thread last got an event from a pass that had something to do.
     pub polled: i64,
-    /// When a stall was last over: the poll of that instant commits what was read before.
+    /// When a stall last ended. The poll at that instant commits what was read before.
     pub resumed: i64,
-    /// Since when a heartbeat may have waited for the topics' metadata to be asked for: its interval counts from then.
+    /// The time since which a heartbeat may have waited for the metadata request. Its interval counts from then.
     pub generated: Option<i64>,
     /// When the next heartbeat is due.
     pub due: i64,
     pub in_flight: bool,
-    /// What it has told the coordinator that it has taken up.
+    /// The assignment that the member has last told the coordinator it took up.
     pub told: Option<LocalAssignment>,
 }
 
@@ -91,7 +92,7 @@ impl Membership {
         )
     }
 
-    /// Whether the commit of a reconciliation is under way, where there is anything to commit.
+    /// Whether a reconciliation's commit is under way, if there is anything to commit.
     pub(super) fn awaits_commit(&self, has_consumed: bool) -> bool {
         let is_committed = !self.events.is_empty() || self.revoked.is_some() || self.reconciling.is_none();
         has_consumed && !is_committed
@@ -112,7 +113,7 @@ impl Membership {
         aborts
     }
 
-    /// `onHeartbeatRequestGenerated`: an acknowledgement is sent.
+    /// `onHeartbeatRequestGenerated`: the member sends an acknowledgement.
     pub(super) fn acknowledged(&mut self) {
         if self.state == MemberState::Acknowledging {
             self.state = if self.is_reconciled() { MemberState::Stable } else { MemberState::Reconciling };
@@ -125,7 +126,7 @@ impl Membership {
         (self.state, self.target) = (MemberState::Joining, None);
     }
 
-    /// Whether a pass of the application has something to do.
+    /// Whether the application's next pass has something to do.
     pub(super) fn has_work(&self) -> bool {
         !self.events.is_empty()
             || self.revoked.is_some()

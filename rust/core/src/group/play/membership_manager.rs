@@ -1,4 +1,4 @@
-//! How a member of KIP-848's protocol takes up what it is assigned (`AbstractMembershipManager`, `ConsumerMembershipManager`).
+//! How a KIP-848 member takes up its assignment (`AbstractMembershipManager`, `ConsumerMembershipManager`).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let member = &mut client.membership;
         if member.skips_heartbeats() {
-            // It is no member any more: the answer is to who it was.
+            // The client is no longer a member: the answer belongs to its former membership.
             return;
         }
         client.generation = effect.epoch;
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// `maybeReconcile`, which may commit only where the application polls.
+    /// `maybeReconcile`. It may commit only while the application polls (`can_commit`).
     pub(super) fn maybe_reconcile(&mut self, reader: Reader, can_commit: bool) -> Result<()> {
         let client = &mut self.clients[reader as usize];
         let auto_commits = client.auto_commits();
@@ -44,7 +44,7 @@ impl World {
         }
         let Some(target) = member.target.clone() else { return Ok(()) };
         if member.current.as_ref().is_some_and(|current| current.places == target.places) {
-            // The same partitions under another number: they are acknowledged, and nobody has to poll for that.
+            // The same partitions under another number are acknowledged without waiting for a poll.
             member.current = Some(target);
             member.state = MemberState::Acknowledging;
             return Ok(());
@@ -67,7 +67,8 @@ impl World {
         Ok(())
     }
 
-    /// `revokeAndAssign`, once all is committed: the application is to call its listener back, or to take it up.
+    /// `revokeAndAssign`, once everything is committed. The application then calls its listener, or takes up
+    /// its new assignment.
     pub(super) fn revoke_and_assign(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
         let has_listener = client.listener_ms().is_some();
@@ -84,7 +85,7 @@ impl World {
         });
     }
 
-    /// The network thread hears that `onPartitionsRevoked` is through.
+    /// The network thread hears that `onPartitionsRevoked` is done.
     pub(super) fn hear_of_callback(&mut self, reader: Reader) {
         let member = &mut self.clients[reader as usize].membership;
         if let Some(resolved) = member.revoked.take()
@@ -94,7 +95,7 @@ impl World {
         }
     }
 
-    /// What was assigned is taken up, and is to be acknowledged.
+    /// The member has taken up an assignment, and must acknowledge it.
     pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment) {
         let client = &mut self.clients[reader as usize];
         let member = &mut client.membership;
@@ -102,12 +103,13 @@ impl World {
             member.current = Some(resolved);
             member.state = MemberState::Acknowledging;
             (member.reconciling, member.rejoined_meanwhile) = (None, false);
-            // The timer counts from when the thread last looked at it.
+            // The commit timer counts from the thread's last look at it.
             client.commits_since = Some(member.woke);
         }
     }
 
-    /// `transitionToFenced` and `transitionToStale`: what it had is lost, once its listener has heard of it.
+    /// `transitionToFenced` and `transitionToStale`: the member loses all its partitions, once its listener
+    /// has been told of that.
     pub(super) fn loses_all(&mut self, reader: Reader, state: MemberState) {
         self.hold_back_all(reader);
         let client = &mut self.clients[reader as usize];
@@ -121,7 +123,7 @@ impl World {
         }
     }
 
-    /// All is lost (`clearAssignment`); who was fenced joins again at once, and no poll is waited for.
+    /// Drops all partitions (`clearAssignment`). A fenced member joins again at once, without a poll.
     pub(super) fn lost(&mut self, reader: Reader) {
         self.own(reader, Vec::new());
         let member = &mut self.clients[reader as usize].membership;
@@ -131,7 +133,7 @@ impl World {
         }
     }
 
-    /// A fatal error: the application sees it at its next pass.
+    /// Handles a fatal error. The application sees it at its next pass.
     pub(super) fn dies(&mut self, reader: Reader, code: Code) {
         self.clients[reader as usize].error = Some(code);
         self.loses_all(reader, MemberState::Fatal);

@@ -1,26 +1,27 @@
-//! When a client asks for the topics' metadata, and what it has seen of them since.
+//! When a client requests the topics' metadata, and what it has seen of the topics since.
 
 use super::classic_member::Metadata;
 use super::client::Client;
 use super::ledger::Reader;
 use super::world::{Todo, World};
 
-/// So soon a client looks again where a topic that it wants is missing: `retry.backoff.max.ms`.
+/// How soon a client looks again if a topic that it wants is missing: `retry.backoff.max.ms`.
 const LOOKS_AGAIN_MS: i64 = 1_000;
-/// So soon it looks where a topic is gone that it reads: `retry.backoff.ms`.
+/// How soon a client looks if a topic that it reads is gone: `retry.backoff.ms`.
 const MISSES_MS: i64 = 100;
-/// So long the answer of a broker that is not the coordinator is on its way, and that to `ApiVersions` before the first.
+/// Each broker other than the coordinator takes this long to answer, and also to answer the `ApiVersions`
+/// before the first request.
 pub(super) const NEAR_MS: i64 = 1;
 
 impl Client {
-    /// How long a classic client waits for what it asks a broker other than the coordinator.
+    /// How long a classic client waits for an answer from a broker other than the coordinator.
     pub(super) fn asks_near_ms(&self) -> i64 {
         if self.classic.is_connected { NEAR_MS } else { 2 * NEAR_MS }
     }
 }
 
 impl World {
-    /// A client looks at the topics, and comes back to it later.
+    /// A client looks at the topics, and schedules its next look.
     pub(super) fn look(&mut self, reader: Reader) {
         if self.is_classic() && !self.is_answered(reader) {
             return;
@@ -47,7 +48,8 @@ impl World {
         self.changed_topics(reader, &before, by_itself);
     }
 
-    /// Whether a classic client has its answer, which is not handled before one of its threads has the network.
+    /// Whether a classic client has its answer. An answer is not handled before one of the client's threads
+    /// has the network.
     fn is_answered(&mut self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         let (stage, at) = match client.classic.metadata {
@@ -65,20 +67,21 @@ impl World {
         false
     }
 
-    /// A client looks again when its metadata is old, and sooner where it misses a topic (`Metadata.requestUpdate`).
+    /// Schedules a client's next look for when its metadata is too old, or sooner if it misses a topic
+    /// (`Metadata.requestUpdate`).
     pub(super) fn look_later(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
         let age_ms = client.config.as_ref().map_or(0, |config| config.metadata_max_age_ms);
         let lacks = |topics: &[u32]| topics.iter().any(|&topic| client.seen[topic as usize].is_none());
         let misses = lacks(&client.topics) || lacks(&client.classic.group_topics);
         client.classic.misses_topics = misses;
-        // What others than a leader see of it is not missed.
+        // Only a leader's view of a missing topic matters, so other members may look less often.
         let again_ms = if client.classic.is_leader { MISSES_MS } else { LOOKS_AGAIN_MS };
         self.look_after(reader, if misses { age_ms.min(again_ms) } else { age_ms });
     }
 
-    /// `Metadata.requestUpdate`, of an application that is inside of `poll()`: it asks at once, or once it is connected. If the
-    /// poll is over first, that takes the other thread two looks.
+    /// `Metadata.requestUpdate` by an application inside `poll()`. It sends the request at once, or as soon
+    /// as it is connected. If the poll ends first, the other thread needs two looks for that.
     pub(super) fn request_update(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let connects_at = client.has_network(self.now + NEAR_MS);
@@ -100,14 +103,14 @@ impl World {
         let connects_ms = if starts { 0 } else { self.connects_ms(reader) };
         let client = &mut self.clients[reader as usize];
         client.look = look;
-        // It has its first answer just before it asks for the group's coordinator; each other one of KIP-848's comes in a
-        // millisecond.
+        // The first answer comes just before the client asks for the group's coordinator. With KIP-848, each
+        // later answer takes a millisecond.
         let answered = if is_classic { self.now } else { self.now + NEAR_MS + connects_ms };
         let answered = answered.max(client.finds_at - 1);
         self.later(answered + after_ms.max(1), Todo::Metadata(reader, look));
     }
 
-    /// Whoever reads a topic that is gone is told so by its next fetch.
+    /// Each client that reads a deleted topic learns that from its next fetch.
     pub(super) fn miss(&mut self, topic: u32) {
         for reader in 0..self.clients.len() {
             let client = &self.clients[reader];
@@ -119,8 +122,8 @@ impl World {
         }
     }
 
-    /// What a client is told of the topics that it asks for. A classic one asks for no others than those to which it or, where
-    /// it leads, its group is subscribed.
+    /// The partition counts that a client is told for the topics it requests. A classic client requests only
+    /// the topics that it subscribes to and, if it leads, those that its group subscribes to.
     pub(super) fn topics_of(&self, reader: Reader) -> Vec<Option<u32>> {
         let is_classic = self.is_classic();
         let client = &self.clients[reader as usize];
@@ -130,7 +133,7 @@ impl World {
         (0..).zip(&self.topics).map(|(topic, (_, count))| count.filter(|_| asks(topic))).collect()
     }
 
-    /// What a client knows of the topics is as new as can be.
+    /// Brings a client's view of the topics up to date.
     pub(super) fn refresh(&mut self, reader: Reader) {
         self.clients[reader as usize].seen = self.topics_of(reader);
         self.clients[reader as usize].classic.metadata = Metadata::Rests;

@@ -1,20 +1,20 @@
-//! A group from its first member to its last: consumers that behave as Kafka's own do, a coordinator, and a clock.
+//! Plays a group from first member to last: consumers that behave like Kafka's own, a coordinator, a clock.
 //!
-//! Consumers are those of kafka-clients 4.4.0, thread by thread, under the names of its classes:
+//! The consumers follow those of kafka-clients 4.4.0, thread by thread, under the names of its classes:
 //!
-//! | module | what it is |
+//! | module | content |
 //! | --- | --- |
-//! | `application` | when `poll()` is called, and how long it takes |
-//! | `consumer_coordinator` | the classic protocol in `poll()`: giving up, joining, taking |
-//! | `commits` | what it commits by itself, and its `close()` |
-//! | `abstract_coordinator` | `JoinGroup` and `SyncGroup`, and what their answers do |
+//! | `application` | when an application calls `poll()`, and how long it takes |
+//! | `consumer_coordinator` | the classic protocol in `poll()`: give up partitions, join, take partitions |
+//! | `commits` | a classic member's automatic commits, and its `close()` |
+//! | `abstract_coordinator` | `JoinGroup` and `SyncGroup`, and the effects of their answers |
 //! | `heartbeat_thread` | the classic protocol's own thread |
 //! | `looks` | when that thread has the network |
-//! | `positions` | from where it reads what is new to it |
+//! | `positions` | the offsets from which a classic member reads new partitions |
 //! | `async_consumer` | KIP-848 in `poll()` |
-//! | `membership_manager` | how a member takes up what it is assigned |
+//! | `membership_manager` | how a KIP-848 member takes up its assignment |
 //! | `network_thread` | the turns of KIP-848's network thread |
-//! | `heartbeat_request_manager` | its heartbeats |
+//! | `heartbeat_request_manager` | KIP-848's heartbeats |
 
 mod abstract_coordinator;
 mod actions;
@@ -53,16 +53,17 @@ use crate::Result;
 ///
 /// # Errors
 ///
-/// [`crate::Error::Group`] where it does not settle, and those of [`crate::assignors::Assignor::assign`].
+/// [`crate::Error::Group`] if the group does not settle, and the errors of
+/// [`crate::assignors::Assignor::assign`].
 pub fn play(script: Script) -> Result<Timeline> {
     world::World::new(script).play()
 }
 
-/// The same for a script with members of other clients than Java's: `client` says what each leader's client assigns.
+/// Plays a script with members of clients other than Java's: `client` says what each leader's client assigns.
 ///
 /// # Errors
 ///
-/// Those of [`play`], and of `client`.
+/// The errors of [`play`] and of `client`.
 pub fn play_led(script: Script, client: Box<dyn LeadersClient>) -> Result<Timeline> {
     let mut world = world::World::new(script);
     world.leaders_client = Some(client);

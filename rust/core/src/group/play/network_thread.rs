@@ -1,7 +1,8 @@
-//! The network thread of KIP-848's protocol: its turns, and when it wakes (`ConsumerNetworkThread`).
+//! The network thread of a KIP-848 member: its turns, and when it wakes (`ConsumerNetworkThread`).
 //!
-//! A turn handles what the application has put out, lets the managers send, and waits. Something ends the wait: an event of the
-//! application's, an answer, or time. Turns in which nothing happens are made up for when somebody asks.
+//! In a turn, the thread handles the application's events, lets the managers send, and waits. An event from
+//! the application, an answer or a timeout ends the wait. Turns in which nothing happens are not played. They
+//! are made up for when their times are needed.
 
 use super::super::consumer::Place;
 use super::super::error_code::Code;
@@ -12,15 +13,16 @@ use super::metadata::NEAR_MS;
 use super::world::{Coordinator, Todo, World};
 use crate::Result;
 
-/// It wakes at least so often.
+/// The thread wakes at least this often.
 pub(super) const MAX_POLL_TIMEOUT_MS: i64 = 5_000;
-/// After the group's offsets, `Fetch` is asked for, and before it `ListOffsets` where the group has none: each takes so long.
+/// How long `Fetch` takes, and `ListOffsets`. Once a client has the group's offsets, it sends `Fetch`; if the
+/// group has none, it sends `ListOffsets` first.
 const FETCHES_MS: i64 = 1;
-/// Before the first of them to a broker, it is connected to.
+/// How long a client takes to connect to a broker before its first such request.
 pub(super) const CONNECTS_MS: i64 = 1;
 
 impl World {
-    /// A turn: the heartbeat manager first, the membership manager after it.
+    /// Runs a turn: first the heartbeat manager, then the membership manager.
     pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
         self.find_positions(reader);
         self.end_turn(reader);
@@ -28,7 +30,7 @@ impl World {
         self.poll_managers(reader)
     }
 
-    /// What the managers do in a turn.
+    /// Lets the managers do their part of a turn.
     pub(super) fn poll_managers(&mut self, reader: Reader) -> Result<()> {
         let now = self.now;
         let client = &self.clients[reader as usize];
@@ -54,13 +56,14 @@ impl World {
         Ok(())
     }
 
-    /// Something ends the wait of a turn at this instant, and another one begins.
+    /// Ends a turn's wait at this instant, and begins the next turn.
     pub(super) fn end_turn(&mut self, reader: Reader) {
         self.make_up_turns(reader);
         self.next_turn(reader, self.now);
     }
 
-    /// Makes up for the turns in which nothing happened: those of polls, of answers to fetches, and of the last heartbeat's answer.
+    /// Makes up for the turns in which nothing happened: at polls, at answers to fetches, and at the answer
+    /// to the last heartbeat.
     pub(super) fn make_up_turns(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let member = &client.membership;
@@ -83,7 +86,7 @@ impl World {
         (member.maximum_time_to_wait, member.woke) = (waits, at);
     }
 
-    /// For how long the application may wait: the managers say so at a turn's end, and reckon from its begin.
+    /// How long the application may wait. The managers say so when a turn ends, but count from when it began.
     fn maximum_time_to_wait(&self, reader: Reader, ends: i64) -> i64 {
         let client = &self.clients[reader as usize];
         let member = &client.membership;
@@ -106,18 +109,19 @@ impl World {
         commits.min(heartbeats)
     }
 
-    /// When the timer of automatic commits is over, by what was polled before a time; none where there is no such timer.
+    /// When the auto-commit timer expires, given the polls before `by`; `None` if there is no such timer.
     fn commits_at(&self, reader: Reader, by: i64) -> Option<i64> {
         let client = &self.clients[reader as usize];
         let interval_ms = client.config.as_ref()?.auto_commit_interval_ms?;
         let (last, polled) = (client.last_pass(by - 1), client.membership.polled);
         let last = if last < by { last.max(polled) } else { polled };
         let at = client.last_auto_commit(last).or(client.commits_since)? + interval_ms;
-        // A pass within a call that lasts long commits, too.
+        // In a long call, later passes commit, too.
         Some(if at > last { at } else { client.app.next_pass(at, client.is_busy) + interval_ms })
     }
 
-    /// Commits what was read if that is due; the answer wakes the thread, which may have something to acknowledge.
+    /// Commits what was read, if a commit is due. The answer wakes the thread, which may then have something
+    /// to acknowledge.
     pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) {
         let now = self.now;
         let mut is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
@@ -126,7 +130,7 @@ impl World {
         if client.membership.resumed == now
             && let Some(interval_ms) = interval_ms
         {
-            // While the commit of a reconciliation is under way there is no other one: the next event sends it.
+            // While a reconciliation's commit is under way, no other commit is sent. The next event sends it.
             is_due = client.membership.reconciling.is_none() || !client.has_consumed();
             let answered = now + self.latency_ms;
             client.commits_since = Some(if is_due { now } else { answered + 1 - interval_ms });
@@ -137,8 +141,9 @@ impl World {
         }
     }
 
-    /// The topics' metadata are due, which wakes the thread, and so does their answer: it looks for all else, too. Nothing else
-    /// is sent before they are asked for (`NetworkClient.isReady`), which a client that has to connect does later.
+    /// The topics' metadata is due. That wakes the thread, and so does the answer; each time, the thread sees
+    /// to everything else, too. Nothing else is sent before the metadata request (`NetworkClient.isReady`),
+    /// which a client sends later if it has to connect first.
     pub(super) fn looks_for_all(&mut self, reader: Reader) -> Result<()> {
         let (now, connects_ms) = (self.now, self.connects_ms(reader));
         self.connects(reader);
@@ -151,12 +156,12 @@ impl World {
         Ok(())
     }
 
-    /// How long it takes a client to connect to its partitions' brokers.
+    /// How long a client takes to connect to its partitions' brokers.
     pub(super) fn connects_ms(&self, reader: Reader) -> i64 {
         if self.clients[reader as usize].positions.are_near { 0 } else { CONNECTS_MS }
     }
 
-    /// A client is connected to its partitions' brokers, which it need not be any more when it fetches.
+    /// Connects a client to its partitions' brokers, so that it need not connect when it fetches.
     fn connects(&mut self, reader: Reader) {
         let now = self.now;
         let positions = &mut self.clients[reader as usize].positions;
@@ -167,7 +172,7 @@ impl World {
         }
     }
 
-    /// Why the coordinator would not tell a member the group's offsets (`OffsetFetch`).
+    /// The error with which the coordinator would refuse a member's `OffsetFetch`, if it would.
     fn refuses_offsets(&self, reader: Reader) -> Option<Code> {
         let Some(Coordinator::Consumer(group)) = &self.coordinator else { return None };
         let client = &self.clients[reader as usize];
@@ -178,7 +183,7 @@ impl World {
         }
     }
 
-    /// Asks from where to read what is new.
+    /// Requests the positions of new partitions.
     pub(super) fn update_fetch_positions(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let asked: Vec<Place> = client.initializing().collect();
@@ -198,7 +203,7 @@ impl World {
         let refused = if offsets_ms > 0 { self.refuses_offsets(reader) } else { None };
         let at = self.now
             + match refused {
-                // The request is put again, with the epoch that has come meanwhile.
+                // The client repeats the request with the epoch that it has received meanwhile.
                 Some(Code::StaleMemberEpoch) => offsets_ms + RETRY_BACKOFF_MS + offsets_ms + fetches_ms,
                 Some(_) => offsets_ms,
                 None => offsets_ms + fetches_ms,
@@ -211,7 +216,7 @@ impl World {
         self.end_turn(reader);
     }
 
-    /// It is known from where to read, and records are there: a `poll()` that waits for them returns.
+    /// The client knows its positions and has records, so a `poll()` that waits for records returns.
     fn find_positions(&mut self, reader: Reader) {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
@@ -219,13 +224,13 @@ impl World {
             return;
         }
         if client.pass.is_some_and(|(at, _)| at == now) {
-            // The application, which has waited for longer, goes first.
+            // The application has waited for longer, so it goes first.
             self.wake_by(reader, now);
             return;
         }
         client.positions.at = None;
         if let Some(code) = client.positions.refused.take() {
-            // `poll()` throws it.
+            // `poll()` throws this error.
             client.error = Some(code);
             self.pass_at(reader, now);
             return;
@@ -235,7 +240,8 @@ impl World {
             asked.into_iter().partition(|place| client.knows_leader(*place));
         client.positions.unknown.retain(|place| led.binary_search(place).is_err());
         if !unled.is_empty() {
-            // `Leader for partition is unknown`: it asks for newer metadata, and the next event of a poll tries again.
+            // `Leader for partition is unknown`: the client requests newer metadata, and tries again with the
+            // next poll's event.
             if !std::mem::replace(&mut client.positions.are_committed, true) {
                 self.look_after(reader, 1);
             }
@@ -246,7 +252,7 @@ impl World {
         }
         let client = &mut self.clients[reader as usize];
         client.positions.are_near = true;
-        // Whether the application waits for records: a callback that keeps it goes on.
+        // Whether the application waits for records. A callback that keeps it simply goes on.
         let awaits = !client.is_busy && client.app.in_callback(now).is_none();
         self.sees_records(reader);
         if awaits && self.clients[reader as usize].is_busy {
@@ -258,7 +264,7 @@ impl World {
         }
     }
 
-    /// Threads that wake at one instant do so in the order in which they began to wait.
+    /// Threads that wake at the same instant run in the order in which they began to wait.
     pub(super) fn wake_together(&mut self, first: Reader) -> Result<()> {
         let mut woken = vec![first];
         while let Some((reader, beat)) = self.also_wakes() {
@@ -276,7 +282,7 @@ impl World {
         woken.into_iter().try_for_each(|reader| self.run_once(reader))
     }
 
-    /// The thread wakes when the next heartbeat is due.
+    /// Schedules the thread to wake for its next heartbeat.
     fn wake_later(&mut self, reader: Reader) {
         let (now, beat) = (self.now, self.numbered);
         let client = &mut self.clients[reader as usize];
@@ -285,7 +291,7 @@ impl World {
         self.later(due.min(now + MAX_POLL_TIMEOUT_MS).max(now + 1), Todo::Heartbeat(reader, beat));
     }
 
-    /// The thread wakes for something else, if that is sooner than its next heartbeat.
+    /// Schedules the thread to wake for something else, in addition to its next heartbeat.
     pub(super) fn wake_by(&mut self, reader: Reader, at: i64) {
         let start = self.clients[reader as usize].start;
         self.later(at, Todo::Look(reader, start));

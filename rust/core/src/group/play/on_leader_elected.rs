@@ -1,4 +1,4 @@
-//! What a group's leader does: it takes what the members say to the assignor that they have chosen.
+//! The work of a group's leader: it gives what the members sent to the assignor that they have chosen.
 
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ use crate::assignors::{Assignor, Given, Lists};
 use crate::interned::Name;
 
 impl World {
-    /// `ConsumerCoordinator.onLeaderElected`: it assigns, once it has looked at the topics where it must
-    /// (`ensureFreshMetadata`).
+    /// `ConsumerCoordinator.onLeaderElected`: the leader assigns partitions, but first looks at the topics if
+    /// it must (`ensureFreshMetadata`).
     pub(super) fn on_leader_elected(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
         let near = self.now + self.clients[reader as usize].asks_near_ms();
         let misses = self.clients[reader as usize].classic.misses_topics;
-        // What it has asked for before is of its own topics alone, and is all that it waits for. Who misses a topic has asked
-        // for it in its last `poll()`, too: that answer is there by now.
+        // An earlier request of the leader's covers only its own topics, and the leader waits for nothing
+        // more. If it misses a topic, it has also requested that in its last `poll()`, and the answer is
+        // there by now.
         let asked = match std::mem::take(&mut self.clients[reader as usize].classic.metadata) {
             Metadata::Expired if !misses => Some((self.topics_of(reader), near)),
             Metadata::Answered(seen, comes) if !misses => Some((seen, comes)),
@@ -36,19 +37,19 @@ impl World {
         let client = &mut self.clients[reader as usize];
         client.classic.metadata = Metadata::Answered(seen, comes);
         client.elected = Some((comes, joined));
-        // The thread waits for the lock meanwhile.
+        // Meanwhile the heartbeat thread waits for the lock.
         client.classic.looks_since = client.classic.looks_since.map(|since| since + comes - self.now);
         let start = client.start;
         self.later(comes, Todo::Elected(reader, start));
         Ok(())
     }
 
-    /// How long a leader will be kept by its look at the topics.
+    /// How much longer a leader will be busy with its look at the topics.
     pub(super) fn election_takes(&self, reader: Reader) -> i64 {
         self.clients[reader as usize].elected.as_ref().map_or(0, |(comes, _)| comes - self.now)
     }
 
-    /// A leader that was elected has looked at the topics.
+    /// An elected leader has finished its look at the topics.
     pub(super) fn elected(&mut self, reader: Reader) -> Result<()> {
         let client = &mut self.clients[reader as usize];
         let Some((_, joined)) = client.elected.take() else { return Ok(()) };
@@ -63,13 +64,13 @@ impl World {
     /// `updateGroupSubscription`: whether a leader has to look at the topics again.
     fn update_group_subscription(&mut self, reader: Reader, joined: &classic::Joined<Said>) -> bool {
         let client = &mut self.clients[reader as usize];
-        // It looks if others read what it does not. It does, too, where others have seen more of a topic than it has: its
-        // assignor would throw.
+        // The leader looks if other members subscribe to topics that it does not. It also looks if others
+        // have seen more partitions of a topic than it has: its assignor would throw.
         let seen = |topic: u32| client.seen.get(topic as usize).copied().flatten();
         let beyond =
             |&(topic, partition): &Place| seen(topic).is_some_and(|count| partition.cast_unsigned() >= count);
         let mut group_topics = Vec::new();
-        // Members that subscribe to the same share one list, which is looked at once.
+        // Members with equal subscriptions share one list, so it is checked only once.
         let mut known: Option<&Arc<[u32]>> = None;
         let mut wants = false;
         for (_, _, said) in &joined.members {
@@ -87,7 +88,8 @@ impl World {
         wants
     }
 
-    /// It says who is to read what, by what it has seen of the topics; nothing where it is to skip that.
+    /// The leader assigns partitions by what it has seen of the topics. It sends no assignment if it is told
+    /// to skip that.
     fn lead(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
         let member = &mut self.clients[reader as usize].classic;
         (member.is_leader, member.has_seen_changes) = (true, false);
@@ -101,7 +103,7 @@ impl World {
         Ok(())
     }
 
-    /// Who is to read what, by member id; none where the leader's client has failed.
+    /// Each member's partitions, by member ID; `None` if the leader's client has failed.
     fn assignments(&mut self, reader: Reader, joined: &classic::Joined<Said>) -> Result<Option<Assigned>> {
         let assignments = if self.leaders_client.is_some() {
             let Some(assignments) = self.ask_leaders_client(reader, joined)? else { return Ok(None) };
@@ -120,7 +122,7 @@ impl World {
         Ok(Some(assignments))
     }
 
-    /// What the assignor says, by member id.
+    /// The assignor's result, by member ID.
     fn assign(
         &self,
         assignor: Assignor,
@@ -154,7 +156,7 @@ impl World {
             let topics = assignment.topics[range.clone()].iter().copied();
             topics.zip(assignment.partitions[range].iter().copied()).collect()
         };
-        // Whoever is assigned what it was before has one list of both.
+        // If a member's assignment has not changed, the old and the new one share one list.
         let shared = |id: &Name, list: Arc<[Place]>| match self.by_id.get(id) {
             Some(&reader) if self.clients[reader as usize].memory.0 == list => {
                 Arc::clone(&self.clients[reader as usize].memory.0)

@@ -1,15 +1,15 @@
-//! How a classic member comes to read what is new to it: from which offset (`OffsetFetch`), and when it has records of it.
+//! How a classic member starts on new partitions: from which offset (`OffsetFetch`), and when records come.
 
 use super::super::consumer::Place;
 use super::client::Client;
 use super::ledger::Reader;
 use super::world::World;
 
-/// So long a fetch of records is on its way.
+/// How long a fetch takes.
 const FETCH_MS: i64 = 1;
 
 impl Client {
-    /// It has new partitions: for each it asks for an offset to read from.
+    /// The client has new partitions, and needs an offset for each.
     pub(super) fn seeks_positions(&mut self, added: &[Place]) {
         let places = &mut self.classic.unpositioned;
         places.retain(|place| self.owned.binary_search(place).is_ok());
@@ -22,7 +22,8 @@ impl Client {
 }
 
 impl World {
-    /// `updateFetchPositions`: asks from where to read new partitions, and waits for the answer while it may.
+    /// `updateFetchPositions`: requests the positions of new partitions. It waits for the answer if that
+    /// comes before `poll()` ends.
     pub(super) fn update_classic_positions(&mut self, reader: Reader) {
         let (now, latency_ms) = (self.now, self.latency_ms);
         let client = &mut self.clients[reader as usize];
@@ -39,7 +40,7 @@ impl World {
         self.pass_at(reader, at);
     }
 
-    /// Whether the application has waited for where to read until now, within `poll()`; then it goes on from there.
+    /// Whether the application has waited inside `poll()` for its positions until now. It then goes on from there.
     pub(super) fn finds_positions(&mut self, reader: Reader) -> bool {
         let member = &self.clients[reader as usize].classic;
         let finds = member.positions_at == Some(self.now) && member.records_at.is_none();
@@ -50,11 +51,11 @@ impl World {
         finds
     }
 
-    /// It knows from where to read, and asks for records: they come with a fetch after that. Where it has not seen a partition
-    /// yet, it looks at the topics.
+    /// The client knows its positions and requests records, which arrive with a later fetch. If it has not
+    /// seen a partition yet, it looks at the topics.
     fn take_positions(&mut self, reader: Reader) {
         let now = self.now;
-        // The application lets go of the lock for which the thread waits.
+        // The application releases the lock that the heartbeat thread waits for.
         self.lets_look(reader);
         let client = &self.clients[reader as usize];
         let is_seen = |&(topic, partition): &Place| {
@@ -73,7 +74,7 @@ impl World {
         self.pass_at(reader, at);
     }
 
-    /// Whether what an idle `poll()` returns now are the first records of new partitions.
+    /// Whether an idle `poll()` now returns the first records of new partitions.
     pub(super) fn has_records(&mut self, reader: Reader) -> bool {
         let client = &mut self.clients[reader as usize];
         let comes = client.classic.records_at.is_some_and(|at| at <= self.now);

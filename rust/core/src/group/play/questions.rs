@@ -1,4 +1,4 @@
-//! What clients ask the coordinator, and how its answers come to them.
+//! Requests to the coordinator, and how its answers reach the clients.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use super::world::{AT_ONCE, Question, Todo, World};
 use crate::{Error, Result};
 
 impl World {
-    /// The number of a new request of a client's, under which its answer comes.
+    /// Numbers a client's new request. The answer comes under the same number.
     pub(super) fn ask(&mut self, asks: Option<(Reader, Asked)>) -> u32 {
         let question = asks.map(|(reader, asked)| self.question(reader, asked));
         self.ask_as(question)
     }
 
-    /// The same for a question that was put earlier.
+    /// The same for a request that was made earlier.
     pub(super) fn ask_as(&mut self, question: Option<Question>) -> u32 {
         self.tags = self.tags.wrapping_add(1);
         self.asking = question.map(|question| (self.tags, question));
         self.tags
     }
 
-    /// What a client asks now.
+    /// A client's question, with the number of its start and its present identity.
     pub(super) fn question(&self, reader: Reader, asked: Asked) -> Question {
         let client = &self.clients[reader as usize];
         (reader, client.start, client.classic.identity, asked)
     }
 
-    /// What the coordinator answers in the step in which something is asked; to others, too, and to them first.
+    /// Sends out the coordinator's answers of one step. The client that asks in this step gets its answer last.
     pub(super) fn answered(&mut self, answers: impl Iterator<Item = (u32, Answer)>) {
         let asking = self.asking.take();
         let mut own = None;
@@ -46,7 +46,7 @@ impl World {
         }
     }
 
-    /// An answer sets out for who asked.
+    /// Sends an answer to the client that asked.
     fn takes_answer(&mut self, question: Question, answer: Answer) {
         let (reader, start, _, asked) = question;
         if self.connections.contains_key(&(reader, start)) {
@@ -64,12 +64,12 @@ impl World {
         }
     }
 
-    /// Who asked something that is not answered yet.
+    /// The question behind a request that has not been answered yet.
     pub(super) fn awaited(&self, tag: u32) -> Option<Question> {
         self.asked.get(&tag).copied()
     }
 
-    /// Brings every answer that has come to who asked.
+    /// Hands each answer that has arrived to the client that asked.
     pub(super) fn deliver(&mut self) -> Result<()> {
         let mut given = 0;
         while let Some(((reader, start, sent, asked), answer)) = self.answers.pop_front() {

@@ -1,4 +1,4 @@
-//! What a client has and returns records of, and what becomes of that when it ends.
+//! The partitions that a client owns and returns records of, and what becomes of them when it ends.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::ledger::Reader;
 use super::world::World;
 
 impl World {
-    /// A client has these partitions from now on, and no others; sorted.
+    /// From now on, a client owns exactly these partitions, which must be sorted.
     pub(super) fn own(&mut self, reader: Reader, wanted: Vec<Place>) {
         let client = &self.clients[reader as usize];
         let (gone, added) = (beyond(&client.owned, &wanted), beyond(&wanted, &client.owned));
@@ -34,7 +34,7 @@ impl World {
         self.hold_back(reader, &strange);
     }
 
-    /// A client returns no more records of some of its partitions.
+    /// A client stops returning records of some of its partitions.
     pub(super) fn hold_back(&mut self, reader: Reader, places: &[Place]) {
         let read = self.read_by(reader);
         let client = &mut self.clients[reader as usize];
@@ -50,7 +50,7 @@ impl World {
         self.sees_records(reader);
     }
 
-    /// A client stops reading a partition; who was displaced by it, and has it still, reads on.
+    /// A client stops reading a partition. If it displaced a reader that still owns it, that reader reads on.
     fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64) {
         let reads = self.ledger.reader(place) == Some(reader);
         self.ledger.release(place, reader, read, committed, self.now);
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// The last word on what a client reads, which has not noticed itself yet that it reads nothing more.
+    /// Notes in the ledger that a client reads nothing more, although the client itself has not noticed yet.
     pub(super) fn stop_reading(&mut self, reader: Reader) {
         let read = self.read_by(reader);
         let client = &self.clients[reader as usize];
@@ -74,7 +74,7 @@ impl World {
         }
     }
 
-    /// A client is subscribed again to topics that it was not subscribed to before, and still owns partitions of them.
+    /// A client subscribes anew to topics while it still owns partitions of them, so it returns their records again.
     pub(super) fn returns_again(&mut self, reader: Reader, before: &[u32]) {
         let client = &mut self.clients[reader as usize];
         let is_new = |topic: u32| client.subscribes(topic) && !before.contains(&topic);
@@ -92,7 +92,7 @@ impl World {
         self.hold_back(reader, &owned);
     }
 
-    /// Looks whether a client's `poll()` finds records.
+    /// Updates whether a client's `poll()` finds records.
     pub(super) fn sees_records(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let has_records =
@@ -113,7 +113,7 @@ impl World {
         self.clients[reader as usize].is_busy = is_busy;
     }
 
-    /// Partitions lose their leader, or find another one: their readers go on where they were.
+    /// Partitions lose their leader or get a new one. Their readers then read on from the same place.
     pub(super) fn change_leaders(&mut self, places: &[Place], has_leader: bool) {
         for &place in places {
             if has_leader {
@@ -129,14 +129,14 @@ impl World {
         }
     }
 
-    /// Up to when a client reads: while it stalls or closes, up to when it began to.
+    /// The time up to which a client has read. If it stalls or closes, that is when it began to.
     pub(super) fn read_by(&self, reader: Reader) -> i64 {
         let client = &self.clients[reader as usize];
         let stalls = client.app.stall().map_or(self.now, |(since, _)| since);
         client.closes_as.map_or(stalls, |(since, _)| stalls.min(since))
     }
 
-    /// Calls a client's listener back, if it has one; whether that keeps its application.
+    /// Calls a client's listener, if it has one. Returns whether the callback keeps the application.
     pub(super) fn call_back(&mut self, reader: Reader) -> bool {
         let client = &mut self.clients[reader as usize];
         let takes_ms = client.listener_ms().unwrap_or(0);
@@ -152,7 +152,7 @@ impl World {
         self.failures.push((self.now, reader, code));
     }
 
-    /// A client is gone, with all that it had.
+    /// Ends a client, with all that it owned.
     pub(super) fn gone(&mut self, reader: Reader) {
         self.hold_back_all(reader);
         let client = &mut self.clients[reader as usize];

@@ -1,4 +1,4 @@
-//! What a play is given, and what it tells.
+//! A play's input and output: the script, and the timeline that comes of it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::assignors::Assignor;
 use crate::interned::Name;
 use crate::java::random::Random;
 
-/// Which protocol a group speaks, and how its coordinator is configured.
+/// The protocol that a group uses, and its coordinator's settings.
 #[derive(Clone, Debug)]
 pub enum Protocol {
     /// `group.protocol=classic`.
@@ -19,49 +19,49 @@ pub enum Protocol {
     Consumer(consumer::Config),
 }
 
-/// A play.
+/// The input of a play.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// The group's protocol.
     pub protocol: Protocol,
-    /// The topics, each with how many partitions it has at first; none where it is not there yet.
+    /// The topics, each with its number of partitions at first; `None` if it does not exist yet.
     pub topics: Vec<(Name, Option<u32>)>,
     /// The members, by name.
     pub clients: Vec<Name>,
-    /// How long the answer of a rebalance is on its way: that of `JoinGroup` and `SyncGroup`, and of a heartbeat of KIP-848's
-    /// that brings an assignment.
+    /// How long the answers of a rebalance take: those to `JoinGroup` and `SyncGroup`, and with KIP-848 a
+    /// heartbeat's answer that brings an assignment.
     pub latency_ms: i64,
-    /// What happens, in the order of the times.
+    /// The actions with their times, in order of time.
     pub actions: Vec<(i64, Action)>,
-    /// The topics in which no records come: whoever reads these alone stays inside of `poll()`.
+    /// The topics that get no records. A member that reads only these stays inside `poll()`.
     pub idle_topics: Vec<u32>,
-    /// Who wins where two threads of a KIP-848 member race.
+    /// Which thread wins if two threads of a KIP-848 member race.
     pub race: Race,
-    /// Up to when the play goes; as long as anything moves where it does not say.
+    /// When the play ends; `None` lets it go on as long as anything moves.
     pub until: Option<i64>,
-    /// Whether every span of reading is kept.
+    /// Whether to keep every span of reading.
     pub keeps_spans: bool,
-    /// Whether every request and answer is kept.
+    /// Whether to keep every request and answer.
     pub keeps_messages: bool,
 }
 
-/// Whether the network thread of a KIP-848 member is quick enough for the pass of `poll()` that tells it of itself.
+/// Whether a KIP-848 member's network thread is fast enough to react within the pass of `poll()` that notifies it.
 #[derive(Clone, Debug)]
 pub enum Race {
     /// Never, which is the common case.
     Slow,
     /// Always.
     Fast,
-    /// One time of ten, as drawn.
+    /// One time in ten, at random.
     Drawn(Random),
 }
 
-/// How a consumer is configured; all times are milliseconds.
+/// A consumer's settings; all times are milliseconds.
 #[derive(Clone, Debug)]
 pub struct Consumer {
     /// `group.instance.id`.
     pub instance: Option<String>,
-    /// The member id that the coordinator draws for it, where that is to be a given one.
+    /// The member ID that the coordinator draws for it, if the script prescribes one.
     pub id: Option<Name>,
     /// `session.timeout.ms` of the classic protocol.
     pub session_timeout_ms: i64,
@@ -69,103 +69,104 @@ pub struct Consumer {
     pub heartbeat_interval_ms: i64,
     /// `max.poll.interval.ms`.
     pub max_poll_interval_ms: i64,
-    /// `auto.commit.interval.ms`; none where nothing is committed by itself.
+    /// `auto.commit.interval.ms`; `None` if it does not commit automatically.
     pub auto_commit_interval_ms: Option<i64>,
     /// How long its application takes from one `poll()` to the next.
     pub poll_ms: i64,
-    /// The time-out that it gives `poll()`, for which an idle member stays inside.
+    /// The timeout that it passes to `poll()`. An idle member stays inside for that long.
     pub poll_timeout_ms: i64,
-    /// How long a callback of its `ConsumerRebalanceListener` takes; none where it has no listener.
+    /// How long a callback of its `ConsumerRebalanceListener` takes; `None` if it has no listener.
     pub listener_ms: Option<i64>,
     /// `metadata.max.age.ms`.
     pub metadata_max_age_ms: i64,
-    /// Its client, with `@VERSION` where that is an older one.
+    /// Its client, with `@VERSION` if that is an older one.
     pub client: Name,
-    /// `partition.assignment.strategy`, by the names that members say.
+    /// `partition.assignment.strategy`, with each assignor's name as members send it.
     pub assignors: Arc<[(Name, Assignor)]>,
-    /// `group.remote.assignor` of KIP-848's protocol.
+    /// `group.remote.assignor` of KIP-848.
     pub remote_assignor: Option<String>,
 }
 
-/// What happens.
+/// An event in a script.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// A member starts, with a subscription: places in the list of topics.
+    /// A member starts with a subscription, given as places in the list of topics.
     Join(Reader, Arc<Consumer>, Vec<u32>),
-    /// A member is closed: whether it says so to the coordinator, or leaves that to the default of `close()`.
+    /// A member is closed. The flag says whether it tells the coordinator; `None` is the default of
+    /// `close()`.
     Leave(Reader, Option<bool>),
-    /// A member is gone without a word.
+    /// A member vanishes without telling anyone.
     Crash(Reader),
-    /// A member does not poll for so long.
+    /// A member does not poll for this many milliseconds.
     Stall(Reader, i64),
     /// A member subscribes to other topics.
     Subscribe(Reader, Vec<u32>),
-    /// A topic has so many partitions now; none where it is deleted.
+    /// A topic's number of partitions changes; `None` deletes the topic.
     Topic(u32, Option<u32>),
-    /// Another broker takes the group over.
+    /// Another broker takes over the group.
     Move,
-    /// Partitions have no leader from now on, or have another one.
+    /// Partitions lose their leader (`false`), or get another one (`true`).
     Leaders(Vec<Place>, bool),
-    /// A member commits an offset, as of a generation; of its own where none is given.
+    /// A member commits an offset under a generation; `None` stands for its own.
     Commit(Reader, Option<i32>),
-    /// Something that the group does not hear of: a consumer that assigns itself begins, or ends.
+    /// An event that the group does not hear of: a consumer that assigns itself partitions starts or stops.
     Beside,
 }
 
-/// What a rebalance came to.
+/// The result of a rebalance.
 #[derive(Clone, Debug)]
 pub struct Generation {
-    /// Its number; of KIP-848 the epoch of the target assignment.
+    /// Its number; with KIP-848, the epoch of the target assignment.
     pub number: i32,
     /// When it began.
     pub at: i64,
-    /// Why.
+    /// The reason for the rebalance.
     pub why: String,
-    /// Who led; nobody with KIP-848, or where nobody is left.
+    /// Its leader; `None` with KIP-848, or if no member is left.
     pub leader: Option<Reader>,
     /// The assignor that the members have chosen.
     pub protocol: Option<Name>,
-    /// Who is to read what, in Kafka's own order.
+    /// Each member's partitions, in Kafka's own order.
     pub assignment: Vec<(Reader, Arc<[Place]>)>,
 }
 
-/// A request's answer that a member got.
+/// An answer that a member received to a request.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// When.
+    /// When it arrived.
     pub at: i64,
-    /// Who.
+    /// The member.
     pub client: Reader,
-    /// Kafka's name of the request.
+    /// Kafka's name for the request.
     pub request: &'static str,
-    /// What went wrong.
+    /// The error code.
     pub code: Code,
-    /// The generation, or the epoch.
+    /// The generation, or the epoch with KIP-848.
     pub generation: i32,
-    /// The member's id.
+    /// The member ID.
     pub member: Name,
-    /// Of `JoinGroup`, the leader's id and how many members it was told of.
+    /// The leader's member ID, if the request is `JoinGroup`.
     pub leader: Option<Name>,
-    /// How many members it was told of.
+    /// How many members the answer lists; 0 unless the request is `JoinGroup`.
     pub members: usize,
 }
 
-/// What a play came to.
+/// The output of a play.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// The generations, in order.
     pub generations: Vec<Generation>,
-    /// Who read what, when.
+    /// The partitions that each member read, and when.
     pub ledger: Ledger,
-    /// Members that ended with an error of Kafka's, and when.
+    /// Members that ended with one of Kafka's errors, and when.
     pub failures: Vec<(i64, Reader, Code)>,
-    /// Commits that the script asked for, and what became of them.
+    /// The commits that the script requested, with their results.
     pub commits: Vec<(i64, Reader, Code)>,
-    /// The requests and answers, where they are kept.
+    /// The requests and answers, if the script keeps them.
     pub messages: Vec<Message>,
-    /// When it ended.
+    /// When the play ended.
     pub ended: i64,
-    /// Whether nothing moved any more.
+    /// Whether the group had settled: nothing moved any more.
     pub settled: bool,
     /// The members, by name.
     pub clients: Vec<Name>,

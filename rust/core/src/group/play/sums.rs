@@ -1,17 +1,18 @@
-//! What the spans of reading add up to, for charts: when how many partitions a member reads, and when nobody reads one.
+//! Sums over the spans of reading, for charts: partitions per member over time, and partitions without a reader.
 
 use super::super::Map;
 use super::super::consumer::Place;
 use super::ledger::{Ledger, Reader};
 
-/// When a count changed, and by how much; each time once, sorted.
+/// The times at which a count changed, and by how much; sorted, with each time once.
 pub type Changes = Vec<(i64, i64)>;
 
-/// A span in which nobody read a partition: from when, and until when.
+/// A span in which nobody read a partition: the partition, the start and the end.
 pub type Unread = (Place, i64, i64);
 
 impl Ledger {
-    /// When how many partitions more, or fewer, each of these members read. Nothing is said of partitions that it reads still.
+    /// For each of these members, when it began or stopped reading partitions, and how many. A partition that
+    /// a member still reads has a start and no end.
     #[must_use]
     pub fn changes(&self, readers: &[Reader]) -> Vec<Changes> {
         let places: Map<Reader, usize> = readers.iter().copied().zip(0..).collect();
@@ -26,7 +27,8 @@ impl Ledger {
         changes.into_iter().map(summed).collect()
     }
 
-    /// When which partition had no reader since the group first read anything, up to `end`, by partition and time.
+    /// The spans in which a partition had no reader, from the group's first read to `end`, sorted by
+    /// partition and time.
     #[must_use]
     pub fn unread(&self, end: i64) -> Vec<Unread> {
         let mut found = Vec::new();
@@ -35,7 +37,7 @@ impl Ledger {
         for (place, reading) in self.readings() {
             let (mut left, mut since) = (reading.idle_ms, began);
             while let Some(span) = spans.next_if(|span| span.place == place) {
-                // A partition that was made later is unread since then, and not since the group began.
+                // A partition that was added later counts as unread from then on, not since the group began.
                 let from = since.max(span.from - left);
                 if from < span.from {
                     found.push((place, from, span.from));
@@ -50,17 +52,17 @@ impl Ledger {
         found
     }
 
-    /// The same as when how many partitions more, or fewer, had no reader, and the longest of those spans.
+    /// The same spans as changes in the number of partitions without a reader, and the longest span.
     #[must_use]
     pub fn unread_changes(&self, end: i64) -> (Changes, Option<Unread>) {
         let unread = self.unread(end);
         let changes = unread.iter().flat_map(|&(_, from, to)| [(from, 1), (to, -1)]).collect();
-        // Of equals the first.
+        // If several spans are equally long, the first one wins.
         let longest = unread.into_iter().rev().max_by_key(|(_, from, to)| to - from);
         (summed(changes), longest)
     }
 
-    /// The partitions that some member read at some time, sorted.
+    /// The partitions that any member has ever read, sorted.
     #[must_use]
     pub fn read(&self) -> Vec<Place> {
         let mut places: Vec<Place> = self.spans.iter().map(|span| span.place).collect();
@@ -69,7 +71,7 @@ impl Ledger {
     }
 }
 
-/// Changes at one time as one change.
+/// Merges changes at the same time into one.
 fn summed(mut changes: Changes) -> Changes {
     changes.sort_unstable();
     changes.dedup_by(|next, kept| {

@@ -1,4 +1,4 @@
-//! The clock of a play: what comes next, whom it concerns, and when nothing moves any more.
+//! The clock of a play: which event comes next, which client it concerns, and when nothing moves any more.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::script::{Action, Generation, Message, Protocol, Race, Script, Timelin
 use crate::interned::Name;
 use crate::{Error, Result};
 
-/// For so long a play goes on after the script's last word, at most: the longest session, and a rebalance.
+/// How long a play may go on after the script's last action: the longest session, plus a rebalance.
 const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
 /// The most events one client may cause at one instant before the play is declared endless.
 pub(super) const AT_ONCE: usize = 1_000;
 
-/// What is done when its time comes.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Todo {
-    /// The script's next word.
+    /// The script's next action.
     Script,
-    /// A client beats, or its network thread wakes to do so.
+    /// A classic client sends a heartbeat, or a KIP-848 client's network thread wakes to send one.
     Heartbeat(Reader, u64),
-    /// A client's own thread looks for something else.
+    /// A client's own thread looks for something other than a heartbeat.
     Look(Reader, u32),
     /// A client looks at the cluster's topics.
     Metadata(Reader, u64),
@@ -34,17 +34,17 @@ pub(super) enum Todo {
     Resume(Reader, u32),
     /// An application has something to do in a pass of its `poll()`.
     Pass(Reader, u64),
-    /// An answer has come.
+    /// An answer arrives.
     Arrive,
-    /// A callback is over during which a client was told to close.
+    /// A callback ends, and the client was told to close during it.
     Close(Reader, u32, Option<bool>),
-    /// A client that closes has committed, and called its listener back.
+    /// A closing client has committed, and its listener has returned.
     Closed(Reader, u32),
-    /// A classic client that leads has looked at the topics.
+    /// A classic leader has looked at the topics.
     Elected(Reader, u32),
-    /// A classic client's `SyncGroup` has perhaps waited for too long.
+    /// A classic client's `SyncGroup` may have waited for too long.
     Overdue(Reader, u32),
-    /// A client has perhaps not polled for `max.poll.interval.ms`.
+    /// A client may not have polled for `max.poll.interval.ms`.
     PollLimit(Reader, u32),
 }
 
@@ -54,9 +54,10 @@ pub(super) enum Coordinator {
     Consumer(Box<consumer::Group>),
 }
 
-/// Who asks, as of which start of its and of which identity, and what.
+/// A question to the coordinator: the client, the number of its start, its identity at that time, and the
+/// kind of request.
 pub(super) type Question = (Reader, u32, u32, Asked);
-/// A client's connection to the coordinator, by the client and its start.
+/// A client's connection to the coordinator, by the client and the number of its start.
 pub(super) type Connection = (Reader, u32);
 
 pub(super) struct World {
@@ -70,34 +71,35 @@ pub(super) struct World {
     pub failures: Vec<(i64, Reader, super::super::Code)>,
     pub commits: Vec<(i64, Reader, super::super::Code)>,
     pub by_id: Map<Name, Reader>,
-    /// How many bytes the longest of these ids has.
+    /// The length in bytes of the longest of these member IDs.
     pub longest_id: usize,
-    /// The subscriptions that there ever were.
+    /// All distinct subscriptions so far, so that members can share them.
     pub subscriptions: Set<Arc<[u32]>>,
-    /// Who read a partition when another member began to that may not, and reads it still when that one stops.
+    /// By partition, the reader that another member displaced, perhaps without a right to it. If the
+    /// displaced reader still owns the partition when the other stops, it reads on.
     pub displaced: Map<Place, Reader>,
-    /// The topics in which no records come.
+    /// The topics that get no records.
     pub idle_topics: Set<u32>,
     pub race: Race,
-    /// Who says what a leader's client assigns, where members are of several clients.
+    /// Says what a leader's client assigns, in a group whose members use several clients.
     pub leaders_client: Option<Box<dyn LeadersClient>>,
     pub messages: Option<Vec<Message>>,
     queue: Queue<(i64, u64), Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
-    /// What is asked in this step, and by whom: most is answered at once.
+    /// The question that is asked in this step. Most are answered at once.
     pub asking: Option<(u32, Question)>,
-    /// What was asked before, by the tag of the request.
+    /// Earlier questions without an answer, by the tag of the request.
     pub asked: Map<u32, Question>,
-    /// Of each connection with a request that waits for its answer, what has been sent behind it.
+    /// For each connection with a request that waits for its answer, the requests sent after it.
     pub connections: Map<Connection, VecDeque<(Question, ClassicRequest)>>,
-    /// Those whose request is answered now.
+    /// The connections whose request has just been answered.
     pub answered_connections: VecDeque<Connection>,
     pub answers: VecDeque<(Question, Answer)>,
-    /// Answers that are on their way: all take as long.
+    /// Answers under way, in order: all take equally long.
     pub on_the_way: VecDeque<(Question, Answer)>,
     pub latency_ms: i64,
-    /// How many things were put off so far, by which they are told apart.
+    /// How many events were scheduled so far. These numbers tell events apart.
     pub numbered: u64,
     pub tags: u32,
 }
@@ -168,7 +170,8 @@ impl World {
             if next > self.now {
                 at_once = 0;
                 let settled = self.actions.is_empty() && self.is_quiet();
-                // Nothing but heartbeats comes after that.
+                // Once the group has settled, only heartbeats follow. They matter only if a play with a fixed
+                // end keeps messages.
                 let asks_on = self.until.is_some() && self.messages.is_some();
                 if next > limit || settled && !asks_on {
                     break settled;
@@ -206,7 +209,7 @@ impl World {
         self.numbered += 1;
     }
 
-    /// When the coordinator's own time comes next, if that is by a time.
+    /// When the coordinator's next deadline comes, if that is at or before `by`.
     fn deadline(&mut self, by: i64) -> Option<i64> {
         match self.coordinator.as_mut()? {
             Coordinator::Classic(group) => group.deadline(by),
@@ -214,7 +217,7 @@ impl World {
         }
     }
 
-    /// The coordinator's own time comes.
+    /// The coordinator's deadline has come.
     fn tick(&mut self) -> Result<()> {
         match self.coordinator {
             Some(Coordinator::Classic(_)) => {
@@ -287,13 +290,13 @@ impl World {
         }
     }
 
-    /// Who wakes for a heartbeat at this instant besides a client, if that comes next.
+    /// If the next event is also a heartbeat at this instant, takes it off the queue and returns its client.
     pub(super) fn also_wakes(&mut self) -> Option<(Reader, u64)> {
         let ((at, _), &Todo::Heartbeat(reader, beat)) = self.queue.peek()? else { return None };
         (at == self.now).then(|| self.queue.pop()).flatten().map(|_| (reader, beat))
     }
 
-    /// An application has something to do in a pass at a time, if it has nothing to do before.
+    /// Schedules a pass in which an application has something to do, unless one is already scheduled by then.
     pub(super) fn pass_at(&mut self, reader: Reader, at: i64) {
         let client = &mut self.clients[reader as usize];
         if client.pass.is_none_or(|(before, _)| before > at) {
@@ -303,7 +306,7 @@ impl World {
         }
     }
 
-    /// The same at its next pass from a time on, if there is anything to do.
+    /// Schedules an application's next pass at or after `from`, if there is anything to do.
     pub(super) fn pass_next(&mut self, reader: Reader, from: i64) {
         let client = &self.clients[reader as usize];
         let is_classic = self.is_classic();
@@ -328,7 +331,7 @@ impl World {
         if !client.alive || client.closes_as.is_some() {
             return Ok(());
         }
-        // A callback of a member of KIP-848's protocol keeps it inside of `poll()`, whatever comes after that.
+        // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
         let is_called_back =
             client.classic.called_back > 0 && matches!(self.coordinator, Some(Coordinator::Consumer(_)));
         if client.app.stall().is_some() && !client.app.is_inside(self.now) && !is_called_back {
@@ -341,11 +344,12 @@ impl World {
         if self.is_classic() { self.pass_classic(reader) } else { self.pass_consumer(reader) }
     }
 
-    /// The clients behind member ids, in a sentence about them. Names may have blanks: the longest that is an id is one.
+    /// Replaces the member IDs in a sentence with the names of their clients. An ID may contain blanks, so
+    /// the longest match counts.
     pub(super) fn named(&self, reason: &str) -> String {
         let (mut said, mut rest) = (String::new(), reason);
         while !rest.is_empty() {
-            // All members may be named at once: no more is looked at than may be an id.
+            // A sentence may list all members, so a search goes no further than the longest ID.
             let ends = rest.match_indices([' ', ',']).map(|(end, _)| end).chain([rest.len()]);
             let ends: Vec<usize> = ends.take_while(|end| *end <= self.longest_id).collect();
             let known = ends.iter().rev().find_map(|&end| Some((end, *self.by_id.get(&rest[..end])?)));
@@ -364,7 +368,7 @@ impl World {
         said
     }
 
-    /// Whether nothing will change any more by itself.
+    /// Whether nothing more will change by itself.
     fn is_quiet(&self) -> bool {
         let busy = |client: &Client| {
             let keeps = client.app.stall().is_some() || client.closes_as.is_some();
