@@ -1,4 +1,5 @@
-//! How a classic member joins: `JoinGroup`, `SyncGroup` and what their answers do to it (`AbstractCoordinator`).
+//! How a classic member joins its group: `JoinGroup`, `SyncGroup`, and how it handles their answers
+//! (`AbstractCoordinator`).
 
 use std::sync::Arc;
 
@@ -18,13 +19,13 @@ use crate::interned::Name;
 
 /// `request.timeout.ms`.
 const REQUEST_TIMEOUT_MS: i64 = 30_000;
-/// So long an application looks for the coordinator that it has just lost: two `FindCoordinator`, and between them
-/// `retry.backoff.ms` more or less, as the connection may not be opened again before `reconnect.backoff.ms` is over.
+/// How long an application takes to find the coordinator again right after losing it. It sends `FindCoordinator` twice,
+/// about `retry.backoff.ms` apart, because it may not reopen the connection before `reconnect.backoff.ms` is over.
 const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS - 4;
 
 impl World {
-    /// Sends a request over the client's connection to the coordinator. A broker takes a connection's requests one after the
-    /// other: what is sent while a `JoinGroup` or a `SyncGroup` waits is not read before that is answered.
+    /// Sends a request over the client's connection to the coordinator. A broker handles a connection's requests one at
+    /// a time: while a `JoinGroup` or a `SyncGroup` waits for its answer, the broker reads nothing sent after it.
     pub(super) fn send_classic(&mut self, reader: Reader, asked: Asked, request: ClassicRequest) {
         let question = self.question(reader, asked);
         match self.connections.get_mut(&(question.0, question.1)) {
@@ -33,7 +34,8 @@ impl World {
         }
     }
 
-    /// Puts a request to the coordinator, and then those that have waited behind those that are answered now.
+    /// Hands a request to the coordinator. If this answers requests that have waited, the requests queued behind them
+    /// follow.
     pub(super) fn step_classic(&mut self, request: ClassicRequest, question: Option<Question>) {
         let mut next = Some((question, request));
         while let Some((question, request)) = next.take() {
@@ -46,7 +48,7 @@ impl World {
         }
     }
 
-    /// What a connection's client has sent while another of its requests waited.
+    /// Takes the next request queued on a connection. If none is left, the connection is free again.
     fn next_of_connection(
         &mut self,
         connection: (Reader, u32),
@@ -87,7 +89,7 @@ impl World {
         Sender { member: Arc::clone(&client.id), generation: client.generation, instance: client.instance() }
     }
 
-    /// `joinGroupIfNeeded`, which no `poll()` gives any time: whether it is through.
+    /// `joinGroupIfNeeded` with a timer of 0 ms, since no `poll()` waits for it. Returns whether it has finished.
     pub(super) fn join_group_if_needed(&mut self, reader: Reader) -> Result<bool> {
         while self.rejoin_needed_or_pending(reader) {
             if self.clients[reader as usize].classic.needs_join_prepare {
@@ -148,7 +150,7 @@ impl World {
         let Some(config) = client.config.clone() else { return };
         client.classic.state = MemberState::PreparingRebalance;
         client.classic.join = JoinFuture::Pending;
-        // The thread beats from the answer on.
+        // The heartbeat thread stays off until the answer comes.
         (client.classic.looks_since, client.beat) = (None, u64::MAX);
         client.told_topics = Some(Arc::clone(&client.topics));
         let owned: Arc<[Place]> = client.owned.iter().copied().collect();
@@ -178,7 +180,7 @@ impl World {
         self.send_classic(reader, Asked::Join, Request::Join(join));
     }
 
-    /// The id that a client without one is given: the script's own, or a name that nobody has had yet.
+    /// The ID for a client that has none: the ID that the script gives, or else a name that no client has had yet.
     pub(super) fn new_id(&mut self, reader: Reader, config: &Consumer) -> Name {
         let start = self.clients[reader as usize].start;
         let number = if start > 1 { format!("-{start}") } else { String::new() };
@@ -205,7 +207,7 @@ impl World {
         match joined.code {
             Code::None if client.classic.state == MemberState::PreparingRebalance => {}
             Code::None => {
-                // `UnjoinedGroupException`: the rebalance is tried again.
+                // `UnjoinedGroupException`: the member tries the rebalance again.
                 client.classic.join = JoinFuture::Failed(Code::NotCoordinator);
                 return Ok(());
             }
@@ -237,7 +239,7 @@ impl World {
         Ok(())
     }
 
-    /// `sendSyncGroupRequest`: with what each member is to read, of a leader.
+    /// `sendSyncGroupRequest`. If the member leads, it sends each member's partitions along.
     pub(super) fn send_sync(&mut self, reader: Reader, protocol: Option<Name>, assignments: Assigned) {
         let request = Request::Sync { sender: self.sender(reader), protocol, assignments };
         self.clients[reader as usize].classic.synced_at = self.now;
@@ -248,8 +250,8 @@ impl World {
         }
     }
 
-    /// A `SyncGroup` has perhaps not been answered for `request.timeout.ms`, which whichever thread has the network next sees:
-    /// it gives up the connection with all that was sent over it, finds the coordinator again, and joins again.
+    /// Handles a `SyncGroup` that may have waited `request.timeout.ms` for its answer. Whichever thread has the network
+    /// next notices: it drops the connection with all requests sent over it, finds the coordinator again, and rejoins.
     pub(super) fn overdue(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let member = &client.classic;
@@ -295,13 +297,13 @@ impl World {
         member.join = JoinFuture::Done(assignment.unwrap_or_else(|| Arc::new([])));
     }
 
-    /// `JoinGroup` or `SyncGroup` is refused: who is not known any more forgets who it was.
+    /// Handles a refused `JoinGroup` or `SyncGroup`. A member that the coordinator no longer knows forgets its ID.
     fn refused(&mut self, reader: Reader, sent: u32, code: Code) {
         self.clients[reader as usize].classic.join = JoinFuture::Failed(code);
         self.reset_on_error(reader, sent, code);
     }
 
-    /// `resetStateOnResponseError`, where the answer is to who the member still is.
+    /// `resetStateOnResponseError`, if the member still has the identity with which it sent the request.
     pub(super) fn reset_on_error(&mut self, reader: Reader, sent: u32, code: Code) {
         let is_reset = matches!(code, Code::UnknownMemberId | Code::IllegalGeneration);
         if is_reset && self.clients[reader as usize].classic.identity == sent {
@@ -311,7 +313,8 @@ impl World {
 
     /// `resetStateAndRejoin`.
     pub(super) fn reset_state(&mut self, reader: Reader, forgets_id: bool) {
-        // Who is no member returns nothing more: the next `poll()` begins with `onPartitionsLost`.
+        // A consumer that is no longer a member returns no more records. Its next `poll()` begins with
+        // `onPartitionsLost`.
         self.stop_reading(reader);
         let client = &mut self.clients[reader as usize];
         client.generation = -1;

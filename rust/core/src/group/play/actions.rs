@@ -1,4 +1,4 @@
-//! What a script's words do to a group, whichever protocol it speaks.
+//! Carries out a script's actions, whichever protocol the group speaks.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use super::script::Action;
 use super::world::{Coordinator, Todo, World};
 use crate::Result;
 
-/// So long a consumer that starts looks for its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`, each
-/// answered in a millisecond.
+/// How long a starting consumer takes to find its group's coordinator: `ApiVersions`, `Metadata` and `FindCoordinator`,
+/// each answered in 1 ms.
 const FINDS_COORDINATOR_MS: i64 = 3;
 
 impl World {
-    /// A word of the script.
+    /// Carries out one action of the script.
     pub(super) fn follow(&mut self, action: Action) -> Result<()> {
         match action {
             Action::Join(reader, config, topics) => {
                 let subscription = self.subscription(topics);
-                // Who is back before it was through with closing, or began to, is through now.
+                // A member that restarts before it has finished closing, or without closing at all, is closed now.
                 let client = &mut self.clients[reader as usize];
                 client.closes_as = client.closes_as.or(Some((self.now, None)));
                 self.closed(reader)?;
@@ -44,7 +44,7 @@ impl World {
                 self.gone(reader);
                 Ok(())
             }
-            // Whoever has ended with an error does nothing any more.
+            // A member that has ended with an error neither stalls nor changes its subscription.
             Action::Stall(reader, _) | Action::Subscribe(reader, _)
                 if !self.clients[reader as usize].alive =>
             {
@@ -66,7 +66,7 @@ impl World {
                 self.refresh(reader);
                 self.look_later(reader);
                 self.returns_again(reader, &before);
-                // It returns nothing more of other topics, whoever they belong to.
+                // It returns no more records of other topics, even while it still owns their partitions.
                 let client = &self.clients[reader as usize];
                 let strange: Vec<_> =
                     client.owned.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
@@ -106,7 +106,8 @@ impl World {
         self.tell_topics()
     }
 
-    /// A list of topics: members that subscribe to the same share one, which are thousands of topics for thousands of members.
+    /// Returns the shared list for a subscription. Members with the same subscription share one list, since thousands
+    /// of members may each subscribe to thousands of topics.
     fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
         if let Some(known) = self.subscriptions.get(&topics[..]) {
             return Arc::clone(known);
@@ -116,7 +117,7 @@ impl World {
         new
     }
 
-    /// A broker knows at once when the topics have changed.
+    /// Tells KIP-848's coordinator which topics there are. A broker learns of a change at once.
     pub(super) fn tell_topics(&mut self) -> Result<()> {
         match self.coordinator {
             Some(Coordinator::Consumer(_)) => {
@@ -130,7 +131,7 @@ impl World {
         matches!(self.coordinator, Some(Coordinator::Classic(_)))
     }
 
-    /// A stall is over: the application polls, and that is when it commits what it had read before.
+    /// Ends a stall: the application polls, and this poll commits what it had read before the stall.
     pub(super) fn resume(&mut self, reader: Reader, start: u32) {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
@@ -161,7 +162,7 @@ impl World {
         self.pass_at(reader, now);
     }
 
-    /// `close()`: what was read is committed, and the listener called back.
+    /// `close()`: commits what was read, and calls the listener back.
     pub(super) fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
         let (now, read, is_classic) = (self.now, self.read_by(reader), self.is_classic());
         let client = &mut self.clients[reader as usize];
@@ -176,7 +177,8 @@ impl World {
         client.closes_as = Some((now, says_so));
         let calls_back = !client.owned.is_empty() && client.listener_ms().is_some_and(|ms| ms > 0);
         if !is_classic && (client.auto_commits() || calls_back) {
-            // It waits for its commit or in its callback: its network thread looks for all else meanwhile.
+            // While the application waits for its commit or for its callback, its network thread sees to everything
+            // else.
             self.run_once(reader)?;
         }
         let client = &mut self.clients[reader as usize];
@@ -204,7 +206,7 @@ impl World {
         Ok(())
     }
 
-    /// The rest of it: the coordinator is told, or not.
+    /// Finishes `close()`. The member tells the coordinator that it leaves, or does not.
     pub(super) fn closed(&mut self, reader: Reader) -> Result<()> {
         let client = &mut self.clients[reader as usize];
         let Some((_, says_so)) = client.closes_as.filter(|_| client.alive) else { return Ok(()) };
@@ -229,7 +231,7 @@ impl World {
         self.step_consumer(request, Some((reader, Asked::Commit)))
     }
 
-    /// What becomes of a commit that the script asked for.
+    /// Handles the answer to a commit that the script asked for.
     pub(super) fn take_commit(&mut self, reader: Reader, code: Code) {
         if code == Code::None {
             self.clients[reader as usize].committed = self.read_by(reader);
@@ -237,8 +239,9 @@ impl World {
         self.commits.push((self.now, reader, code));
     }
 
-    /// A classic coordinator has heard of a member by its last commit, too. Those are not played one by one: what they put off
-    /// is put off when that matters.
+    /// Restarts a crashing member's session as of its last automatic commit, which a classic coordinator takes as a
+    /// sign of life. The play does not simulate these commits one by one, so the session is extended only here, when
+    /// that matters.
     fn hear_of_commits(&mut self, reader: Reader) {
         let by = self.read_by(reader);
         let client = &self.clients[reader as usize];
@@ -248,13 +251,13 @@ impl World {
         }
     }
 
-    /// A client has seen other topics than before; `by_itself` where its application had asked in a `poll()`, and has the answer
-    /// in another one, before any records.
+    /// Handles a change of the topics that a client has seen. `by_itself`: its application asked in one `poll()` and
+    /// has the answer in another, before any records.
     pub(super) fn changed_topics(&mut self, reader: Reader, before: &[Option<u32>], by_itself: bool) {
         if self.is_classic() && self.leader_must_rejoin(reader, before) {
             let client = &mut self.clients[reader as usize];
             client.classic.has_seen_changes = true;
-            // A busy application has had its turn, if it is one of now.
+            // A busy application that polls at this instant has already had that pass.
             let has_polled = i64::from(client.is_busy && !by_itself);
             self.pass_next(reader, self.now + has_polled);
         }

@@ -1,8 +1,8 @@
-//! A consumer's application: when it calls `poll()`, how long it stays inside, and when it does not call it at all.
+//! A consumer's application: when it calls `poll()`, how long it stays inside, and when it stalls.
 //!
-//! A member with records is busy: its `poll()` returns at once, and the next call comes `poll_ms` after this one began. An
-//! idle one stays inside for `poll_timeout_ms` and goes round in passes. All of that is reckoned when somebody asks: an
-//! application that has nothing to do but to read makes no events.
+//! A member with records is busy: its `poll()` returns at once, and the next call comes `poll_ms` after this one began.
+//! An idle member stays inside `poll()` for `poll_timeout_ms` and goes round in passes. All of this is computed on
+//! demand, so an application that only reads causes no events.
 
 /// `retry.backoff.ms`: an idle `poll()` goes round at least this often, and so does the heartbeat thread.
 pub(super) const RETRY_BACKOFF_MS: i64 = 100;
@@ -10,27 +10,28 @@ pub(super) const RETRY_BACKOFF_MS: i64 = 100;
 /// When an application polls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Application {
-    /// The place of its calls within `poll_ms`. Members do not poll in step: each has a place of its own.
+    /// Where its calls fall within `poll_ms`. Each member has its own offset, so that members do not poll in step.
     phase: i64,
     poll_ms: i64,
     timeout_ms: i64,
-    /// A call outside of its rhythm: the first of all, or the first after a stall.
+    /// A call outside its rhythm: the very first, or the first after a stall.
     called: i64,
-    /// Since when it has not polled, and when it does again.
+    /// When its stall began, and when it polls again.
     stall: Option<(i64, i64)>,
-    /// Up to when a listener's callback keeps it inside, and since when it has been.
+    /// When the listener's callback that keeps it inside `poll()` ends.
     callback_until: i64,
+    /// When the call of `poll()` with that callback began.
     called_back: i64,
-    /// Up to when a call outside of its rhythm keeps it inside of `poll()`, for lack of records.
+    /// Until when a call outside its rhythm stays inside `poll()`, because there are no records.
     inside_until: i64,
-    /// When it last told the network thread that it polls, and how many calls that was ago then.
+    /// When it last counted the calls since it told the network thread that it polls, and that count.
     told: (i64, i64),
 }
 
 impl Application {
-    /// An application that starts at a time, the number `reader` of its group.
+    /// An application that starts at `at`, as number `reader` of its group.
     pub(super) fn new(reader: u32, at: i64, poll_ms: i64, timeout_ms: i64) -> Self {
-        // Steps of the golden section spread any number of members evenly.
+        // Steps of the golden ratio spread any number of members evenly.
         let offset = (i64::from(reader.wrapping_mul(0x9e37_79b9)) * poll_ms) >> 32;
         let (phase, called_back) = (at + offset, i64::MAX);
         let (callback_until, inside_until) = (i64::MIN, i64::MIN);
@@ -47,21 +48,21 @@ impl Application {
         }
     }
 
-    /// It does not poll for some time, or for longer than it already does not; whether it polled until now.
+    /// Stalls for `for_ms`, or until the end of a longer stall that is under way. Returns whether it polled until now.
     pub(super) fn stalls(&mut self, at: i64, for_ms: i64) -> bool {
         let (since, until) = self.stall.unwrap_or((at, at));
         let polled = self.stall.is_none();
-        // The call that is next is put off, not called sooner.
+        // A stall delays the next call; it never brings that call forward.
         self.stall = Some((since, until.max(at + for_ms).max(self.next_poll(at))));
         polled
     }
 
-    /// Since when it has not polled, and until when.
+    /// When its stall began, and when it ends.
     pub(super) fn stall(&self) -> Option<(i64, i64)> {
         self.stall
     }
 
-    /// A stall is over: it polls at once, if it would have polled meanwhile; whether it does.
+    /// Ends a stall. If the application would have polled meanwhile, it polls at once. Returns whether it does.
     pub(super) fn resumes(&mut self, at: i64) -> bool {
         let Some((since, _)) = self.stall.take() else { return false };
         if self.next_poll(since) > at {
@@ -72,18 +73,18 @@ impl Application {
         true
     }
 
-    /// The network thread of KIP-848's protocol is told that it polls.
+    /// Tells KIP-848's network thread that the application polls.
     pub(super) fn tells(&mut self, at: i64) {
         self.told = (at, 0);
     }
 
-    /// What it told the network thread is done within the call that told it: the next call tells it again.
+    /// Notes that the network thread has already handled this call's event, so that the next call tells it again.
     pub(super) fn tells_again(&mut self, at: i64) {
         self.told = (at, 1);
     }
 
-    /// How many calls ago the network thread was told. A busy application tells it at every second call: in the one
-    /// between it finds the event of the call before done, and the records for which that asked.
+    /// How many calls ago the application told the network thread that it polls. A busy application tells it at every
+    /// second call. The call in between finds the previous event done, and the records that this event asked for.
     pub(super) fn calls_since_told(&self, at: i64) -> i64 {
         let (told_at, calls) = self.told;
         if self.poll_ms <= 0 {
@@ -93,7 +94,7 @@ impl Application {
         calls + (turn(at) - turn(told_at)).max(0)
     }
 
-    /// When the network thread was told last of a busy application's poll, by a time.
+    /// When the network thread was last told of a busy application's poll, at or before `at`.
     pub(super) fn last_told(&self, at: i64) -> i64 {
         let last = self.last_poll(at);
         if self.calls_since_told(last) % 2 == 0 || last <= self.told.0 {
@@ -102,23 +103,23 @@ impl Application {
         self.last_poll(last - 1).max(self.told.0)
     }
 
-    /// A callback keeps it inside of `poll()` from one time to another.
+    /// A callback keeps the application inside `poll()` from `at` to `until`.
     pub(super) fn calls_back(&mut self, at: i64, until: i64) {
         self.called_back = self.last_poll(at);
         self.callback_until = until;
     }
 
-    /// Whether it goes on in `poll()` at a time after a callback.
+    /// Whether a callback ends at `at`, so that the application goes on within `poll()`.
     pub(super) fn has_called_back(&self, at: i64) -> bool {
         at == self.callback_until
     }
 
-    /// Up to when a callback keeps it busy, if one does.
+    /// When the callback that runs at `at` ends, if one runs.
     pub(super) fn in_callback(&self, at: i64) -> Option<i64> {
         Some(self.callback_until).filter(|until| at < *until)
     }
 
-    /// The first call of `poll()` at a time or after it.
+    /// The first call of `poll()` at or after `at`.
     pub(super) fn next_poll(&self, at: i64) -> i64 {
         let unstalled = |at: i64| {
             let at = at.max(self.callback_until).max(self.inside_until);
@@ -130,12 +131,12 @@ impl Application {
         }
     }
 
-    /// The first call at a time or after it, if nothing keeps it from polling in its rhythm.
+    /// The first call at or after `at`, if nothing disturbs the rhythm.
     pub(super) fn in_rhythm(&self, at: i64) -> i64 {
         if self.poll_ms <= 0 { at } else { at + (self.phase - at).rem_euclid(self.poll_ms) }
     }
 
-    /// The last call of `poll()` by a time.
+    /// The last call of `poll()` at or before `at`.
     pub(super) fn last_poll(&self, at: i64) -> i64 {
         if at >= self.called_back && at < self.in_rhythm(self.callback_until.max(self.called_back + 1)) {
             return self.called_back;
@@ -145,24 +146,24 @@ impl Application {
         if in_rhythm < self.phase.max(self.inside_until) { self.called } else { in_rhythm.max(self.called) }
     }
 
-    /// The last pass within `poll()` by a time: `max.poll.interval.ms` counts from it.
+    /// The last pass within `poll()` at or before `at`. `max.poll.interval.ms` counts from it.
     pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
         let last = self.last_poll(at);
         let rounds = (at - last).min(self.timeout_ms - 1).max(0) / RETRY_BACKOFF_MS;
         if is_busy { last } else { last + rounds * RETRY_BACKOFF_MS }
     }
 
-    /// When an idle call that began at a time is over.
+    /// When an idle call that began at `poll` ends.
     pub(super) fn end_of(&self, poll: i64) -> i64 {
         poll + self.timeout_ms
     }
 
-    /// Whether an idle application is inside of `poll()`: a stall does not end the one that is under way.
+    /// Whether an idle application is inside `poll()`. A stall does not end a call that is under way.
     pub(super) fn is_inside(&self, at: i64) -> bool {
         at >= self.called && at <= self.last_poll(at) + self.timeout_ms
     }
 
-    /// The first pass at a time or after it.
+    /// The first pass at or after `at`.
     pub(super) fn next_pass(&self, at: i64, is_busy: bool) -> i64 {
         let next = self.next_poll(at);
         if is_busy || !self.is_inside(at) || at < self.callback_until {
@@ -173,19 +174,19 @@ impl Application {
         if pass < last + self.timeout_ms { pass.min(next) } else { next }
     }
 
-    /// The call that began at a time keeps it inside until another.
+    /// Keeps the application inside until `until`, if `call` is its call outside the rhythm.
     pub(super) fn stays_inside(&mut self, call: i64, until: i64) {
         if call == self.called {
             self.inside_until = until;
         }
     }
 
-    /// For how long an idle call stays inside.
+    /// How long an idle call stays inside `poll()`.
     pub(super) fn timeout_ms(&self) -> i64 {
         self.timeout_ms
     }
 
-    /// How long it may take from one call to the next.
+    /// The time from one call to the next.
     pub(super) fn poll_ms(&self) -> i64 {
         self.poll_ms
     }

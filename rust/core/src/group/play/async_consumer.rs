@@ -1,4 +1,4 @@
-//! What the application of a KIP-848 member does in `poll()`, and what the network thread does of that (`AsyncKafkaConsumer`).
+//! A KIP-848 member's `poll()`: the application's passes, and the network thread's part in them (`AsyncKafkaConsumer`).
 
 use super::super::consumer;
 use super::application::RETRY_BACKOFF_MS;
@@ -8,22 +8,24 @@ use super::script::Race;
 use super::world::World;
 use crate::Result;
 
-/// `fetch.max.wait.ms`: the answer to a fetch that finds no records wakes the network thread.
+/// `fetch.max.wait.ms`: a fetch that finds no records is answered after this time, and the answer wakes the network
+/// thread.
 const FETCH_WAITS_MS: i64 = 500;
 
-/// So often an application goes round at one instant; then time passes.
+/// How often an application goes round at one instant before 1 ms passes.
 const ROUNDS: u8 = 5;
 
 impl World {
-    /// A pass of `AsyncKafkaConsumer.poll()`: it tells the network thread of it, takes what that has put out, and looks for
-    /// records. What the thread makes of this pass is mostly seen in the next one; a thread that is quick is seen in this.
+    /// A pass of `AsyncKafkaConsumer.poll()`: it tells the network thread that it polls, takes the thread's events, and
+    /// looks for records. How the thread reacts mostly shows in the next pass; if the thread is quick, it shows in this
+    /// one.
     pub(super) fn pass_consumer(&mut self, reader: Reader) -> Result<()> {
         if let Some(code) = self.clients[reader as usize].error {
             self.fail(reader, code);
             return Ok(());
         }
         let is_fast = self.race_is_fast();
-        // A pass that a callback has kept goes on where it was.
+        // A pass that a callback interrupted goes on where it stopped.
         let begins = self.clients[reader as usize].classic.called_back == 0;
         if begins {
             if self.thread_was_first(reader) {
@@ -37,7 +39,8 @@ impl World {
         let (was_busy, had_fetches) = (client.is_busy, client.fetches_in_vain());
         let mut waits_ms = client.membership.maximum_time_to_wait;
         let mut events = self.events_unless(reader, is_fast);
-        // `hasPendingReconciliation`: no records are looked for before the thread has looked at that.
+        // `hasPendingReconciliation`: the application looks for records only after the thread has looked at the
+        // reconciliation.
         let mut sees_thread =
             is_fast || self.clients[reader as usize].membership.state == MemberState::Reconciling;
         if begins && self.submits(reader) {
@@ -60,7 +63,7 @@ impl World {
             if self.process_all(reader, events)? {
                 return Ok(());
             }
-            // By the end of `ApplyAssignmentEvent`, or of a callback, the thread has done with the event of this pass, too.
+            // By the time `ApplyAssignmentEvent` or a callback ends, the thread has also handled this pass's event.
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             if now > client.membership.call && client.app.next_poll(now) == now {
                 client.app.tells(now);
@@ -74,14 +77,16 @@ impl World {
         }
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
         if was_busy && !self.clients[reader as usize].is_busy {
-            // The answer to the last fetch, all of which is dropped, has woken `FetchBuffer.awaitWakeup` already.
+            // The answer to the last fetch has already woken `FetchBuffer.awaitWakeup`, although all its records are
+            // dropped.
             waits_ms = 0;
         }
         self.poll_for_fetches(reader, waits_ms);
         Ok(())
     }
 
-    /// What wakes the thread after a pass. Where the application goes round without a rest, the event of its next pass does.
+    /// Lets the thread run after a pass. If the application goes round without a rest, the event of its next pass wakes
+    /// the thread.
     fn lets_thread_run(&mut self, reader: Reader, waits_ms: i64, had_fetches: bool) -> Result<()> {
         let now = self.now;
         let client = &self.clients[reader as usize];
@@ -91,7 +96,7 @@ impl World {
         let acknowledges = client.membership.state == MemberState::Acknowledging;
         let calls_back = acknowledges && client.listener_ms().is_some();
         if rests && (client.membership.revoked.is_some() || calls_back) || acknowledges && client.is_busy {
-            // The end of the callback wakes the thread, or the next fetch.
+            // The thread wakes when the callback ends, or with the next fetch.
             self.run_once(reader)
         } else {
             if acknowledges && !calls_back && had_fetches {
@@ -101,7 +106,8 @@ impl World {
         }
     }
 
-    /// Whether the thread wakes for its heartbeat just before a call begins: it has waited for longer than the application.
+    /// Whether the thread wakes for its heartbeat just before a call begins: it does if it has waited longer than the
+    /// application.
     fn thread_was_first(&mut self, reader: Reader) -> bool {
         let now = self.now;
         let client = &self.clients[reader as usize];
@@ -120,8 +126,8 @@ impl World {
         std::mem::take(&mut self.clients[reader as usize].membership.events)
     }
 
-    /// Whether a pass tells the network thread of it (`AsyncPollEvent`): not while the event before is at work, and not where
-    /// that has brought records.
+    /// Whether a pass tells the network thread that it polls (`AsyncPollEvent`). It does not while the previous event
+    /// is under way, nor if that event has brought records.
     fn submits(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         if client.is_busy {
@@ -131,12 +137,12 @@ impl World {
             || client.membership.polled + client.app.timeout_ms() <= self.now
     }
 
-    /// `processBackgroundEvents`; whether a callback keeps the application.
+    /// `processBackgroundEvents`. Returns whether a callback holds the application up.
     fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>) -> Result<bool> {
         let mut left = events.into_iter();
         while let Some(event) = left.next() {
             if self.process(reader, event)? {
-                // What is left waits for the callback.
+                // The remaining events wait until the callback ends.
                 let client = &mut self.clients[reader as usize];
                 let newer = std::mem::take(&mut client.membership.events);
                 client.membership.events = left.chain(newer).collect();
@@ -150,14 +156,15 @@ impl World {
         Ok(false)
     }
 
-    /// `pollForFetches`: where there are no records, when `poll()` goes round again.
+    /// `pollForFetches`: if there are no records, schedules the next round of `poll()`.
     fn poll_for_fetches(&mut self, reader: Reader, waits_ms: i64) {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
         let member = &mut client.membership;
         let end = member.call + client.app.timeout_ms();
         client.app.stays_inside(member.call, if client.is_busy { now } else { end });
-        // `FetchRequestManager.maximumTimeToWait`, or there are partitions to fetch.
+        // `FetchRequestManager.maximumTimeToWait` caps the wait, or `pollForFetches` does because there are partitions
+        // to fetch.
         let mut waits_ms = waits_ms.min(RETRY_BACKOFF_MS).min(end - now);
         member.rounds = if member.rounds.0 == now { (now, member.rounds.1 + 1) } else { (now, 0) };
         if waits_ms <= 0 && member.rounds.1 >= ROUNDS {
@@ -175,7 +182,7 @@ impl World {
         }
     }
 
-    /// The next pass at a time or after it.
+    /// The next pass at or after `from`.
     pub(super) fn next_pass_consumer(&self, reader: Reader, from: i64) -> i64 {
         let client = &self.clients[reader as usize];
         let next = client.app.next_poll(from);
@@ -190,7 +197,7 @@ impl World {
         }
     }
 
-    /// The network thread is told that the application polls (`AsyncPollEvent`).
+    /// The network thread hears that the application polls (`AsyncPollEvent`).
     fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
         self.end_turn(reader);
         self.hear_of_callback(reader);
@@ -214,7 +221,7 @@ impl World {
     }
 
     fn join_consumer(&mut self, reader: Reader) {
-        // A consumer has one id for as long as it lives, however often it joins.
+        // A consumer keeps one ID for as long as it lives, however often it joins.
         if self.clients[reader as usize].id.is_empty()
             && let Some(config) = self.clients[reader as usize].config.clone()
         {
@@ -226,7 +233,7 @@ impl World {
         client.membership.joins();
     }
 
-    /// The application takes what the network thread has put out; whether a callback keeps it there.
+    /// The application handles an event of the network thread. Returns whether a callback holds it up.
     fn process(&mut self, reader: Reader, event: BackgroundEvent) -> Result<bool> {
         let client = &mut self.clients[reader as usize];
         let called = std::mem::take(&mut client.classic.called_back) > 0;
@@ -241,7 +248,7 @@ impl World {
                 self.clients[reader as usize].membership.revoked = Some(resolved);
             }
             BackgroundEvent::Assigned(resolved) => {
-                // Nothing of what is new is returned before `onPartitionsAssigned` is through.
+                // New partitions return no records before `onPartitionsAssigned` has finished.
                 self.own(reader, resolved.places.clone());
                 self.assigned(reader, resolved);
             }
@@ -256,7 +263,7 @@ impl World {
         Ok(false)
     }
 
-    /// Whether a pass of the application has something to do.
+    /// Whether the application has something to do in a pass.
     pub(super) fn has_work_consumer(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         let waits = client.error.is_some() || client.membership.has_work();
@@ -264,17 +271,18 @@ impl World {
         waits || asks || client.polls_too_seldom()
     }
 
-    /// Whether the network thread is quick enough for the pass that tells it.
+    /// Whether the network thread is quick enough to react within the pass that tells it.
     fn race_is_fast(&mut self) -> bool {
         match &mut self.race {
             Race::Slow => false,
             Race::Fast => true,
-            // One of ten, as seen on a real broker.
+            // One in ten, as seen with a real broker.
             Race::Drawn(random) => random.next_int(10) == 0,
         }
     }
 
-    /// `close()`: a heartbeat that says so. A dynamic member leaves in spite of `REMAIN_IN_GROUP`; who is in no group says nothing.
+    /// `close()`: tells the coordinator in a last heartbeat. A dynamic member leaves in spite of `REMAIN_IN_GROUP`; a
+    /// consumer that is in no group sends nothing.
     pub(super) fn close_consumer(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
         let client = &self.clients[reader as usize];
         if client.membership.skips_heartbeats() {
@@ -284,7 +292,8 @@ impl World {
         self.send(reader, if stays { -2 } else { -1 })
     }
 
-    /// Whether the answer to a member's heartbeat matters even where that says nothing new: another one waits for it.
+    /// Whether the answer to a member's heartbeat matters even if it says nothing new, because another heartbeat waits
+    /// for it.
     pub(super) fn is_reconciling(&self, reader: Reader) -> bool {
         let state = self.clients[reader as usize].membership.state;
         !matches!(state, MemberState::Stable | MemberState::Unsubscribed)

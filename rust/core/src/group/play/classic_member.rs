@@ -1,4 +1,4 @@
-//! What a consumer of the classic protocol knows of its membership (`AbstractCoordinator`'s fields).
+//! A classic consumer's own view of its membership (the fields of `AbstractCoordinator`).
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) enum MemberState {
     Stable,
 }
 
-/// What has become of a rebalance that was asked for (`joinFuture`).
+/// The state of a rebalance that the member asked for (`joinFuture`).
 #[derive(Clone, Debug, Default)]
 pub(super) enum JoinFuture {
     #[default]
@@ -27,69 +27,72 @@ pub(super) enum JoinFuture {
     Failed(Code),
 }
 
-/// How far `onJoinPrepare` is.
+/// How far `onJoinPrepare` has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Prepare {
     #[default]
     Begins,
-    /// The answer to its commit is awaited.
+    /// It awaits the answer to its commit.
     Commits,
-    /// The listener has been called back.
+    /// It has called the listener back.
     CalledBack,
 }
 
-/// How far a client is with looking at the topics.
+/// How far a client has got with asking for the topics' metadata.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Metadata {
     #[default]
     Rests,
-    /// Its metadata has expired: whichever thread has the network next asks for it.
+    /// Its metadata has expired. Whichever thread has the network next asks for it again.
     Expired,
-    /// What it is answered, and when the answer is there.
+    /// The answer, and when it arrives.
     Answered(Vec<Option<u32>>, i64),
 }
 
-/// What a consumer of the classic protocol is up to.
+/// The state of a classic consumer's membership.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the client's own, under its own names")]
 pub(super) struct ClassicMember {
     pub state: MemberState,
-    /// By which its generation and id are told apart from those that it had before.
+    /// Changes with its generation and its ID, so that answers to an earlier identity are recognized.
     pub identity: u32,
     pub rejoin_needed: bool,
-    /// What it tells the coordinator then of why.
+    /// The reason that it gives the coordinator when it rejoins.
     pub rejoin_reason: String,
     pub needs_join_prepare: bool,
     pub join: JoinFuture,
     pub prepare: Prepare,
-    /// What its commit before a rebalance was answered.
+    /// The answer to its commit before a rebalance.
     pub commit: Option<Code>,
-    /// How many callbacks of `onJoinComplete` are through.
+    /// How many callbacks of `onJoinComplete` are done.
     pub called_back: u8,
     pub is_leader: bool,
-    /// Whether the assignor is cooperative that the coordinator named last, in its answer to `JoinGroup`.
+    /// Whether the coordinator's last answer to `JoinGroup` named a cooperative assignor.
     pub is_told_cooperative: bool,
-    /// Whether that one is eager and the one before was not, so that a client that goes by it has kept its partitions so far.
+    /// Whether that assignor is eager and the one before was cooperative. A client that follows the named assignor has
+    /// then kept its partitions so far.
     pub is_downgraded: bool,
-    /// What its group subscribes to, where it leads (`SubscriptionState.groupSubscription`).
+    /// If it leads, the topics that its group subscribes to and it does not (from
+    /// `SubscriptionState.groupSubscription`).
     pub group_topics: Vec<u32>,
-    /// Whether the topics have changed since it made the last assignment.
+    /// Whether it has seen the topics change since it made the last assignment.
     pub has_seen_changes: bool,
-    /// What it has of which it has no records yet, sorted: when the answer to `OffsetFetch` comes, and when records do.
+    /// Its partitions of which it has no records yet, sorted.
     pub unpositioned: Vec<Place>,
+    /// When the answer to `OffsetFetch` comes for them.
     pub positions_at: Option<i64>,
+    /// When their first records come.
     pub records_at: Option<i64>,
-    /// How far it is with looking at the topics.
     pub metadata: Metadata,
-    /// Whether it missed a topic when it last looked, and so asks over and over.
+    /// Whether a topic was missing when it last looked, so that it asks again and again.
     pub misses_topics: bool,
-    /// Whether it is connected to the brokers, besides the coordinator: it asks them for records and for the topics.
+    /// Whether it is connected to brokers other than the coordinator. It asks them for records and for the topics.
     pub is_connected: bool,
-    /// Since when the application waits within `poll()`.
+    /// When the application began to wait within `poll()`.
     pub waits_since: i64,
-    /// When it sent the last `SyncGroup`.
+    /// When it last sent `SyncGroup`.
     pub synced_at: i64,
-    /// When the heartbeat thread looked, the last time that is known; none while it is switched off.
+    /// The heartbeat thread's last known look at the network; `None` while the thread is off.
     pub looks_since: Option<i64>,
     /// When the next heartbeat is due.
     pub beat_due: i64,
@@ -127,8 +130,9 @@ impl Default for ClassicMember {
 }
 
 impl ClassicMember {
-    /// Whether it keeps its partitions while it joins. Java's consumer, and sarama's (`selectRebalanceProtocol`), know that when
-    /// they start: where all of their assignors can. franz-go goes by the one that the coordinator named (`handleJoinResp`).
+    /// Whether it keeps its partitions while it joins. Java's consumer and sarama's (`selectRebalanceProtocol`) decide
+    /// that when they start: they do if all their assignors can. franz-go follows the assignor that the coordinator
+    /// named (`handleJoinResp`).
     pub(super) fn is_cooperative(&self, config: &Consumer) -> bool {
         if follows_coordinator(config) {
             return self.is_told_cooperative;
@@ -136,7 +140,7 @@ impl ClassicMember {
         config.assignors.iter().all(|(_, assignor)| assignor.is_cooperative())
     }
 
-    /// The coordinator names the assignor of a generation.
+    /// Notes the assignor that the coordinator named for a generation.
     pub(super) fn is_told(&mut self, config: &Consumer, protocol: Option<&Name>) {
         let before = self.is_told_cooperative;
         let named = config.assignors.iter().find(|(name, _)| Some(name) == protocol);
@@ -151,7 +155,7 @@ impl ClassicMember {
     }
 }
 
-/// Whether a member's client is one that goes by the assignor that the coordinator named.
+/// Whether a member's client follows the assignor that the coordinator named.
 fn follows_coordinator(config: &Consumer) -> bool {
     config.client.split('@').next() == Some("franz-go")
 }

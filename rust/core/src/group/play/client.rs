@@ -1,4 +1,4 @@
-//! A consumer in a play: what it knows, what it reads, and what it has asked.
+//! A consumer in a play: what it knows, what it reads, and which requests it has sent.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -12,23 +12,24 @@ use super::membership::Membership;
 use super::script::Consumer;
 use crate::interned::Name;
 
-/// What a classic member says of itself to an assignor.
+/// The data in a classic member's `JoinGroup` that an assignor reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub topics: Arc<[u32]>,
-    /// What it owns, and as of which generation.
+    /// The partitions that it owns.
     pub owned: Arc<[Place]>,
+    /// The generation as of which it owns them.
     pub generation: i32,
-    /// What it remembers of its last assignment, and of which generation, where its assignor asks for that.
+    /// Its last assignment and that assignment's generation, if its assignor asks for them.
     pub remembers: Option<(Arc<[Place]>, i32)>,
-    /// Its client.
+    /// Its client, as the script names it.
     pub client: Name,
 }
 
-/// What a classic member asks the coordinator.
+/// A classic member's request to the coordinator.
 pub(super) type ClassicRequest = classic::Request<Said, Arc<[Place]>>;
 
-/// What the coordinator has answered to a client.
+/// The coordinator's answer to a client.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     Classic(classic::Answer<Said, Arc<[Place]>>),
@@ -36,7 +37,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Whether it matters that it is on its way for a while: a heartbeat that changes nothing makes no difference.
+    /// Whether the answer's time on the way matters. It does not for a heartbeat that changes nothing.
     pub(super) fn takes_time(&self, asked: Asked) -> bool {
         match self {
             _ if asked == Asked::Commit => false,
@@ -49,7 +50,7 @@ impl Answer {
         }
     }
 
-    /// What went wrong, if anything.
+    /// The answer's error code; `Code::None` if nothing went wrong.
     pub(super) fn code(&self) -> Code {
         match self {
             Self::Classic(classic::Answer::Joined(joined)) => joined.code,
@@ -63,16 +64,16 @@ impl Answer {
     }
 }
 
-/// What was asked.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Join,
     Sync,
     Heartbeat,
     Leave,
-    /// An offset that the script has it commit.
+    /// A commit that the script asks for.
     Commit,
-    /// What it has read, which it commits by itself.
+    /// An automatic commit of what the consumer has read.
     AutoCommit,
 }
 
@@ -88,70 +89,73 @@ impl Asked {
     }
 }
 
-/// From where a consumer reads.
+/// How far a KIP-848 consumer has got in finding the positions from which to read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Positions {
-    /// Of which partitions one of KIP-848's protocol has to find that out, sorted.
+    /// The partitions whose positions it does not know yet, sorted.
     pub unknown: Vec<Place>,
-    /// Of which ones it asks, and when it has found that out.
+    /// The partitions whose positions it has asked for.
     pub asked: Vec<Place>,
+    /// When it will know these positions.
     pub at: Option<i64>,
-    /// Why the coordinator refuses to tell the group's offsets of these, if it does.
+    /// The error with which the coordinator refuses to tell the group's offsets of these partitions, if it does.
     pub refused: Option<Code>,
-    /// Whether it has the group's offsets of these, and lacks only their leaders.
+    /// Whether it already has the group's offsets of these partitions, and lacks only their leaders.
     pub are_committed: bool,
-    /// Whether it has asked the brokers that have its partitions for anything before.
+    /// Whether it has already sent a request to the brokers of its partitions.
     pub are_near: bool,
 }
 
 /// A consumer.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    /// How it was started the last time.
+    /// Its configuration at its latest start.
     pub config: Option<Arc<Consumer>>,
     pub alive: bool,
-    /// How often it was started: answers to an earlier start are nobody's.
+    /// How many times it has started. Answers to an earlier start are dropped.
     pub start: u32,
     pub app: Application,
     /// When it has found the group's coordinator.
     pub finds_at: i64,
-    /// Its member id, once it has one.
+    /// Its member ID, once it has one.
     pub id: Name,
-    /// Its generation, or its epoch.
+    /// Its generation, or its member epoch with KIP-848.
     pub generation: i32,
     pub topics: Arc<[u32]>,
-    /// The subscription that the coordinator was told of last.
+    /// The subscription that it last told the coordinator.
     pub told_topics: Option<Arc<[u32]>>,
-    /// What is assigned to it (`SubscriptionState.assignedPartitions`), sorted.
+    /// Its assigned partitions (`SubscriptionState.assignedPartitions`), sorted.
     pub owned: Vec<Place>,
-    /// What of that it returns no records of any more, sorted: pending revocation, or of topics that it has unsubscribed from.
+    /// The assigned partitions whose records it no longer returns, sorted: they are pending revocation, or it has
+    /// unsubscribed from their topics.
     pub held_back: Vec<Place>,
-    /// Whether its `poll()` returns records, and so at once.
+    /// Whether its `poll()` finds records, and so returns at once.
     pub is_busy: bool,
-    /// From where it reads, which one of KIP-848's protocol has to find out.
+    /// The positions that a KIP-848 consumer has to find.
     pub positions: Positions,
-    /// What `sticky` remembers of its last assignment, and of which generation.
+    /// The assignment that `sticky` remembers, and its generation.
     pub memory: (Arc<[Place]>, i32),
-    /// Answers that nobody has handled yet: of the classic protocol, those that wait for one of its threads.
+    /// Answers that neither thread of a classic consumer has handled yet.
     pub inbox: VecDeque<(Asked, u32, Answer)>,
-    /// When the application's next pass is that has something to do, and by which it is told apart from others.
+    /// When the application next makes a pass that has something to do, and that pass's number.
     pub pass: Option<(i64, u64)>,
-    /// By which the last heartbeat that was set is told apart from those before.
+    /// The number of the heartbeat that was scheduled last. Earlier ones no longer count.
     pub beat: u64,
-    /// By which the next look at the topics is told apart from those that were set before.
+    /// The number of the look at the topics that was scheduled last. Earlier ones no longer count.
     pub look: u64,
-    /// Since when its clock of automatic commits runs.
+    /// When its timer of automatic commits started.
     pub commits_since: Option<i64>,
-    /// Up to when it had read what it has committed.
+    /// All that it read up to this time is committed.
     pub committed: i64,
-    /// By topic, how many partitions it has seen; only what it has looked at.
+    /// By topic, how many partitions it has seen; `None` for topics that it has not seen.
     pub seen: Vec<Option<u32>>,
-    /// Since when it closes, and whether it says then that it leaves.
+    /// When it began to close, and whether it then tells the coordinator that it leaves. If this is not specified, the
+    /// default of `close()` decides.
     pub closes_as: Option<(i64, Option<bool>)>,
     /// An error that the application sees at its next pass.
     pub error: Option<Code>,
     pub classic: ClassicMember,
-    /// What `JoinGroup` was answered to a classic leader that looks at the topics first, and when it has.
+    /// If a classic leader looks at the topics before it assigns: when that look ends, and its answer to `JoinGroup`.
     pub elected: Option<(i64, classic::Joined<Said>)>,
     pub membership: Membership,
 }
@@ -188,7 +192,7 @@ impl Client {
         }
     }
 
-    /// When either of a classic client's threads has the network, at a time or after it.
+    /// The first time at or after `from` when one of a classic client's threads has the network.
     pub(super) fn has_network(&self, from: i64) -> i64 {
         if !self.is_busy && from < self.app.end_of(self.app.last_poll(from)) {
             return from;
@@ -202,7 +206,8 @@ impl Client {
         self.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some())
     }
 
-    /// When it last committed by itself because `auto.commit.interval.ms` was over, by a time: it does so when it polls.
+    /// When it last committed automatically, at or before `at`. It commits in the first `poll()` after
+    /// `auto.commit.interval.ms` has passed.
     pub(super) fn last_auto_commit(&self, at: i64) -> Option<i64> {
         let interval = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms)?.max(1);
         let first = self.app.in_rhythm(self.commits_since? + interval);
@@ -210,12 +215,12 @@ impl Client {
         (first <= at).then(|| first + (at - first) / every.max(1) * every.max(1))
     }
 
-    /// Up to when the offsets of what it has read are committed, if it is gone at a time without another word.
+    /// Up to when its reads are committed, if it vanishes at `at` without another request.
     pub(super) fn committed_by(&self, at: i64) -> i64 {
         self.last_auto_commit(at).map_or(self.committed, |last| last.max(self.committed))
     }
 
-    /// For how long its listener's callbacks take; none where it has no listener.
+    /// How long its listener's callbacks take; `None` if it has no listener.
     pub(super) fn listener_ms(&self) -> Option<i64> {
         self.config.as_ref().and_then(|config| config.listener_ms)
     }
@@ -224,22 +229,22 @@ impl Client {
         self.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms)
     }
 
-    /// The last pass of its application by a time.
+    /// The last pass of its application at or before `at`.
     pub(super) fn last_pass(&self, at: i64) -> i64 {
         self.app.last_pass(at, self.is_busy)
     }
 
-    /// The last pass by a time of which the network thread of KIP-848's protocol was told.
+    /// The last pass at or before `at` of which KIP-848's network thread was told.
     pub(super) fn last_told(&self, at: i64) -> i64 {
         if self.is_busy { self.app.last_told(at) } else { self.last_pass(at) }
     }
 
-    /// When the network thread takes it for one that polls too seldom, by what it has heard by a time.
+    /// When the network thread will decide that the application polls too seldom, by what it has heard up to `at`.
     pub(super) fn polls_by(&self, at: i64) -> i64 {
         self.last_told(at).saturating_add(self.max_poll_interval_ms())
     }
 
-    /// It has new partitions: those of KIP-848's protocol do not ask yet from where to read them.
+    /// Notes new partitions. A KIP-848 consumer does not ask for their positions yet.
     pub(super) fn initializes(&mut self, added: &[Place]) {
         let positions = &mut self.positions;
         positions.unknown.retain(|place| self.owned.binary_search(place).is_ok());
@@ -250,28 +255,28 @@ impl Client {
         }
     }
 
-    /// Of which partitions it has yet to find out from where to read (`initializingPartitions`).
+    /// The partitions whose positions it has yet to find (`initializingPartitions`).
     pub(super) fn initializing(&self) -> impl Iterator<Item = Place> {
         let unknown = self.positions.unknown.iter().copied();
         unknown.filter(|place| self.held_back.binary_search(place).is_err())
     }
 
-    /// Whether its metadata has a partition.
+    /// Whether its metadata contains a partition.
     pub(super) fn knows_leader(&self, (topic, partition): Place) -> bool {
         self.seen[topic as usize].is_some_and(|count| partition < count.cast_signed())
     }
 
-    /// Whether there is anything to commit of what it has (`allConsumed`).
+    /// Whether it has anything to commit: `allConsumed` is not empty.
     pub(super) fn has_consumed(&self) -> bool {
         self.owned.len() > self.positions.unknown.len()
     }
 
-    /// Whether a classic one knows from where to read any of what it has: `allConsumed` is not empty.
+    /// Whether a classic consumer knows the position of any of its partitions: `allConsumed` is not empty.
     pub(super) fn has_positions(&self) -> bool {
         self.owned.len() > self.classic.unpositioned.len() || self.classic.records_at.is_some()
     }
 
-    /// Whether the network thread has asked for records that do not come.
+    /// Whether the network thread has sent a fetch that brings no records.
     pub(super) fn fetches_in_vain(&self) -> bool {
         let fetches = |place| {
             self.held_back.binary_search(place).is_err()
@@ -280,13 +285,13 @@ impl Client {
         !self.is_busy && self.owned.iter().any(fetches)
     }
 
-    /// Whether its application polls too seldom for the group, even if nothing keeps it.
+    /// Whether its application polls too seldom for the group, even if nothing holds it up.
     pub(super) fn polls_too_seldom(&self) -> bool {
-        // That of every second call is all that KIP-848's network thread hears of.
+        // KIP-848's network thread hears only of every second call.
         2 * self.app.poll_ms() >= self.max_poll_interval_ms()
     }
 
-    /// Whether it is subscribed to what the coordinator was told of, in whatever order.
+    /// Whether its subscription is the one that it told the coordinator, in any order.
     pub(super) fn is_subscribed_as_told(&self) -> bool {
         let sorted = |topics: &[u32]| topics.iter().copied().collect::<BTreeSet<u32>>();
         let same =
@@ -294,7 +299,8 @@ impl Client {
         self.told_topics.as_ref().is_some_and(same)
     }
 
-    /// Whether it is subscribed to a topic. Most subscribe to all of them in their order, where a topic's place is its number.
+    /// Whether it subscribes to a topic. Most consumers subscribe to all topics in order, so that a topic's index in
+    /// the list is its number.
     pub(super) fn subscribes(&self, topic: u32) -> bool {
         self.topics.get(topic as usize) == Some(&topic) || self.topics.contains(&topic)
     }
@@ -308,7 +314,7 @@ impl Client {
     }
 }
 
-/// What is in one sorted list and not in another.
+/// The partitions of one sorted list that another lacks.
 pub(super) fn beyond(list: &[Place], other: &[Place]) -> Vec<Place> {
     list.iter().copied().filter(|place| other.binary_search(place).is_err()).collect()
 }

@@ -1,4 +1,4 @@
-//! What a classic member commits, and how it leaves.
+//! How a classic member commits offsets, and how it leaves its group.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::world::World;
 use crate::Result;
 
 impl World {
-    /// Commits what has been read (`autoCommitOffsetsAsync`), which only a member of a stable group can.
+    /// Commits what has been read (`autoCommitOffsetsAsync`). Only a member of a stable group can.
     pub(super) fn send_auto_commit(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
         client.classic.commit = if !client.has_positions() {
@@ -38,8 +38,9 @@ impl World {
         }
     }
 
-    /// The commit of `close()`, which only a member of a stable group sends, and how long it takes. What has been answered
-    /// by then is handled, too: a leader may have to look at the topics before it goes on.
+    /// Commits in `close()`, and returns how long this takes. Only a member of a stable group sends the commit. Any
+    /// other handles the answers that have come by then, and if it leads, it may have to look at the topics before it
+    /// goes on.
     pub(super) fn commit_on_close(&mut self, reader: Reader) -> Result<i64> {
         if self.clients[reader as usize].classic.state != MemberState::Stable {
             self.poll_network(reader)?;
@@ -50,7 +51,7 @@ impl World {
         Ok(self.latency_ms)
     }
 
-    /// `maybeLeaveGroup`: who has polled too seldom, or is not known, has left before.
+    /// `maybeLeaveGroup`. A member that polled too seldom, or that the coordinator no longer knows, has already left.
     pub(super) fn close_classic(&mut self, reader: Reader, says_so: bool) {
         let client = &self.clients[reader as usize];
         if says_so && client.classic.state != MemberState::Unjoined && !client.id.is_empty() {

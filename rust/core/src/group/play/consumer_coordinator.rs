@@ -1,4 +1,4 @@
-//! What a classic member's application does in `poll()`: it gives up, joins, and takes what it is assigned
+//! A classic member's `poll()`: its application gives up partitions, joins, and takes its assignment
 //! (`ClassicKafkaConsumer`, `ConsumerCoordinator`).
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl World {
     pub(super) fn pass_classic(&mut self, reader: Reader) -> Result<()> {
         let client = &self.clients[reader as usize];
         if client.finds_at > self.now {
-            // `ensureCoordinatorReady`: a `poll()` that is over before begins anew.
+            // `ensureCoordinatorReady`: if this `poll()` ends first, the next one starts over.
             let finds_at = client.finds_at;
             let waits = client.app.is_inside(finds_at);
             self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
@@ -34,7 +34,7 @@ impl World {
             return Ok(());
         }
         if !self.clients[reader as usize].is_busy {
-            // It has waited for answers since its last pass, if it was inside.
+            // If it was inside `poll()`, it has waited for answers since its last pass.
             self.poll_network(reader)?;
             if self.poll_ends(reader) {
                 self.pass_next(reader, self.now + 1);
@@ -68,15 +68,15 @@ impl World {
         Ok(())
     }
 
-    /// Whether an idle `poll()` is over with this instant: what comes then is handled, and brings no other pass about.
+    /// Whether an idle `poll()` ends at this instant. Answers that come now are handled, but cause no further pass.
     fn poll_ends(&self, reader: Reader) -> bool {
         let app = &self.clients[reader as usize].app;
         let end = app.end_of(app.last_poll(self.now));
         self.now >= end && app.next_poll(self.now) > self.now && !app.has_called_back(self.now)
     }
 
-    /// Whether what comes with the end of an idle `poll()` is not handled any more: its time was set before the answer set
-    /// out, and is over first.
+    /// Whether an answer that arrives just as an idle `poll()` ends is too late to be handled. It is if the `poll()`
+    /// began to wait before the answer was sent: then the wait ends first.
     fn comes_too_late(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         let call = client.app.last_poll(self.now);
@@ -84,7 +84,7 @@ impl World {
         ends && client.classic.waits_since.max(call) < self.now - self.latency_ms
     }
 
-    /// Handles what has been answered (`ConsumerNetworkClient.poll`), in either thread.
+    /// Handles the answers that have come (`ConsumerNetworkClient.poll`), in either thread.
     pub(super) fn poll_network(&mut self, reader: Reader) -> Result<()> {
         self.deliver()?;
         if matches!(self.clients[reader as usize].classic.metadata, Metadata::Answered(_, comes) if comes <= self.now)
@@ -113,7 +113,7 @@ impl World {
         Ok(())
     }
 
-    /// An answer has come to a classic member: it is handled by whichever of its threads looks first.
+    /// An answer reaches a classic member. Whichever of its threads looks first handles it.
     pub(super) fn arrives_classic(&mut self, reader: Reader, asked: Asked, sent: u32, answer: Answer) {
         let is_beat = asked == Asked::Heartbeat;
         let is_nothing = matches!(answer.code(), Code::None) && is_beat;
@@ -121,19 +121,19 @@ impl World {
             return;
         }
         if is_beat && answer.code() == Code::NotCoordinator {
-            // The thread finds the coordinator again, and beats.
+            // The thread finds the coordinator again, then sends a heartbeat.
             self.beat_later(reader, 2 * RETRY_BACKOFF_MS);
             return;
         }
         self.clients[reader as usize].inbox.push_back((asked, sent, answer));
-        // What a beat is answered at once is read when the thread has waited.
+        // If a heartbeat is answered at once, the thread reads the answer only after its wait.
         let from = self.now + i64::from(is_beat && self.latency_ms == 0);
         let client = &self.clients[reader as usize];
         if client.app.in_callback(self.now).is_none() {
             let waits = !client.is_busy && client.app.is_inside(self.now) && !self.comes_too_late(reader);
             self.pass_at(reader, if waits { self.now } else { client.app.next_pass(from, client.is_busy) });
         }
-        // Where the application and the thread look at once, the application is first.
+        // If the application and the thread look at the same instant, the application goes first.
         self.look_for_answers(reader, from);
     }
 
@@ -152,8 +152,9 @@ impl World {
         member.rejoin_needed || !matches!(member.join, JoinFuture::None)
     }
 
-    /// `onJoinPrepare`: whether it is through. It commits what has been read and awaits the answer, and then gives up all
-    /// or nothing, as the assignor has it.
+    /// `onJoinPrepare`. It commits what has been read, awaits the answer, and then gives up partitions. A member with
+    /// an eager assignor, or one that has lost its membership, gives up all of them. Any other gives up only those of
+    /// topics that it has unsubscribed from. Returns whether it has finished.
     pub(super) fn on_join_prepare(&mut self, reader: Reader) -> Result<bool> {
         let client = &self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return Ok(false) };
@@ -198,15 +199,15 @@ impl World {
         Ok(true)
     }
 
-    /// `onJoinComplete`: whether it is through, or a callback keeps it.
+    /// `onJoinComplete`. Returns whether it has finished; if not, a callback holds it up.
     pub(super) fn on_join_complete(&mut self, reader: Reader, assignment: &Arc<[Place]>) -> bool {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return true };
         client.classic.has_seen_changes &= client.classic.is_leader;
         if assignment.iter().any(|&(topic, _)| !client.subscribes(topic)) {
-            // `checkAssignmentMatchedSubscription`: a static member that is back with another subscription is told what the
-            // one before it had. It joins again, and says a generation now, which is news to the coordinator.
+            // `checkAssignmentMatchedSubscription`: a static member that returns with another subscription is given its
+            // predecessor's assignment. It joins again, this time with a generation, which is news to the coordinator.
             client.classic.request_rejoin("was told to read what it does not subscribe to");
             return true;
         }
@@ -226,7 +227,7 @@ impl World {
             client.memory = (Arc::clone(assignment), client.generation);
             client.commits_since = Some(now);
             if client.classic.called_back == 1 && !kept_so_far {
-                // What was given up can be given to others now: a second rebalance.
+                // Others can now get the partitions that it gave up, so a second rebalance follows.
                 let many = if revoked.len() == 1 { "" } else { "s" };
                 client.classic.request_rejoin(format!("has given up {} partition{many}", revoked.len()));
             }
@@ -240,7 +241,7 @@ impl World {
         true
     }
 
-    /// Whether the topics have changed that a leader's last assignment was made of.
+    /// Whether a leader must rejoin, because the topics behind its last assignment have changed.
     pub(super) fn leader_must_rejoin(&self, reader: Reader, before: &[Option<u32>]) -> bool {
         let client = &self.clients[reader as usize];
         client.classic.is_leader && client.seen != before

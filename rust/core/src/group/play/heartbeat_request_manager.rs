@@ -1,4 +1,4 @@
-//! The heartbeats of KIP-848's protocol: when one goes out, what it says, and what its answer does
+//! KIP-848 heartbeats: when one is sent, what it contains, and how its answer is handled
 //! (`AbstractHeartbeatRequestManager`).
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::world::{Coordinator, World};
 use crate::Result;
 
 impl World {
-    /// Puts a request to the coordinator.
+    /// Hands a request to the coordinator, and records the target assignment if that is new.
     pub(super) fn step_consumer(&mut self, request: Request, asks: Option<(Reader, Asked)>) -> Result<()> {
         let tag = self.ask(asks);
         let Some(Coordinator::Consumer(mut group)) = self.coordinator.take() else { return Ok(()) };
@@ -37,7 +37,7 @@ impl World {
         Ok(())
     }
 
-    /// The application has polled too seldom (`max.poll.interval.ms`): the member leaves.
+    /// The member leaves because its application has polled too seldom (`max.poll.interval.ms`).
     pub(super) fn leave_stale(&mut self, reader: Reader) -> Result<()> {
         let epoch = if self.clients[reader as usize].is_static() { -2 } else { -1 };
         self.send(reader, epoch)?;
@@ -52,12 +52,12 @@ impl World {
         Ok(())
     }
 
-    /// A heartbeat: of what has not changed since the last one it says nothing (`HeartbeatState.buildRequestData`).
+    /// Sends a heartbeat. It omits whatever has not changed since the last one (`HeartbeatState.buildRequestData`).
     pub(super) fn send(&mut self, reader: Reader, epoch: i32) -> Result<()> {
         let (now, answered) = (self.now, self.now + self.latency_ms);
         let client = &mut self.clients[reader as usize];
         if epoch >= 0 && (now + 1..=answered).contains(&client.polls_by(now)) {
-            // The answer wakes the thread, which looks at its poll timer, too.
+            // The answer wakes the thread, which then also checks its poll timer.
             self.wake_by(reader, answered);
         }
         let client = &mut self.clients[reader as usize];
@@ -93,7 +93,7 @@ impl World {
         self.step_consumer(Request::Heartbeat(heartbeat), Some((reader, asked)))
     }
 
-    /// An answer has come: the network thread handles it at once.
+    /// Handles an answer at once, in the network thread.
     pub(super) fn arrives_consumer(
         &mut self,
         reader: Reader,
@@ -115,7 +115,7 @@ impl World {
         let (now, interval_ms) = (self.now, self.heartbeat_interval_ms());
         let client = &mut self.clients[reader as usize];
         if client.classic.identity != sent {
-            // It is to who it was before it left or was fenced.
+            // The answer is for the membership that it had before it left or was fenced.
             return;
         }
         let member = &mut client.membership;
@@ -123,7 +123,7 @@ impl World {
         match effect.code {
             Code::None => {
                 if member.interval_ms != interval_ms {
-                    // How long the interval is, it learns only now.
+                    // Only now does it learn the interval.
                     member.interval_ms = interval_ms;
                     member.due = now + interval_ms;
                 }

@@ -1,4 +1,5 @@
-//! The thread of a classic member that beats, and sees that its application polls too seldom (`HeartbeatThread`, `Heartbeat`).
+//! A classic member's heartbeat thread: it sends heartbeats, and notices if the application polls too seldom
+//! (`HeartbeatThread`, `Heartbeat`).
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use super::world::{Todo, World};
 use crate::Result;
 
 impl World {
-    /// The thread beats from now on, an interval after the answer of `JoinGroup` for the first time.
+    /// Switches the thread on. It sends its first heartbeat one interval after the answer to `JoinGroup`.
     pub(super) fn enable_heartbeats(&mut self, reader: Reader) {
-        // An idle application waits for the answer of `SyncGroup` before the thread has the network.
+        // An idle application first waits for the answer to `SyncGroup`; only then does the thread have the network.
         let client = &mut self.clients[reader as usize];
         let waits = !client.is_busy && client.app.is_inside(self.now);
         client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
@@ -22,13 +23,13 @@ impl World {
         self.limit_polls(reader);
     }
 
-    /// `closeHeartbeatThread`: before its listener is called back, and before it leaves.
+    /// `closeHeartbeatThread`: runs before the listener is called back, and before the member leaves.
     pub(super) fn close_heartbeat_thread(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
         (client.classic.looks_since, client.beat) = (None, u64::MAX);
     }
 
-    /// The next beat, `heartbeat.interval.ms` from now.
+    /// Schedules the next heartbeat, `heartbeat.interval.ms` from now.
     fn beat_next(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
         let interval_ms = client.config.as_ref().map_or(3_000, |it| it.heartbeat_interval_ms);
@@ -36,13 +37,14 @@ impl World {
         self.schedule_beat(reader);
     }
 
-    /// The next beat, after a time.
+    /// Schedules the next heartbeat, `after_ms` from now.
     pub(super) fn beat_later(&mut self, reader: Reader, after_ms: i64) {
         self.clients[reader as usize].classic.beat_due = self.now + after_ms;
         self.schedule_beat(reader);
     }
 
-    /// The beat comes with the thread's first look when it is due, or with the application's first pass, which wakes it.
+    /// The heartbeat is sent at the thread's first look once it is due, or at the application's first pass, which wakes
+    /// the thread.
     fn schedule_beat(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let Some(since) = client.classic.looks_since else { return };
@@ -58,7 +60,7 @@ impl World {
         self.later(at, Todo::Heartbeat(reader, beat));
     }
 
-    /// The application lets go of the network, or is about to wait for it otherwise than before.
+    /// The application lets go of the network, or from now on waits for it in another way.
     pub(super) fn lets_look(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
         if let Some(since) = client.classic.looks_since {
@@ -70,7 +72,7 @@ impl World {
         }
     }
 
-    /// A beat that the application puts off, or does not any more, is set anew.
+    /// Reschedules a heartbeat that the application now delays, or no longer delays.
     pub(super) fn beat_anew(&mut self, reader: Reader) {
         if self.clients[reader as usize].beat != u64::MAX {
             self.schedule_beat(reader);
@@ -84,7 +86,7 @@ impl World {
         self.send_classic(reader, Asked::Heartbeat, Request::Heartbeat(sender));
     }
 
-    /// The thread looks for answers at its next look, if it is switched on.
+    /// Schedules the thread's next look for answers, if the thread is on.
     pub(super) fn look_for_answers(&mut self, reader: Reader, from: i64) {
         let client = &self.clients[reader as usize];
         if let Some(since) = client.classic.looks_since {
@@ -93,7 +95,7 @@ impl World {
         }
     }
 
-    /// The thread handles what has been answered; the application goes on from it at its next pass.
+    /// The thread handles the answers that have come. The application goes on from there in its next pass.
     pub(super) fn look_classic(&mut self, reader: Reader) -> Result<()> {
         if self.clients[reader as usize].classic.looks_since.is_some() {
             self.poll_network(reader)?;
@@ -120,7 +122,8 @@ impl World {
         }
     }
 
-    /// Sees to it that the thread looks when `max.poll.interval.ms` will be over before the application polls again.
+    /// Makes the thread look when `max.poll.interval.ms` runs out, if the application will not have polled again by
+    /// then.
     pub(super) fn limit_polls(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let polls_again = match client.app.stall() {
@@ -137,8 +140,8 @@ impl World {
         }
     }
 
-    /// `handlePollTimeoutExpiry`: a dynamic member leaves the group, a static one is only not heard of any more. Either
-    /// forgets who it was, and returns nothing more of what it had.
+    /// `handlePollTimeoutExpiry`: a dynamic member leaves the group; a static one just falls silent. Either forgets its
+    /// ID, and returns no more records of its partitions.
     pub(super) fn poll_limit_classic(&mut self, reader: Reader) -> Result<()> {
         let client = &self.clients[reader as usize];
         let over = client.last_pass(self.now) + client.max_poll_interval_ms();
@@ -157,7 +160,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether a pass of the application has something to do.
+    /// Whether the application has something to do in a pass.
     pub(super) fn has_work_classic(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         let member = &client.classic;

@@ -1,4 +1,4 @@
-//! In a group with members of several clients the leader's client assigns, and whoever plays the script says what it answers.
+//! Asks the caller what a leader's client assigns, in a group with members of several clients.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::world::World;
 use crate::Result;
 use crate::interned::Name;
 
-/// Who is to read what, by member id.
+/// Each member's partitions, by member ID.
 pub(super) type Assigned = Vec<(Name, Arc<[Place]>)>;
 
 impl World {
-    /// Who is to read what, by member id; none where the leader has ended with an error of its client's.
+    /// The assignment by the leader's client; `None` if that client has failed, which ends the leader.
     pub(super) fn ask_leaders_client(
         &mut self,
         reader: Reader,

@@ -1,24 +1,24 @@
-//! A group with members of several clients as its leader is told of it, and who says what that leader's client assigns.
+//! A group with members of several clients as its leader sees it, and the trait that supplies the leader's assignment.
 //!
-//! What members send and what each leader reads of it is known outside of the core. Members live as Java's here, whichever
-//! client they are of.
+//! The core does not know what each client's members send, nor what each client's leader reads of it; the caller does.
+//! In a play, every member lives like a Java consumer, whichever client it is of.
 
 use super::super::consumer::Place;
 use super::ledger::Reader;
 use crate::Result;
 
-/// A group as its leader is told of it by the answer of `JoinGroup`.
+/// A group, as the answer to `JoinGroup` describes it to its leader.
 #[derive(Debug)]
 pub struct Led<'a> {
-    /// When.
+    /// When the leader assigns.
     pub at: i64,
-    /// The generation that it is to assign for.
+    /// The generation to assign for.
     pub generation: i32,
-    /// The leader, by its place among the members.
+    /// The leader's index in `members`.
     pub leader: usize,
     /// The assignor that the coordinator has chosen, by its wire name.
     pub assignor: &'a str,
-    /// The topics that the leader sees, with their partitions.
+    /// The topics that the leader sees, with their numbers of partitions.
     pub topics: Vec<(&'a str, u32)>,
     /// The members, in the order of the answer.
     pub members: Vec<LedMember<'a>>,
@@ -27,31 +27,31 @@ pub struct Led<'a> {
 /// A member, and what it knew when it joined.
 #[derive(Debug)]
 pub struct LedMember<'a> {
-    /// Its place in the script's list.
+    /// Its index in the script's list.
     pub reader: Option<Reader>,
-    /// Its member id.
+    /// Its member ID.
     pub id: &'a str,
     /// `group.instance.id`.
     pub instance: Option<&'a str>,
     /// Its client, as the script named it.
     pub client: &'a str,
-    /// What it subscribes to: topics by their places in the script's list.
+    /// The topics that it subscribes to, by their indices in the script's list.
     pub topics: &'a [u32],
-    /// What it owned.
+    /// The partitions that it owned.
     pub owned: &'a [Place],
-    /// Its generation; -1 where it was in none.
+    /// Its generation; -1 if it had none.
     pub generation: i32,
-    /// What it was given last, in the order of the list that it was given, and in which generation.
+    /// Its last assignment, in the order in which it got it, and that assignment's generation.
     pub remembers: Option<(&'a [Place], i32)>,
 }
 
-/// Says what a leader's client assigns.
+/// Supplies the assignments of leaders' clients.
 pub trait LeadersClient: Send {
-    /// The partitions of each member, in the order of the members; none where the leader's client fails, and with it the
-    /// leader.
+    /// Returns each member's partitions, in the order of the members; `None` if the leader's client fails, and the
+    /// leader with it.
     ///
     /// # Errors
     ///
-    /// Whatever ends the play.
+    /// Any error ends the play.
     fn assign(&mut self, group: &Led<'_>) -> Result<Option<Vec<Vec<Place>>>>;
 }
