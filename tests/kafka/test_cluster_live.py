@@ -196,21 +196,20 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
 def test_a_group_goes_on_where_its_coordinator_has_moved_to(three: EmbeddedKafka, topic: str) -> None:
     servers, group = three.bootstrap_servers, "KafkaConsumerDemo"
     topics.create_topic(servers, topic, 1, replica_assignment=[[1, 2, 3]])
-    with AdminClient({"bootstrap.servers": servers}) as admin:
-        wait_for("it is not committed", partial(commits, admin, group, TopicPartition(topic, 0, 7)))
-        before = coordinator(servers, group)
-        assert (before["n"], before["partition"]) == (50, 35)
-        leader = before["leader"]["id"]
-        found = placement.Placement.of(pw.Cluster.from_kafka(servers, [GROUPS]), GROUPS)
-        told = found.lost([leader])
-        assert not told.offline
-        with lost_and_back(three, GROUPS, leader):
-            # Everything that the broker led has the leaders that we predict; the coordinator is one of them.
-            assert Counter(leaders(three, GROUPS)) == dict(told.leaders)
-            after = coordinator(servers, group)
-            assert after["leader"]["id"] == next(each for each in found.replicas[35] if each != leader)
-            assert (after["partition"], after["offsets"]) == (35, before["offsets"])
-            wait_for("it is not committed", partial(commits, admin, group, TopicPartition(topic, 0, 8)))
+    wait_for("it is not committed", partial(commits, servers, group, TopicPartition(topic, 0, 7)))
+    before = coordinator(servers, group)
+    assert (before["n"], before["partition"]) == (50, 35)
+    leader = before["leader"]["id"]
+    found = placement.Placement.of(pw.Cluster.from_kafka(servers, [GROUPS]), GROUPS)
+    told = found.lost([leader])
+    assert not told.offline
+    with lost_and_back(three, GROUPS, leader):
+        # Everything that the broker led has the leaders that we predict; the coordinator is one of them.
+        assert Counter(leaders(three, GROUPS)) == dict(told.leaders)
+        after = coordinator(servers, group)
+        assert after["leader"]["id"] == next(each for each in found.replicas[35] if each != leader)
+        assert (after["partition"], after["offsets"]) == (35, before["offsets"])
+        wait_for("it is not committed", partial(commits, servers, group, TopicPartition(topic, 0, 8)))
     assert [each["offset"] for each in coordinator(servers, group)["offsets"] if each["topic"] == topic] == [
         8
     ]

@@ -71,11 +71,9 @@ def test_each_broker_has_its_rack_its_port_and_its_folder(three: EmbeddedKafka) 
 
 def test_a_group_is_in_the_partition_of_fifty_that_the_documents_say(three: EmbeddedKafka) -> None:
     topics.create_topic(three.bootstrap_servers, "demo", 3, replication_factor=3)
-    with AdminClient({"bootstrap.servers": three.bootstrap_servers}) as admin:
-        # The first group waits for its coordinator.
-        wait_for(
-            "it is not committed", partial(commits, admin, "KafkaConsumerDemo", TopicPartition("demo", 0, 7))
-        )
+    # The first group waits for its coordinator.
+    at = TopicPartition("demo", 0, 7)
+    wait_for("it is not committed", partial(commits, three.bootstrap_servers, "KafkaConsumerDemo", at))
     found = coordinator(three.bootstrap_servers, "KafkaConsumerDemo")
     assert (found["n"], found["partition"]) == (50, 35)
     assert found["offsets"] == [{"topic": "demo", "partition": 0, "offset": 7, "metadata": ""}]
