@@ -23,6 +23,16 @@ SETTINGS = {
 }
 """As many partitions as the documents have, and a killed broker that is missed soon."""
 
+NOT_YET = {
+    "COORDINATOR_LOAD_IN_PROGRESS",
+    "COORDINATOR_NOT_AVAILABLE",
+    "NOT_COORDINATOR",
+    "_TIMED_OUT",
+    "_TRANSPORT",
+    "_WAIT_COORD",
+}
+"""What a commit may be refused with until the coordinator is there; librdkafka calls not all of it retriable."""
+
 
 def wait_for(what: str, so: Callable[[], object]) -> None:
     """Waits until a condition holds; a cluster whose controller has just gone may not answer meanwhile."""
@@ -63,7 +73,9 @@ def commits(servers: str, group: str, at: TopicPartition) -> bool:
     consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "log_level": 0})
     try:
         told = consumer.commit(offsets=[at], asynchronous=False)
-    except KafkaException:
+    except KafkaException as error:
+        if not (error.args[0].retriable() or error.args[0].name() in NOT_YET):
+            raise
         return False
     finally:
         consumer.close()

@@ -72,14 +72,18 @@ def is_settled(servers: str, name: str) -> bool:
     return owned == [2] * MEMBERS
 
 
-def run(*words: str) -> Any:
-    done = subprocess.run(
+def ask(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-m", "partwright", *words],
         capture_output=True,
         text=True,
         check=False,
         timeout=PATIENCE_S,
     )
+
+
+def run(*words: str) -> Any:
+    done = ask(*words)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -117,12 +121,6 @@ def test_a_live_group_is_rolled_as_it_is(group: tuple[str, str, str]) -> None:
 
 def test_a_topic_that_is_not_there_is_named(broker: EmbeddedKafka) -> None:
     words = ["rollout", f"kafka://{broker.bootstrap_servers}/no-such-topic", "--replicas", "3"]
-    done = subprocess.run(
-        [sys.executable, "-m", "partwright", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_S,
-    )
+    done = ask(*words)
     assert done.returncode == 2
     assert f"there is no topic 'no-such-topic' at {broker.bootstrap_servers}: check its name" in done.stderr
