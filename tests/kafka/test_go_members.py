@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+from live_cluster import wait_for
 from live_groups import PATIENCE_S, settled
 
 from partwright.group import play
@@ -76,13 +76,6 @@ def join(broker: EmbeddedKafka, program: list[str]) -> Iterator[Callable[[str, s
         each.end()
 
 
-def wait_for(so: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not so():
-        assert time.monotonic() < until
-        time.sleep(0.1)
-
-
 def given_up_in_a_play(client: str, assignors: list[str]) -> set[int]:
     """What the first member of a play stops reading when a second one joins."""
     script: dict[str, Any] = {"topics": {"t": N}, "client": client, "assignor": assignors, "events": "+1, +1"}
@@ -108,9 +101,9 @@ def test_what_a_member_gives_up_when_another_one_joins(
     group = f"go-{uuid4().hex[:8]}"
     create_topic(broker.bootstrap_servers, group, N)
     first = join(client, group, assignors)
-    wait_for(lambda: len(first.has()) == N)
+    wait_for("the first has not all", lambda: len(first.has()) == N)
     second = join(client, group, assignors)
-    wait_for(lambda: len(first.has()) == len(second.has()) == N // 2)
+    wait_for("they have not half each", lambda: len(first.has()) == len(second.has()) == N // 2)
     assert settled(broker.bootstrap_servers, group, 2)["assignor"] == assignors[0]
     assert len(first.given_up()) == count
     assert len(given_up_in_a_play(client, assignors)) == count
@@ -122,9 +115,9 @@ def test_a_member_of_franz_go_gives_up_all_when_the_group_is_not_cooperative_any
     group = f"go-{uuid4().hex[:8]}"
     create_topic(broker.bootstrap_servers, group, N)
     first = join("franz-go", group, BOTH)
-    wait_for(lambda: len(first.has()) == N)
+    wait_for("the first has not all", lambda: len(first.has()) == N)
     second = join("franz-go", group, ["range"])
-    wait_for(lambda: len(first.has()) == len(second.has()) == N // 2)
+    wait_for("they have not half each", lambda: len(first.has()) == len(second.has()) == N // 2)
     # It has kept them while it joined, and lets all of them go before it takes its new ones.
     (_, taken), (what, given), (_, again) = [each for each in first.told if each[1]]
     assert (taken, what, given, len(again)) == (set(range(N)), "gives_up", set(range(N)), N // 2)
