@@ -63,7 +63,7 @@ def test_one_key_is_found_in_one_partition_of_twelve(
     assert 0.8 / N < records / all_records < 1.2 / N
     assert one.select("partition").distinct().count() == 1
     if client == "java":
-        told = f"It reads {records:,} of the {all_records:,}, which is {records / all_records:.1%}."
+        told = f"Spark reads {records:,} of the {all_records:,} records, {records / all_records:.1%}."
         assert told in DOCUMENT.read_text(encoding="utf-8")
 
 
