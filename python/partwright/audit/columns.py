@@ -50,14 +50,14 @@ class Columns(NamedTuple):
     Attributes:
         keys: Key bytes, null if there is no key.
         partitions: Whole numbers of 64 bits from 0 on, without nulls.
-        times: Milliseconds since 1970, null where they are not known.
-        offsets: Whole numbers of 64 bits, null where they are not known.
+        times: Milliseconds since 1970, null where they are not known; None if none is known.
+        offsets: Whole numbers of 64 bits, the same.
     """
 
     keys: pa.Array
     partitions: pa.Array
-    times: pa.Array
-    offsets: pa.Array
+    times: pa.Array | None
+    offsets: pa.Array | None
 
 
 def columns(
@@ -78,15 +78,14 @@ def columns(
         [4]
     """
     key_bytes = in_one(encode(keys, key_type))
-    unknown = pa.nulls(len(key_bytes), pa.int64())
     found = Columns(
         key_bytes,
         places(partitions, first_row),
-        unknown if timestamps is None else milliseconds(_array(timestamps), first_row),
-        unknown if offsets is None else counts(offsets, "offset", first_row),
+        None if timestamps is None else milliseconds(_array(timestamps), first_row),
+        None if offsets is None else counts(offsets, "offset", first_row),
     )
     for name, column in zip(found._fields[1:], found[1:], strict=True):
-        if len(column) != len(key_bytes):
+        if column is not None and len(column) != len(key_bytes):
             raise PartwrightError(
                 f"there are {len(key_bytes)} keys and {len(column)} {name}: give as many of each"
             )
@@ -110,6 +109,9 @@ def places(
     given = _array(partitions)
     found = whole_numbers(given)
     end = _LARGEST + 1 if n is None else n
+    ends = pc.min_max(found)
+    if not found.null_count and (not len(found) or 0 <= ends["min"].as_py() <= ends["max"].as_py() < end):
+        return found
     none = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater_equal(found, number(end))), TRUE)
     for row in pc.indices_nonzero(none)[:1].to_pylist():
         value = given[row].as_py()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright import _core
 from partwright.audit.encodings import words
-from partwright.keys.clients import clients
 from partwright.keys.key_text import short, shown_key
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def _rules(side: Summary, *, is_transformed: bool) -> set[tuple[str, str, str | 
     if side.writer is not None:
         names = {*(side.writer.shares if len(side.writer.shares) > 1 else side.writer.family)}
         transform = side.writer.key_transform if is_transformed else None
-    return {(row["hash"], row["sign"], transform) for row in clients().to_pylist() if row["client"] in names}
+    return {(row["hash"], row["sign"], transform) for row in _core.clients() if row["client"] in names}
 
 
 def _keys(count: int, name: str = "shared key", *, is_sampled: bool) -> str:

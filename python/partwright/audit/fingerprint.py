@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from partwright.audit.columns import checked_n, columns
 from partwright.audit.fingerprint_answer import Answers, Fingerprint
 from partwright.audit.fingerprint_search import find_writers
-from partwright.audit.key_sums import Observed, merged
+from partwright.audit.key_sums import Observed
 from partwright.audit.key_transforms import TRANSFORMS
+from partwright.audit.pair_tables import merged
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 
@@ -108,7 +109,7 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
             if bare is not None:
                 # Two schemas' ids before one key make one pair of two.
                 key = pairs.schema.names.index("key")
-                bare_pairs = merged(pairs.set_column(key, "key", bare.cast(pa.large_binary())))
+                bare_pairs = merged(pairs.set_column(key, "key", bare))
                 found.append(_by_rules(Answers(seen, bare_pairs, n, name), largest))
     best = min(
         (each for each in found if each is not None),

@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 from partwright._doors import notebook
 from partwright.audit.fingerprint_search import Writer, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
+from partwright.audit.pair_tables import rows_by_key, value_counts
 from partwright.audit.writer_change import Change, Parting, course, parting
 from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, TRUE, number
-from partwright.keys.clients import clients
+from partwright.keys.clients import client_names
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
@@ -112,9 +113,9 @@ class Answers:
         self.pairs = pairs
         self.n = n
         self.transform = transform
-        by_key = pairs.group_by("key", use_threads=False).aggregate([("partition", "count")])
+        by_key = rows_by_key(pairs["key"], pairs["partition"].is_valid().cast(pa.int64()))
         self.keys = by_key.num_rows
-        self.scattered = by_key.filter(pc.greater(by_key["partition_count"], number(1)))["key"]
+        self.scattered = by_key.filter(pc.greater(by_key["rows"], number(1)))["key"]
 
     def without_writer(self, verdict: str, n: int | None) -> Fingerprint:
         """No rule is seen."""
@@ -125,7 +126,7 @@ class Answers:
         numbers = {each.n for each in left}
         n = numbers.pop() if len(numbers) == 1 else self.n
         families = {each.client for each in left if self._null_keys_fit(each.client, [each])}
-        family = tuple(name for name in _names() if name in families)
+        family = tuple(name for name in client_names() if name in families)
         return self._made("undecided", n, family=family, explained={} if n is None else self._explained(n))
 
     def unexplained_pairs(self, writers: Sequence[Writer]) -> float:
@@ -194,14 +195,22 @@ class Answers:
         """The share of each writer of the records that one of them puts somewhere, and that of none."""
         found = [follows(self.pairs, writer) for writer in writers]
         determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
-        names = [f"writer {place}" for place in range(len(found))]
-        table = pa.table(
-            [*(pc.fill_null(each, FALSE) for each in found), self.pairs["rows"]], [*names, "rows"]
-        )
-        grouped = table.filter(determined).group_by(names, use_threads=False)
+        # A number with a bit for each writer that explains a pair.
+        explained = functools.reduce(
+            pc.add,
+            (
+                pc.multiply(pc.fill_null(each, FALSE).cast(pa.int64()), number(1 << place))
+                for place, each in enumerate(found)
+            ),
+        ).filter(determined)
+        rows = self.pairs["rows"].filter(determined)
         patterns = [
-            Pattern(tuple(row[name] for name in names), row["rows_sum"], row["count_all"])
-            for row in grouped.aggregate([("rows", "sum"), ([], "count_all")]).to_pylist()
+            Pattern(
+                tuple(bool(bits >> place & 1) for place in range(len(found))),
+                pc.sum(rows.filter(pc.equal(explained, number(bits)))).as_py(),
+                pairs,
+            )
+            for bits, pairs in value_counts(explained).items()
         ]
         return shares(patterns, len(writers), max(writer.n for writer in writers))
 
@@ -244,7 +253,7 @@ class Answers:
         """The profiles that explain all that a writer explains, and put nothing elsewhere that it leaves open."""
         own = follows(self.pairs, writer)
         names = []
-        for name in _names():
+        for name in client_names():
             other = follows(self.pairs, Writer(name, writer.n))
             if other is None or not pc.any(other, min_count=0).as_py():
                 continue
@@ -271,7 +280,7 @@ class Answers:
 
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
         explained = {}
-        for name in _names():
+        for name in client_names():
             found = follows(self.pairs, Writer(name, n))
             if found is not None:
                 right, determined = self._null_keys(name, n)
@@ -336,7 +345,7 @@ class Answers:
 
 
 def _place_of_null(client: str, n: int) -> int | None:
-    place: int | None = partition_for_key(pa.array([None], pa.binary()), n, client)[0].as_py()
+    place: int | None = partition_for_key(pa.nulls(1, pa.binary()), n, client)[0].as_py()
     return place
 
 
@@ -348,8 +357,3 @@ def _middle(pairs: pa.Table) -> float:
     )
     middle: float = pc.sum(weighted).as_py() / (pc.sum(times["rows"]).as_py() or 1)
     return middle
-
-
-def _names() -> list[str]:
-    names: list[str] = clients()["client"].to_pylist()
-    return names

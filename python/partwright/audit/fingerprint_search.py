@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.errors import PartwrightError
-from partwright.files.scalars import TRUE
-from partwright.keys.clients import clients
+from partwright.files.scalars import TRUE, number_column
+from partwright.keys.clients import client_names
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def rules() -> list[str]:
         ['java', 'java:string-hash', 'librdkafka']
     """
     found: dict[tuple[str, str], str] = {}
-    for row in clients().to_pylist():
+    for row in _core.clients():
         found.setdefault((row["hash"], row["sign"]), row["client"])
     return list(found.values())
 
@@ -127,7 +127,7 @@ def _sample(pairs: pa.Table) -> pa.Table:
     if pairs.num_rows <= _SAMPLED:
         return pairs
     rows = random.Random(pairs.num_rows).sample(range(pairs.num_rows), _SAMPLED)  # noqa: S311 - no secret
-    return pairs.take(pa.array(sorted(rows), pa.int64()))
+    return pairs.take(number_column(sorted(rows)))
 
 
 class _Most(NamedTuple):
@@ -175,7 +175,7 @@ def _following(pairs: pa.Table, client: str, numbers: Sequence[int]) -> tuple[in
 def _left(pairs: pa.Table, sample: pa.Table, numbers: Sequence[int]) -> list[Writer]:
     """All profiles and numbers that no pair speaks against."""
     left = []
-    for client in clients()["client"].to_pylist():
+    for client in client_names():
         # Of the sample first: what is left of many numbers is few.
         some = _numbers_left(sample, client, numbers)
         left += [Writer(client, n) for n in _numbers_left(pairs, client, some)]

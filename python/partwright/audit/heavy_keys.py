@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright.audit.pair_tables import PAIR, rows_by_key
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ _MOST_BYTES = 32 << 20
 # Parts are merged once they have as many pairs.
 _PENDING = 1 << 20
 
-_PAIR = ["partition", "key"]
 _PAIRS = pa.schema([("partition", pa.int64()), ("key", pa.binary()), ("rows", pa.int64())])
 
 
@@ -59,7 +59,7 @@ class HeavyPairs:
     def __init__(self, counters: int = _COUNTERS) -> None:
         self._missed = 0
         self._counters = counters
-        self._tables = [_PAIRS.empty_table()]
+        self._tables = [pa.Table.from_batches([], _PAIRS)]
         self._pending = 0
 
     @property
@@ -85,7 +85,7 @@ class HeavyPairs:
     def table(self) -> pa.Table:
         """The pairs that are kept, with the rows that each has at least."""
         if len(self._tables) > 1:
-            grouped = pa.concat_tables(self._tables).group_by(_PAIR, use_threads=False)
+            grouped = pa.concat_tables(self._tables).group_by(PAIR, use_threads=False)
             whole = grouped.aggregate([("rows", "sum")]).rename_columns(_PAIRS.names).cast(_PAIRS)
             self._tables, self._pending = [self._lightened(whole)], 0
         return self._tables[0]
@@ -123,14 +123,14 @@ def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
         count: How many keys are given.
         missed: How many rows a key may have beyond those.
     """
-    rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    rows = rows_by_key(pairs["key"], pairs["rows"])
     if not rows.num_rows:  # pyarrow before 22 finds nothing heaviest in an empty table, and raises.
         return []
     # The heaviest alone are sorted by their bytes too.
-    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows_sum", "descending")])
-    least = rows["rows_sum"][places[-1].as_py()] if len(places) else number(0)
-    heavy = rows.filter(pc.greater_equal(rows["rows_sum"], least)).sort_by(
-        [("rows_sum", "descending"), ("key", "ascending")]
+    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows", "descending")])
+    least = rows["rows"][places[-1].as_py()] if len(places) else number(0)
+    heavy = rows.filter(pc.greater_equal(rows["rows"], least)).sort_by(
+        [("rows", "descending"), ("key", "ascending")]
     )
     heavy = heavy.slice(0, count)
     of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
@@ -141,5 +141,5 @@ def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
     at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
     return [
         HeavyKey(key, sum_, sum_ + missed, at.get(key))
-        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
+        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows"].to_pylist(), strict=True)
     ]

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.audit.heavy_keys import HeavyPairs, most_rows
+from partwright.audit.pair_tables import PAIR, PAIRS, sums_of, table_of, value_counts
 from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import murmur2
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from partwright.audit.heavy_keys import HeavyKey
 
-__all__ = ["EARLIEST", "Level", "Observed", "merged", "scale_of"]
+__all__ = ["EARLIEST", "Level", "Observed", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
@@ -35,27 +36,6 @@ _HASHES = 1 << 32
 # A pair that may lack no more than this part of its rows is known well enough to stand for itself.
 _KNOWN = 8
 
-_PAIR = ["partition", "key"]
-_PAIRS = pa.schema(
-    [
-        ("partition", pa.int64()),
-        ("key", pa.binary()),
-        ("rows", pa.int64()),
-        ("bytes", pa.int64()),
-        ("first", pa.int64()),
-        ("last", pa.int64()),
-        ("first_offset", pa.int64()),
-        ("last_offset", pa.int64()),
-    ]
-)
-# Of each sum of a batch the column that it is of; and how sums are summed up again.
-_SUMS = {
-    "bytes": ("size", "sum"),
-    "first": ("time", "min"),
-    "last": ("time", "max"),
-    "first_offset": ("offset", "min"),
-    "last_offset": ("offset", "max"),
-}
 _ORDER = pa.schema([("time", pa.int64()), ("partition", pa.int64())])
 
 
@@ -104,7 +84,7 @@ class Observed:
         # What is kept as a table, if somebody has asked for it since.
         self._table: pa.Table | None = None
         self._heavy: HeavyPairs | None = None
-        self._earliest: pa.Table | Callable[[], pa.Table] = _ORDER.empty_table()
+        self._earliest: pa.Table | Callable[[], pa.Table] = pa.Table.from_batches([], _ORDER)
 
     def __getstate__(self) -> dict[str, object]:
         """With tables for what the core has."""
@@ -112,7 +92,7 @@ class Observed:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        self._kept, self._latest = _sums(state["_kept"]), _core.KeySums()
+        self._kept, self._latest = sums_of(state["_kept"]), _core.KeySums()
 
     @classmethod
     def of_sums(
@@ -142,7 +122,7 @@ class Observed:
                 seen.null_keys_in += Counter({row["partition"]: row["null_keys"]})
                 seen.bytes_in += Counter({row["partition"]: row["bytes"] or 0})
         seen._below = _HASHES // scale
-        seen._kept = _sums(pairs.select(_PAIRS.names).cast(_PAIRS))
+        seen._kept = sums_of(pairs.select(PAIRS.names).cast(PAIRS))
         if heavy is not None:
             seen._heavy = HeavyPairs()
             seen._heavy.add(heavy)
@@ -181,12 +161,12 @@ class Observed:
         if times is not None or self.rows < EARLIEST:
             self._keep_earliest(partitions, times)
         self.rows += len(keys)
-        self.rows_in.update(_counted(partitions))
+        self.rows_in.update(value_counts(partitions))
         if sizes is not None:
             self.bytes_in.update(_summed(partitions, sizes))
         if keys.null_count:
             self.null_keys += keys.null_count
-            self.null_keys_in.update(_counted(partitions.filter(pc.is_null(keys))))
+            self.null_keys_in.update(value_counts(partitions.filter(pc.is_null(keys))))
         sums = self._kept if self._heavy is None else self._latest
         sums.add(keys, partitions, [sizes, times, times, offsets, offsets])
         self._table = None
@@ -218,7 +198,7 @@ class Observed:
         """A row for each key in each partition: how many rows, their bytes, the first and last times and offsets."""
         self._make_room()
         if self._table is None:
-            self._table = _table(self._kept)
+            self._table = table_of(self._kept)
         return self._table
 
     def comparable(self, other: Self) -> tuple[pa.Table, pa.Table, float]:
@@ -234,7 +214,7 @@ class Observed:
 
     def keys_in(self) -> dict[int, int]:
         """How many different keys each partition has; the same."""
-        found = _counted(self.pairs()["partition"])
+        found = value_counts(self.pairs()["partition"])
         return {partition: keys * self.scale for partition, keys in found.items()}
 
     def heaviest(self, count: int, places: int | None = None) -> list[HeavyKey]:
@@ -266,7 +246,7 @@ class Observed:
 
         All of them, where none was left out; else the heaviest for themselves, and those that are kept for the rest.
         """
-        pairs = self.pairs().select([*_PAIR, "rows"])
+        pairs = self.pairs().select([*PAIR, "rows"])
         ones = pa.repeat(number(1), pairs.num_rows)
         if not self.is_sampled:
             return pairs.append_column("keys", ones)
@@ -303,7 +283,7 @@ class Observed:
     def _make_room(self) -> None:
         """Keep of all rows no more than there is room for."""
         if self._heavy is not None and self._latest.pairs:
-            self._heavy.add(_table(self._latest))
+            self._heavy.add(table_of(self._latest))
             self._kept.merge(self._latest, self._below)
             self._latest.clear()
             self._table = None
@@ -317,7 +297,7 @@ class Observed:
         """The summary of the heaviest; it begins with all that is known, before the first key is left out."""
         if self._heavy is None:
             self._heavy = HeavyPairs()
-            self._heavy.add(_table(self._kept))
+            self._heavy.add(table_of(self._kept))
         return self._heavy
 
     def _keep_earliest(self, partitions: pa.ChunkedArray, times: pa.ChunkedArray | None) -> None:
@@ -362,44 +342,10 @@ def scale_of(levels: Sequence[Level], most: int | None = None) -> int:
     return 1 << level
 
 
-def merged(pairs: pa.Table) -> pa.Table:
-    """Pairs with one row for each key in each partition."""
-    known = [name for name in _SUMS if pairs[name].null_count < pairs.num_rows]
-    grouped = pairs.group_by(_PAIR, use_threads=False).aggregate(
-        [("rows", "sum"), *((name, _SUMS[name][1]) for name in known)]
-    )
-    return _completed(grouped.rename_columns([*_PAIR, "rows", *known]))
-
-
-def _completed(sums: pa.Table) -> pa.Table:
-    """Sums with nulls for what is not known."""
-    unknown = pa.nulls(sums.num_rows, pa.int64())
-    return pa.table(
-        [sums[name] if name in sums.schema.names else unknown for name in _PAIRS.names], _PAIRS.names
-    ).cast(_PAIRS)
-
-
-def _sums(pairs: pa.Table) -> _core.KeySums:
-    found = _core.KeySums()
-    for batch in pairs.to_batches():
-        partitions, keys, rows, *sums = batch.columns
-        found.add(keys, partitions, sums, rows)
-    return found
-
-
-def _table(sums: _core.KeySums) -> pa.Table:
-    batches = [pa.RecordBatch.from_struct_array(each) for each in sums.batches()]
-    return pa.Table.from_batches(batches, _PAIRS)
-
-
 def _with_hash_below(pairs: pa.Table, below: int) -> pa.Table:
     """The pairs whose keys have one of the smallest hashes, of so many."""
     # Signed, so that zero is in the middle; Java's partitions go by the low bits, these are the high ones.
     return pairs.filter(pc.less(murmur2(pairs["key"]).cast(pa.int64()), number(below - _HASHES // 2)))
-
-
-def _counted(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:
-    return {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
 
 
 def _summed(partitions: pa.Array, values: pa.Array) -> dict[int, int]:

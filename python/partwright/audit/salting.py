@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
+from partwright.files.scalars import binary_column
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
@@ -75,6 +76,6 @@ def _largest(
         after.subtract(places)
         salts = [key + b"-%d" % salt for salt in range(ways)]
         whole, more = divmod(sum(places.values()), ways)
-        for salt, partition in enumerate(partition_for_key(salts, n, client).to_pylist()):
+        for salt, partition in enumerate(partition_for_key(binary_column(salts), n, client).to_pylist()):
             after[partition] += whole + (salt < more)
     return max(after.values())

@@ -14,7 +14,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FALSE", "TRUE", "binary_column", "number", "text", "text_column"]
+__all__ = ["FALSE", "TRUE", "binary_column", "number", "number_column", "text", "text_column"]
 
 
 def text_column(value: bytes, length: int | None = None) -> pa.Array:
@@ -57,7 +57,18 @@ def number(value: int) -> pa.Scalar:
         >>> number(-7)
         <pyarrow.Int64Scalar: -7>
     """
-    return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(struct.pack("=q", value))])[0]
+    return number_column([value])[0]
+
+
+def number_column(values: Sequence[int]) -> pa.Array:
+    """A column of whole numbers of 64 bits.
+
+    Examples:
+        >>> number_column([3, -7]).to_pylist()
+        [3, -7]
+    """
+    buffer = pa.py_buffer(struct.pack(f"={len(values)}q", *values))
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, buffer])
 
 
 def _boolean(bits: bytes) -> pa.Scalar:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from partwright.audit.fingerprint import judge
 from partwright.audit.key_sums import Observed
+from partwright.audit.pair_tables import value_counts
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicRecords
@@ -155,12 +156,8 @@ def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, colum
     found.untimed += times.null_count + pc.sum(pc.equal(times, 0)).as_py() if len(times) else 0
     found.away += pc.sum(pc.not_equal(home, partitions)).as_py() or 0
     targets = place.of(keys, partitions, offsets)
-    found.shares.update(_counts(targets))
+    found.shares.update(value_counts(targets))
     counted.add(partitions, offsets, targets)
-
-
-def _counts(column: pa.Array) -> dict[int, int]:
-    return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
 
 
 def _sum_up(found: Scan, seen: Observed, place: Placement) -> None:
