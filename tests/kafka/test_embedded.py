@@ -16,26 +16,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from live_cluster import PATIENCE_S, wait_for
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 from partwright.kafka import EmbeddedKafka, embedded, embedded_cluster, topics
 from partwright.kafka.embedded_properties import FOLDER_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
 
-# Enough for a machine on which other tests run too.
-PATIENCE_S = 60.0
 THE_YEAR_2013_MS = 1_357_034_400_000
-
-
-def wait_for(what: str, so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not so():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def words_of(process: psutil.Process) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import MOST_LONG
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.topics import LEADERLESS, create_topic, described, existing, offsets_of
+from partwright.kafka.topics import create_topic, described, existing, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +39,7 @@ _MEANWHILE = {
     "message.timestamp.difference.max.ms": str(MOST_LONG),
 }
 _ITS_OWN = 1
-_SETTLE_S, _POLL_S = 30.0, 0.2
+_SETTLE_S = 30.0
 
 
 class Found(NamedTuple):
@@ -81,13 +80,17 @@ def cluster_of(config: KafkaConfig) -> str:
         return str(admin.answer(admin.client.describe_cluster(request_timeout=TIMEOUT_S)).cluster_id)
 
 
-def found(side: Side) -> Found:
+def found(side: Side, timeout: float = TIMEOUT_S) -> Found:
     """A topic as it is now.
+
+    Args:
+        side: The topic.
+        timeout: How many seconds Kafka has for each answer, and partitions without a leader to get one.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
     """
-    with admin_client(side.config, TIMEOUT_S) as admin:
+    with admin_client(side.config, timeout) as admin:
         topic = existing(admin, side.topic, "READ")
         every = range(len(topic.partitions))
         begin, ends, tails = (
@@ -119,16 +122,8 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
         PartwrightError: It has been replaced by another topic, or has another number of partitions.
     """
-    until = time.monotonic() + _SETTLE_S
-    while True:
-        try:
-            now = found(side)
-            break
-        except BrokerError as error:
-            # A partition's leader may move while a topic is copied.
-            if error.value not in LEADERLESS or time.monotonic() > until:
-                raise
-            time.sleep(_POLL_S)
+    # A partition's leader may move while a topic is copied.
+    now = found(side, _SETTLE_S)
     if now.topic_id != topic_id:
         raise PartwrightError(
             f"the topic {side.topic!r} was deleted and made again while it was copied: delete the new topic and its "
