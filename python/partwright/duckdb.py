@@ -53,8 +53,8 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
 
     They are vectorized: DuckDB hands over Arrow arrays of 2,048 rows at most. `n`, `client` and `key_type` may be
     literals or columns. A key is VARCHAR, BLOB, ENUM or UUID (its text), or under a `java:` key type a number. DuckDB
-    casts nothing for them, so a number without a key type is refused. HUGEINT is none of Arrow's whole numbers: cast it
-    to BIGINT. To register again does no harm.
+    casts nothing for them, so a number without a key type is refused. HUGEINT is not one of Arrow's whole numbers: cast
+    it to BIGINT. To register again does no harm.
 
     Args:
         con: The connection; `duckdb.default_connection()` is the one that `duckdb.sql` uses.

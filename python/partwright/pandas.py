@@ -6,8 +6,8 @@
     >>> orders.assign(partition=orders["user"].kafka.partition_for_key(15))["partition"].tolist()
     [10, <NA>, 8]
 
-The answer is a Series with the keys' index and name. Numbers are of pandas' type `Int32`, in which a null stays one;
-`int32` has none, so a pyarrow column with nulls that is assigned to a frame becomes floating-point numbers.
+The answer is a Series with the keys' index and name. Numbers are of pandas' type `Int32`, in which a null stays null;
+`int32` has no nulls, so a pyarrow column with nulls that is assigned to a frame becomes floating-point numbers.
 """
 
 from __future__ import annotations as _annotations

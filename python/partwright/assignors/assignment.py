@@ -101,7 +101,7 @@ class Assignment:
         return {name: pairs[ends[place] : ends[place + 1]] for place, name in enumerate(self.members)}
 
     def to_arrow(self) -> pa.Table:
-        """A table of `member`, `topic` (both dictionaries) and `partition`, a row a partition, in the answer's order.
+        """A table of `member`, `topic` (both dictionaries) and `partition`; a row per partition, in the answer's order.
 
         Examples:
             >>> import partwright as pw
@@ -192,7 +192,8 @@ class Assignment:
 
         Returns:
             A table of `topic`, `partition`, `from` and `to`, sorted: `from` is null where nobody had the partition, and
-            `to` where nobody has it now. Of several that read one, as in share groups, who keeps it is left out.
+            `to` where nobody has it now. If several members read one, as in share groups, those that keep it
+            are left out.
 
         Raises:
             PartwrightError: The earlier one is not an assignment.

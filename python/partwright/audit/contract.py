@@ -58,7 +58,7 @@ def contract(
         key_type: How a value becomes key bytes; see `partwright.encode`.
         max_share: The largest share of the rows that a partition may have: 0.05 or "5%". Rows that the client does not
             place by their key are not counted, and without rows it always holds.
-        min_used: Which share of the partitions must have rows at least: 0.9 or "90%".
+        min_used: The smallest share of the partitions that must have rows: 0.9 or "90%".
 
     Returns:
         The decorator. Its function may return whatever `check_contract` takes.
@@ -119,8 +119,8 @@ def check_contract(
         key: The column with the record's key; None if the records are the keys.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        max_share: Which share of the rows a partition may have at most; see `contract`.
-        min_used: Which share of the partitions must have rows at least; see `contract`.
+        max_share: The largest share of the rows that a partition may have; see `contract`.
+        min_used: The smallest share of the partitions that must have rows; see `contract`.
 
     Returns:
         The result; for a Spark DataFrame what `partwright.spark.check` returns.

@@ -73,8 +73,8 @@ class Meeting:
     """Whether two tables meet.
 
     A key meets if all of its records are in one partition, with the same number in both tables, and both have the same
-    number of partitions. Otherwise no key meets: Kafka Streams refuses to start, consumers of both get different
-    numbers, and equal numbers are chance.
+    number of partitions. If the numbers of partitions differ, no key meets: Kafka Streams refuses to start, a consumer
+    gets different partitions of the two topics, and a key is in the same partition of both only by chance.
 
     Attributes:
         a: The first table.
@@ -86,7 +86,7 @@ class Meeting:
         readings: How each table's keys have to be read to be the same; None if they already are.
         reasons: Why not all meet.
         examples: The keys with most rows that do not.
-        is_sampled: Whether there were too many keys to look at all: of those that were, all records count.
+        is_sampled: Whether there were too many keys to look at each: of a key that was looked at, all records count.
     """
 
     a: Summary

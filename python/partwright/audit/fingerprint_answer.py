@@ -56,7 +56,7 @@ class Fingerprint:
         scattered: Some of those, with their partitions.
         unexplained: The share of the records with a key that no writer put where they are; agreement by chance is
             estimated, and counted here.
-        is_sampled: Whether there were too many keys to look at all: of those that were, all records count.
+        is_sampled: Whether there were too many keys to look at each: of a key that was looked at, all records count.
         strays: Of one writer, the exceptions with the most records: key, its partition, the one by the rule, records.
         course: Where the writer or n changed, how many records each alone explains over time: `from_ms`, `to_ms` and
             `rows` by writer, or by number of partitions; empty without timestamps.

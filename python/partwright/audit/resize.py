@@ -327,12 +327,12 @@ class Resize:
         return self.from_ // gcd(self.from_, self.to)
 
     def forget_offsets(self) -> None:
-        """Leaves `drain_to` and `end` out: of a part of a topic, records behind those that were seen may move, too."""
+        """Leaves `drain_to` and `end` out: if only a part of a topic was seen, later records may move too."""
         self._drain_to.clear()
         self._end.clear()
 
     def before(self) -> list[Before]:
-        """The partitions of now: up to 10,000 of them all, of more those that have rows."""
+        """Today's partitions: all if there are at most 10,000, otherwise those that have rows."""
         listed = range(self.from_) if self.from_ <= _LISTED else ()
         return [
             Before(at, self._rows_in[at], self._moved_in[at], self._drain_to.get(at), self._end.get(at))
@@ -340,7 +340,7 @@ class Resize:
         ]
 
     def after(self) -> list[After]:
-        """The partitions of the topic with another number of them; as many as of now."""
+        """The partitions after the change; which of them are listed follows the same rule."""
         listed = range(self.to) if self.to <= _LISTED else sorted(self._rows_after)
         sized = self.bytes is not None
         return [After(to, self._rows_after[to], self._bytes_after[to] if sized else None) for to in listed]

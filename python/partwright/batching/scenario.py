@@ -62,7 +62,8 @@ def replay(scenario: Mapping[str, object]) -> Json:
             "p99": 40}` and `{"among": [1, 1, 2, 50]}`, as for `simulate`; `partitions` with `id` and `leader`, in the order
             of the metadata; `flush_ms` and `failed_requests`; `draws` of the strategy, and `seed` for what else is drawn;
             and `records`, each a list of its time in milliseconds, its key in hex, its own partition, the size of its
-            value in bytes, and of those of its headers. A null is a null key, none, or a null value.
+            value in bytes, and of those of its headers. A null means a null key, no partition, or a null
+            value.
 
     Returns:
         `placed`, the partition and batch of each record; `batches` in order of creation, with `why` each was closed

@@ -148,7 +148,7 @@ class Cluster:
 
     @classmethod
     def from_json(cls, given: str | bytes, *, strict: bool = True) -> Self:
-        """The same of JSON.
+        """Read a cluster from JSON text.
 
         Args:
             given: The text of one object, as `from_dict` takes it.
@@ -191,8 +191,8 @@ class Cluster:
             source: `host:port` (by the extra `kafka`), None for the `bootstrap.servers` of the configuration, an admin
                 client of kafka-python 3, or an AdminClient, Producer or Consumer of confluent-kafka.  The metadata of
                 confluent-kafka has no racks: only its AdminClient tells them, by `describe_cluster`, which is asked
-                too.  It tells no offline replicas: of an address, those on brokers that are gone are taken for
-                offline, and one whose disk failed is not known.
+                too.  confluent-kafka does not tell which replicas are offline: with an address, those on brokers that
+                are gone count as offline, and one whose disk failed is not noticed.
             topics: The names of those that are wanted; all but Kafka's own by default.
             timeout: Seconds for each answer.  An admin client of kafka-python has its own.
             kafka_config: The client configuration, of an address: a dict of settings by Kafka's or librdkafka's

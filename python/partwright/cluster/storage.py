@@ -55,8 +55,9 @@ class LogDirectory(NamedTuple):
     """A partition's folder in `log.dirs`.
 
     `state` is `log`, or why it is renamed: `delete` until it is removed, `future` while its replica moves to another
-    disk, `stray` when the cluster knows nothing of it.  Then `id` is what stands between, 32 hex digits as a rule, and
-    the empty string otherwise.  A topic's name that is very long has lost its end in a `delete` or `stray` folder.
+    disk, `stray` when the cluster knows nothing of it.  Such a folder has an ID in its name, 32 hex digits as a rule:
+    that is `id`, which is empty otherwise.  A topic's name that is very long has lost its end in a `delete` or `stray`
+    folder.
     """
 
     topic: str

@@ -74,7 +74,7 @@ def play(
             * `latency_ms`: how long the coordinator's answers take (10).
             * `poll_ms`, `down_ms`, `election_ms` and `latency_ms` may be distributions as `partwright.batching` takes a
               broker's latency, `{"from": 200, "to": 900}` say. The first is drawn at each start of a member, the second
-              at each restart, the third at each broker that goes, the last once. `seed` (0) gives other draws.
+              at each restart, the third at each broker that goes, the last once. Another `seed` (0) draws others.
             * `until_ms`: when the play ends; by default, when nothing moves any more.
         ownership: Whether to keep who read what from when to when, which `ownership` and `chart` need; a large group
             that rebalances often takes much memory for it.

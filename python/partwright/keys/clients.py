@@ -23,7 +23,7 @@ def clients() -> pa.Table:
     """Every client profile, with the source of its rule.
 
     Returns:
-        A table of one row a profile, Java's first:
+        A table with one row for each profile, Java's first:
 
         ====================  ======  ==========================================================================
         column                type    holds

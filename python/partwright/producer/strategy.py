@@ -24,7 +24,7 @@ __all__ = ["Strategy", "strategies"]
 
 
 def strategies() -> pa.Table:
-    """The strategies, a row each.
+    """The strategies, one row each.
 
     Returns:
         A table of `strategy` (its name), `source` (the Kafka classes that it is exact for), `takes_keyed` (whether it

@@ -36,7 +36,7 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
             Tuning, an Advice, ReplicaCounts, a Reassignment, or a run's report; or with `asked`, several side by side
             as `compare` of the same parts gives them.
         asked: What it answers; by default the command alone.
-        more: What the figures of such an answer are told beside it.
+        more: Further values that the figures of such an answer need.
 
     Returns:
         HTML.

@@ -59,7 +59,7 @@ class Asked:
     line: str | None = None
 
     def facts(self) -> list[tuple[str, str]]:
-        """The whole of it, name by value."""
+        """All of it, each name with its value."""
         facts = [("command", f"partwright {self.command}")]
         if self.source is not None:
             facts.append(("source", self.source))
@@ -76,7 +76,7 @@ def check(file: str | os.PathLike[str]) -> Path:
         The path.
 
     Raises:
-        PartwrightError: Its suffix is that of no page, it is a folder, or lies in none.
+        PartwrightError: It does not end in .html or .htm, is a folder, or its folder does not exist.
         MissingExtraError: What makes pages is missing.
 
     Examples:

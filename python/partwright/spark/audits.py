@@ -70,8 +70,8 @@ def fingerprint(
 
     Raises:
         KeyTypeError: The keys have no bytes under this key type.
-        PartwrightError: A column is not there or of another type; a record is in no partition, or in one that n has
-            not; the table is a stream.
+        PartwrightError: A column does not exist or has another type; a record is in no partition, or in one that n does
+            not have; the table is a stream.
 
     Examples:
         >>> found = fingerprint(records, timestamp="timestamp", offset="offset")
@@ -167,8 +167,8 @@ def check(
         key_type: How a value becomes key bytes; see `partwright.encode`.
         partition: The column with their partitions, whole numbers; by default no place is checked, and the shares are
             those that the client would produce.
-        max_share: Which share of the rows a partition may have at most: 0.05 or "5%".
-        min_used: Which share of the partitions must have rows at least: 0.9 or "90%".
+        max_share: The largest share of the rows that a partition may have: 0.05 or "5%".
+        min_used: The smallest share of the partitions that must have rows: 0.9 or "90%".
         show: How many keys of misplaced records to keep as examples, the heaviest.
 
     Returns:

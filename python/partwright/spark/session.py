@@ -24,7 +24,8 @@ def session(
 ) -> SparkSession:
     """A classic Spark session; if one is already running, that one as it is.
 
-    Otherwise, Spark's workers run the `python3` on PATH, which does not see a virtual environment's partwright.
+    The workers of a new session run your interpreter. Spark alone would take the `python3` on PATH, which does not see
+    the partwright of a virtual environment.
 
     Args:
         app_name: The application's name.

@@ -1,6 +1,6 @@
 """Replicas on brokers: the textbook rule, Kafka's two placers and your own list.
 
-`modulo` is the rule of this project's first documents, `admin_utils` and `striped` are Kafka's, with ZooKeeper and with
+`modulo` is the textbook rule, `admin_utils` and `striped` are Kafka's, with ZooKeeper and with
 KRaft, and `explicit` is the list for `kafka-topics.sh --replica-assignment`. All return a `Placement`, which knows who
 leads what, how loaded each broker is, and what is lost when a broker or a rack goes.
 """

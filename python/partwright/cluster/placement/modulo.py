@@ -20,10 +20,10 @@ __all__ = ["modulo"]
 def modulo(
     brokers: Cluster | Iterable[Broker | int], partitions: int, replication_factor: int = 1
 ) -> Placement:
-    """Put partition i on broker i mod N of the N sorted ones, as in the documents that this project began with.
+    """Put partition i on broker i mod N of the N sorted ones, as in textbooks.
 
     No Kafka does just that: it begins at a broker that it draws, and its followers shift (`admin_utils`, `striped`).
-    The documents know no replicas; that replica j is on broker (i + j) mod N is our extension.
+    The textbook rule has no replicas; that replica j is on broker (i + j) mod N is our extension.
 
     Args:
         brokers: Ids, `Broker`s or a cluster, in any order.

@@ -98,8 +98,8 @@ class Placement:
             topic: The topic's name.
 
         Returns:
-            The placement; a replica's broker that is down, and so not in the metadata, is one without a rack.  In sync
-            are those of which the metadata says so, or all where it says nothing, without those that are offline.
+            The placement.  A broker that is down, and so not in the metadata, counts as one without a rack.  Replicas
+            are in sync if the metadata says so, or, if it says nothing, unless they are offline.
 
         Raises:
             PartwrightError: The topic does not exist, or a partition has no information about its replicas.
@@ -188,7 +188,7 @@ class Placement:
         return Cluster(self.brokers, {topic: partitions}, strict=self.first == 0)
 
     def to_arrow(self) -> pa.Table:
-        """A row a replica: partition, position (0: preferred leader) and broker as int32, rack as string or null.
+        """One row per replica: partition, position (0: preferred leader) and broker as int32, rack as string or null.
 
         Examples:
             >>> Placement([0, 1], [[0, 1], [1, 0]]).to_arrow().to_pydict()["broker"]

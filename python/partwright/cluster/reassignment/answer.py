@@ -57,7 +57,7 @@ class BrokerChange(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What no plan can do without, and what this one does more.
+    """The least that any plan as even as this one needs.
 
     Attributes:
         replicas: New replicas of any plan with loads as even as this one's, counted by partition and by broker.
@@ -79,7 +79,7 @@ class Reassignment:
         after: The cluster when the plan is done and each partition is led by its preferred leader.
         moves: The partitions whose list of replicas changes, by topic and number; of some only the order changes.
         brokers: What each broker carries before and after.
-        bounds: What no plan can do without.
+        bounds: The least that any plan as even as this one needs.
         thin_before: Partitions of the planned topics that are in fewer racks than they could be, today.
         thin: The same after it; 0 always.
         bytes_within: How far from its share of all bytes a broker was to be at most; None where no sizes are known.
@@ -133,7 +133,7 @@ class Reassignment:
         return plan_json(self.moves)
 
     def rollback(self) -> str:
-        """The same back to where all is today."""
+        """The same JSON for the way back: where the replicas are today."""
         return plan_json(self.moves, back=True)
 
     def elections(self) -> str:
@@ -159,13 +159,13 @@ class Reassignment:
 
         Args:
             throttle: The bytes a second that each broker sends, and receives, at most: `--throttle` of Kafka's tool.
-            max_replicas: So many replicas a batch copies at most.
-            max_bytes: So many bytes a batch copies at most.
-            max_seconds: So long a batch takes at most, at the throttle.
+            max_replicas: The most replicas that a batch copies.
+            max_bytes: The most bytes that a batch copies.
+            max_seconds: The most seconds that a batch takes, at the throttle.
 
         Returns:
-            The batches; what moves no data, for it only changes the order of replicas or takes some away, is the first.
-            A partition is in one of them as a whole, so that a large one may exceed the limits, alone in its batch.
+            The batches. Changes that move no data (another order of replicas, or fewer of them) are in the first one.
+            A partition is never split, so a large one may exceed the limits, alone in its batch.
 
         Raises:
             PartwrightError: A limit is not above 0, or needs sizes or a throttle that are not there.
@@ -203,7 +203,7 @@ class Reassignment:
         return losses(self.before, min_insync_replicas), losses(self.after, min_insync_replicas)
 
     def to_arrow(self) -> pa.Table:
-        """A row a move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
+        """One row per move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
 
         Examples:
             >>> from partwright.cluster import reassign

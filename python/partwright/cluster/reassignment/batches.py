@@ -68,7 +68,7 @@ class Batch:
         return plan_json(self.moves)
 
     def rollback(self) -> str:
-        """The same back to where the partitions are before it."""
+        """The same JSON for the way back: where its replicas are before it."""
         return plan_json(self.moves, back=True)
 
     def to_dict(self) -> Json:

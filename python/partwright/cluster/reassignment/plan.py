@@ -50,9 +50,9 @@ def reassign(
 
     Each broker gets its share of all replicas, rounded up or down, and of all leaders; no partition is in fewer racks
     than it could be. Where racks or few partitions leave no such plan, it is the nearest to it. Among all plans as
-    even as that, this one copies the fewest replicas, and then changes the fewest leaders; both are exact minima, of a
-    flow. Where sizes are known, replicas change places until each broker's bytes are near its share, which may copy a
-    few more.
+    even as that, this one copies the fewest replicas, and then changes the fewest leaders; both are exact minima, found
+    by a minimum-cost flow. Where sizes are known, replicas change places until each broker's bytes are near its share,
+    which may copy a few more.
 
     Args:
         cluster: Brokers, and topics whose partitions have their replicas: `Cluster.from_kafka`, `from_json`.

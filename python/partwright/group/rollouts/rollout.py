@@ -79,9 +79,9 @@ def rollout(
 
     Each candidate (each assignor of the classic protocol and of KIP-848, with dynamic and with static members, as far
     as the pods' client has them) goes through `plays` rolls in `partwright.group.play`, in which Kubernetes replaces
-    the pods as its controllers do. Rolls
-    differ in what is drawn from the seed: the moment at which the roll begins, members' IDs, and each time that is a
-    range. All candidates go through the same rolls. The group's start before a roll is not counted.
+    the pods as its controllers do. Rolls differ in what is drawn from the seed: the moment at which the roll begins,
+    members' IDs, and each time that is a range. All candidates go through the same rolls. The group's start before a
+    roll is not counted.
 
     A time is a number of seconds, text such as `20s` or `1m30s`, a range (`20s..40s`), or a list of measured seconds.
 

@@ -74,7 +74,7 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
         `pyarrow` (their versions, null where they are missing), `ok`, `why` (null if `ok`, else what to do, a sentence
         for each trouble), `platform` and `lanes` (how many keys its processor hashes at once). Where no Python ran, or
         none answered in time, all but `executor`, `host`, `ok` and `why` are null. Through Spark Connect an executor
-        that is busy all the time may be missing, for nobody tells how many there are.
+        that is busy all the time may be missing, because nobody tells how many there are.
 
     Raises:
         PartwrightError: `spark` is not a session, or was stopped; no executor answered within the time limit.

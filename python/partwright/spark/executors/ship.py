@@ -21,7 +21,7 @@ _TAKEN: set[tuple[str, str]] = set()
 
 
 def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
-    """Sends the partwright that is installed here to every executor, and looks whether it runs there.
+    """Sends the partwright that is installed here to every executor, and checks that it runs there.
 
     The archive lasts as long as the session, reaches executors that start later, and takes precedence over what is
     installed there. It is only the wheel: executors need Python of the driver's minor version, pyarrow, and a system
