@@ -68,10 +68,10 @@ __all__ = ["command"]
 @click.option(
     "--throttle", metavar="SIZE", help="The bytes a second that each broker copies at most, as 50MB."
 )
-@click.option("--max-replicas", type=int, metavar="N", help="So many replicas a batch copies at most.")
-@click.option("--max-bytes", metavar="SIZE", help="So many bytes a batch copies at most.")
+@click.option("--max-replicas", type=int, metavar="N", help="The most replicas that one batch copies.")
+@click.option("--max-bytes", metavar="SIZE", help="The most bytes that one batch copies.")
 @click.option(
-    "--max-seconds", type=float, metavar="S", help="So long a batch takes at most, at the throttle."
+    "--max-seconds", type=float, metavar="S", help="The most seconds that one batch takes at the throttle."
 )
 @click.option(
     "--out",
