@@ -145,7 +145,7 @@ impl World {
         self.make_up_turns(reader);
         let is_classic = self.is_classic();
         let client = &mut self.clients[reader as usize];
-        if !client.app.resumes(now) {
+        if !client.app.resumes(now, client.is_busy) {
             self.pass_next(reader, now);
             return;
         }

@@ -48,7 +48,7 @@ impl World {
             self.deliver()?;
             let client = &mut self.clients[reader as usize];
             if is_fast && client.positions.at.is_none() {
-                client.app.tells_again(self.now);
+                client.app.tells_again(self.now, client.is_busy);
             }
         } else {
             sees_thread = false;
@@ -68,7 +68,7 @@ impl World {
             if now > client.membership.call && client.app.next_poll(now) == now {
                 client.app.tells(now);
             } else if client.positions.at.is_none_or(|at| at <= now + 1) {
-                client.app.tells_again(now);
+                client.app.tells_again(now, client.is_busy);
             }
             sees_thread = true;
         }
@@ -94,12 +94,11 @@ impl World {
         let goes_round = if now < ends { waits_ms <= 0 } else { client.app.next_poll(now) == now };
         let rests = client.is_busy || !goes_round;
         let acknowledges = client.membership.state == MemberState::Acknowledging;
-        let calls_back = acknowledges && client.listener_ms().is_some();
-        if rests && (client.membership.revoked.is_some() || calls_back) || acknowledges && client.is_busy {
+        if rests && client.membership.called_back.is_some() || acknowledges && client.is_busy {
             // The thread wakes when the callback ends, or with the next fetch.
             self.run_once(reader)
         } else {
-            if acknowledges && !calls_back && had_fetches {
+            if acknowledges && had_fetches {
                 self.wake_by(reader, now + FETCH_WAITS_MS);
             }
             Ok(())
@@ -199,8 +198,8 @@ impl World {
 
     /// The network thread hears that the application polls (`AsyncPollEvent`).
     fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
-        self.end_turn(reader);
-        self.hear_of_callback(reader);
+        let before = self.end_turn(reader);
+        self.hear_of_callback(reader, before);
         self.maybe_reconcile(reader, true)?;
         self.maybe_auto_commit_async(reader);
         let now = self.now;
@@ -245,12 +244,19 @@ impl World {
         }
         match event {
             BackgroundEvent::Revoked(resolved) => {
-                self.clients[reader as usize].membership.revoked = Some(resolved);
+                self.clients[reader as usize].membership.called_back =
+                    Some(BackgroundEvent::Revoked(resolved));
             }
             BackgroundEvent::Assigned(resolved) => {
                 // New partitions return no records before `onPartitionsAssigned` has finished.
                 self.own(reader, resolved.places.clone());
-                self.assigned(reader, resolved);
+                let client = &mut self.clients[reader as usize];
+                if client.listener_ms().is_some() {
+                    client.membership.called_back = Some(BackgroundEvent::Assigned(resolved));
+                } else {
+                    let looked = client.membership.woke;
+                    self.assigned(reader, resolved, looked);
+                }
             }
             BackgroundEvent::Lost => {
                 self.lost(reader);

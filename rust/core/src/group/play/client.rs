@@ -236,7 +236,7 @@ impl Client {
 
     /// The last pass at or before `at` of which KIP-848's network thread was told.
     pub(super) fn last_told(&self, at: i64) -> i64 {
-        if self.is_busy { self.app.last_told(at) } else { self.last_pass(at) }
+        self.app.last_told(at, self.is_busy)
     }
 
     /// When the network thread will decide that the application polls too seldom, by what it has heard up to `at`.

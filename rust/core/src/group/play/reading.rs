@@ -105,10 +105,14 @@ impl World {
                 && client.positions.unknown.binary_search(place).is_err()
         });
         let is_classic = self.is_classic();
-        if is_classic && is_busy != self.clients[reader as usize].is_busy {
-            self.lets_look(reader);
-            self.clients[reader as usize].is_busy = is_busy;
-            self.beat_anew(reader);
+        if is_busy != self.clients[reader as usize].is_busy {
+            if is_classic {
+                self.lets_look(reader);
+                self.clients[reader as usize].is_busy = is_busy;
+                self.beat_anew(reader);
+            } else {
+                self.clients[reader as usize].app.changes(self.now, !is_busy);
+            }
         }
         self.clients[reader as usize].is_busy = is_busy;
     }
