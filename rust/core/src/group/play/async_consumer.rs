@@ -36,7 +36,7 @@ impl World {
             client.membership.call = client.app.last_poll(self.now);
         }
         let client = &self.clients[reader as usize];
-        let (was_busy, had_fetches) = (client.is_busy, client.fetches_in_vain());
+        let had_fetches = client.fetches_in_vain();
         let mut waits_ms = client.membership.maximum_time_to_wait;
         let mut events = self.events_unless(reader, is_fast);
         // `hasPendingReconciliation`: the application looks for records only after the thread has looked at the
@@ -76,9 +76,7 @@ impl World {
             waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
         }
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
-        if was_busy && !self.clients[reader as usize].is_busy {
-            // The answer to the last fetch has already woken `FetchBuffer.awaitWakeup`, although all its records are
-            // dropped.
+        if std::mem::take(&mut self.clients[reader as usize].membership.has_stale_records) {
             waits_ms = 0;
         }
         self.poll_for_fetches(reader, waits_ms);
@@ -129,7 +127,7 @@ impl World {
     /// is under way, nor if that event has brought records.
     fn submits(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
-        if client.is_busy {
+        if client.is_busy || client.membership.has_stale_records {
             return client.app.calls_since_told(self.now) % 2 == 0;
         }
         client.positions.at.is_none_or(|at| at <= self.now + 1)

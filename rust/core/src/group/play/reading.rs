@@ -111,7 +111,9 @@ impl World {
                 self.clients[reader as usize].is_busy = is_busy;
                 self.beat_anew(reader);
             } else {
-                self.clients[reader as usize].app.changes(self.now, !is_busy);
+                let client = &mut self.clients[reader as usize];
+                client.app.changes(self.now, !is_busy);
+                client.membership.has_stale_records = !is_busy;
             }
         }
         self.clients[reader as usize].is_busy = is_busy;
