@@ -331,10 +331,15 @@ impl World {
         if !client.alive || client.closes_as.is_some() {
             return Ok(());
         }
-        // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
-        let is_called_back =
-            client.classic.called_back > 0 && matches!(self.coordinator, Some(Coordinator::Consumer(_)));
-        if client.app.stall().is_some() && !client.app.is_inside(self.now) && !is_called_back {
+        let is_inside = match self.coordinator {
+            // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
+            Some(Coordinator::Consumer(_)) => {
+                let ends = client.app.end_of(client.app.last_poll(self.now));
+                client.classic.called_back > 0 || !client.is_busy && self.now < ends
+            }
+            _ => client.app.is_inside(self.now),
+        };
+        if client.app.stall().is_some() && !is_inside {
             return Ok(());
         }
         if let Some(until) = client.app.in_callback(self.now) {
