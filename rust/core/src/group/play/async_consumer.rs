@@ -47,7 +47,11 @@ impl World {
             self.async_poll_event(reader)?;
             self.deliver()?;
             let client = &mut self.clients[reader as usize];
-            if is_fast && client.positions.at.is_none() {
+            // While it looks for positions, its records wait, too. If that lasts until the next call, that call finds
+            // none left.
+            let waits_ms = RETRY_BACKOFF_MS.min(client.app.timeout_ms());
+            let awaits = client.is_busy && client.positions.at.is_some() && client.app.poll_ms() <= waits_ms;
+            if is_fast && client.positions.at.is_none() || awaits && !sees_thread {
                 client.app.tells_again(self.now, client.is_busy);
             }
         } else {
@@ -76,7 +80,7 @@ impl World {
             waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
         }
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
-        if std::mem::take(&mut self.clients[reader as usize].membership.has_stale_records) {
+        if std::mem::take(&mut self.clients[reader as usize].has_stale_records) {
             waits_ms = 0;
         }
         self.poll_for_fetches(reader, waits_ms);
@@ -116,6 +120,21 @@ impl World {
         client.membership.woke < client.app.last_poll(now - 1) + client.app.timeout_ms()
     }
 
+    /// Whether a call begins at this instant in which the application has something to do, and the application has waited
+    /// for it longer than the thread has waited for its heartbeat.
+    pub(super) fn application_is_first(&mut self, reader: Reader) -> bool {
+        let now = self.now;
+        let client = &self.clients[reader as usize];
+        let begins = client.pass.is_some_and(|(at, _)| at == now) && client.app.last_poll(now) == now;
+        if !begins {
+            return false;
+        }
+        self.make_up_turns(reader);
+        let client = &self.clients[reader as usize];
+        let last = client.app.last_poll(now - 1);
+        client.membership.woke >= if client.is_busy { last } else { client.app.end_of(last) }
+    }
+
     fn events_unless(&mut self, reader: Reader, are_left: bool) -> Vec<BackgroundEvent> {
         if are_left {
             return Vec::new();
@@ -127,7 +146,7 @@ impl World {
     /// is under way, nor if that event has brought records.
     fn submits(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
-        if client.is_busy || client.membership.has_stale_records {
+        if client.is_busy || client.has_stale_records {
             return client.app.calls_since_told(self.now) % 2 == 0;
         }
         client.positions.at.is_none_or(|at| at <= self.now + 1)
@@ -138,11 +157,11 @@ impl World {
     fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>) -> Result<bool> {
         let mut left = events.into_iter();
         while let Some(event) = left.next() {
-            if self.process(reader, event)? {
-                // The remaining events wait until the callback ends.
+            if let Some(event) = self.process(reader, event)? {
+                // This event and the remaining ones wait until the callback ends.
                 let client = &mut self.clients[reader as usize];
                 let newer = std::mem::take(&mut client.membership.events);
-                client.membership.events = left.chain(newer).collect();
+                client.membership.events = std::iter::once(event).chain(left).chain(newer).collect();
                 client.membership.next_pass = None;
                 if let Some(until) = client.app.in_callback(self.now) {
                     self.pass_at(reader, until);
@@ -230,15 +249,14 @@ impl World {
         client.membership.joins();
     }
 
-    /// The application handles an event of the network thread. Returns whether a callback holds it up.
-    fn process(&mut self, reader: Reader, event: BackgroundEvent) -> Result<bool> {
+    /// The application handles an event of the network thread. Returns the event if a callback holds it up.
+    fn process(&mut self, reader: Reader, event: BackgroundEvent) -> Result<Option<BackgroundEvent>> {
         let client = &mut self.clients[reader as usize];
         let called = std::mem::take(&mut client.classic.called_back) > 0;
         if !called && self.call_back(reader) {
             let client = &mut self.clients[reader as usize];
             client.classic.called_back = 1;
-            client.membership.events.insert(0, event);
-            return Ok(true);
+            return Ok(Some(event));
         }
         match event {
             BackgroundEvent::Revoked(resolved) => {
@@ -264,7 +282,7 @@ impl World {
                 self.run_once(reader)?;
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Whether the application has something to do in a pass.

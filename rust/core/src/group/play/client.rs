@@ -131,6 +131,9 @@ pub(super) struct Client {
     pub held_back: Vec<Place>,
     /// Whether its `poll()` finds records, and so returns at once.
     pub is_busy: bool,
+    /// Whether a KIP-848 consumer's buffer of fetched records holds only records that no `poll()` will return. Their
+    /// fetch has woken the buffer (`FetchBuffer.awaitWakeup`), so the next wait for records ends at once.
+    pub has_stale_records: bool,
     /// The positions that a KIP-848 consumer has to find.
     pub positions: Positions,
     /// The assignment that `sticky` remembers, and its generation.
@@ -175,6 +178,7 @@ impl Client {
             owned: Vec::new(),
             held_back: Vec::new(),
             is_busy: false,
+            has_stale_records: false,
             positions: Positions::default(),
             memory: (Arc::new([]), -1),
             inbox: VecDeque::new(),

@@ -62,9 +62,6 @@ pub(super) struct Membership {
     pub next_pass: Option<i64>,
     /// When the application last went round without a pause, and how often at that instant.
     pub rounds: (i64, u8),
-    /// Whether the buffer of fetched records holds only records that no `poll()` will return. Their fetch has woken the
-    /// buffer (`FetchBuffer.awaitWakeup`), so the next wait for records ends at once.
-    pub has_stale_records: bool,
     /// When the network thread's last turn began.
     pub woke: i64,
     /// How long the application may wait, as the previous turn said (`cachedMaximumTimeToWait`).

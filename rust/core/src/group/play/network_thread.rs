@@ -275,6 +275,14 @@ impl World {
                 woken.push(reader);
             }
         }
+        let (now, beat) = (self.now, self.numbered);
+        for &reader in &woken {
+            if self.application_is_first(reader) {
+                self.clients[reader as usize].beat = beat;
+                self.later(now, Todo::Heartbeat(reader, beat));
+            }
+        }
+        woken.retain(|&reader| self.clients[reader as usize].beat != beat);
         if woken.len() > 1 {
             for &reader in &woken {
                 self.make_up_turns(reader);

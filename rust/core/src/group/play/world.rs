@@ -64,7 +64,12 @@ pub(super) struct World {
     pub now: i64,
     pub coordinator: Option<Coordinator>,
     pub clients: Vec<Client>,
+    /// By client, its name.
     pub names: Vec<Name>,
+    /// By client, the member of the script that it is a consumer of.
+    pub members: Vec<Reader>,
+    /// By member, the client that is its latest consumer.
+    pub latest: Vec<Reader>,
     pub topics: Vec<(Name, Option<u32>)>,
     pub ledger: Ledger,
     pub generations: Vec<Generation>,
@@ -116,11 +121,14 @@ impl World {
                 ledger.make((topic, partition.cast_signed()), 0);
             }
         }
+        let members: Vec<Reader> = (0..).zip(&script.clients).map(|(reader, _)| reader).collect();
         let mut world = Self {
             now: 0,
             coordinator: Some(coordinator),
             clients: vec![Client::new(); script.clients.len()],
             names: script.clients,
+            latest: members.clone(),
+            members,
             topics: script.topics,
             ledger,
             generations: Vec::new(),
@@ -191,6 +199,9 @@ impl World {
         };
         let ended = self.until.unwrap_or(self.now).max(self.now);
         self.ledger.close(ended);
+        if self.members.len() > self.latest.len() {
+            self.name_members();
+        }
         Ok(Timeline {
             generations: self.generations,
             ledger: self.ledger,
@@ -202,6 +213,22 @@ impl World {
             clients: self.names,
             topics: self.topics,
         })
+    }
+
+    /// Replaces clients by their members in what the timeline says.
+    fn name_members(&mut self) {
+        let members = &self.members;
+        let name = |reader: &mut Reader| *reader = members[*reader as usize];
+        self.names.truncate(self.latest.len());
+        for generation in &mut self.generations {
+            generation.leader.iter_mut().for_each(name);
+            generation.assignment.iter_mut().for_each(|(reader, _)| name(reader));
+        }
+        self.failures.iter_mut().for_each(|(_, reader, _)| name(reader));
+        self.commits.iter_mut().for_each(|(_, reader, _)| name(reader));
+        self.messages.iter_mut().flatten().for_each(|message| name(&mut message.client));
+        self.ledger.spans.iter_mut().for_each(|span| name(&mut span.reader));
+        self.ledger.readers().for_each(name);
     }
 
     pub(super) fn later(&mut self, at: i64, todo: Todo) {
