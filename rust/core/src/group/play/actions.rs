@@ -17,17 +17,18 @@ const FINDS_COORDINATOR_MS: i64 = 3;
 
 impl World {
     /// Carries out one action of the script.
-    pub(super) fn follow(&mut self, action: Action) -> Result<()> {
+    pub(super) fn follow(&mut self, mut action: Action) -> Result<()> {
+        if let Some(reader) = action.member() {
+            *reader = self.latest[*reader as usize];
+        }
         match action {
             Action::Join(reader, config, topics) => {
                 let subscription = self.subscription(topics);
-                // A member that restarts before it has finished closing, or without closing at all, is closed now.
-                let client = &mut self.clients[reader as usize];
-                client.closes_as = client.closes_as.or(Some((self.now, None)));
-                self.closed(reader)?;
+                let reader = self.starts_as(reader)?;
+                let member = self.members[reader as usize];
                 let client = &mut self.clients[reader as usize];
                 let start = client.start + 1;
-                let app = Application::new(reader, self.now, config.poll_ms, config.poll_timeout_ms);
+                let app = Application::new(member, self.now, config.poll_ms, config.poll_timeout_ms);
                 let finds_at = self.now + FINDS_COORDINATOR_MS;
                 *client = Client { start, app, finds_at, alive: true, ..Client::new() };
                 client.topics = subscription;
@@ -91,6 +92,25 @@ impl World {
         }
     }
 
+    /// The client that a member starts as: the one that it was. A KIP-848 consumer that is still closing goes on with that
+    /// next to its successor, which is another client. Any other consumer that has not finished is closed now.
+    fn starts_as(&mut self, reader: Reader) -> Result<Reader> {
+        let client = &mut self.clients[reader as usize];
+        let closes = client.closes_as.is_some() || client.app.in_callback(self.now).is_some();
+        if client.alive && closes && !self.is_classic() {
+            let (member, successor) = (self.members[reader as usize], self.members.len());
+            self.clients.push(Client::new());
+            self.names.push(Arc::clone(&self.names[reader as usize]));
+            self.members.push(member);
+            self.latest[member as usize] = u32::try_from(successor).unwrap_or(u32::MAX);
+            return Ok(self.latest[member as usize]);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.closes_as = client.closes_as.or(Some((self.now, None)));
+        self.closed(reader)?;
+        Ok(reader)
+    }
+
     fn change_topic(&mut self, topic: u32, count: Option<u32>) -> Result<()> {
         let before = self.topics[topic as usize].1.unwrap_or(0);
         self.topics[topic as usize].1 = count;
@@ -145,7 +165,7 @@ impl World {
         self.make_up_turns(reader);
         let is_classic = self.is_classic();
         let client = &mut self.clients[reader as usize];
-        if !client.app.resumes(now) {
+        if !client.app.resumes(now, client.is_busy) {
             self.pass_next(reader, now);
             return;
         }

@@ -26,6 +26,8 @@ pub(super) struct Application {
     inside_until: i64,
     /// When it last counted the calls since it told the network thread that it polls, and that count.
     told: (i64, i64),
+    /// When it had last told the network thread that it polls, as of that count.
+    heard: i64,
 }
 
 impl Application {
@@ -45,6 +47,7 @@ impl Application {
             called_back,
             inside_until,
             told: (at, 0),
+            heard: at,
         }
     }
 
@@ -63,24 +66,25 @@ impl Application {
     }
 
     /// Ends a stall. If the application would have polled meanwhile, it polls at once. Returns whether it does.
-    pub(super) fn resumes(&mut self, at: i64) -> bool {
+    pub(super) fn resumes(&mut self, at: i64, is_busy: bool) -> bool {
         let Some((since, _)) = self.stall.take() else { return false };
         if self.next_poll(since) > at {
             return false;
         }
-        self.told = (at, self.calls_since_told(since - 1) + 1);
+        (self.told, self.heard) =
+            ((at, self.calls_since_told(since - 1) + 1), self.last_told(since - 1, is_busy));
         self.called = at;
         true
     }
 
     /// Tells KIP-848's network thread that the application polls.
     pub(super) fn tells(&mut self, at: i64) {
-        self.told = (at, 0);
+        (self.told, self.heard) = ((at, 0), at);
     }
 
     /// Notes that the network thread has already handled this call's event, so that the next call tells it again.
-    pub(super) fn tells_again(&mut self, at: i64) {
-        self.told = (at, 1);
+    pub(super) fn tells_again(&mut self, at: i64, is_busy: bool) {
+        (self.heard, self.told) = (self.last_told(at, is_busy), (at, 1));
     }
 
     /// How many calls ago the application told the network thread that it polls. A busy application tells it at every
@@ -94,13 +98,20 @@ impl Application {
         calls + (turn(at) - turn(told_at)).max(0)
     }
 
-    /// When the network thread was last told of a busy application's poll, at or before `at`.
-    pub(super) fn last_told(&self, at: i64) -> i64 {
-        let last = self.last_poll(at);
-        if self.calls_since_told(last) % 2 == 0 || last <= self.told.0 {
-            return last.max(self.told.0);
+    /// When the network thread was last told that the application polls, at or before `at`.
+    pub(super) fn last_told(&self, at: i64, is_busy: bool) -> i64 {
+        let last = self.last_pass(at, is_busy);
+        let told =
+            if is_busy && self.calls_since_told(last) % 2 != 0 { self.last_poll(last - 1) } else { last };
+        if told > self.told.0 { told.max(self.heard) } else { self.heard }
+    }
+
+    /// The application finds records from `at` on, or no longer does. That changes which of its polls it tells of.
+    pub(super) fn changes(&mut self, at: i64, was_busy: bool) {
+        self.heard = self.last_told(at, was_busy);
+        if was_busy {
+            self.told = (at, self.calls_since_told(at));
         }
-        self.last_poll(last - 1).max(self.told.0)
     }
 
     /// A callback keeps the application inside `poll()` from `at` to `until`.
@@ -226,7 +237,7 @@ mod tests {
             (app.next_poll(1_000), app.last_poll(4_000), app.stall()),
             (6_200, 500, Some((1_000, 6_200)))
         );
-        app.resumes(6_200);
+        app.resumes(6_200, true);
         assert_eq!((app.next_poll(6_200), app.next_poll(6_201), app.last_poll(6_300)), (6_200, 6_500, 6_200));
     }
 }

@@ -36,7 +36,7 @@ impl World {
             client.membership.call = client.app.last_poll(self.now);
         }
         let client = &self.clients[reader as usize];
-        let (was_busy, had_fetches) = (client.is_busy, client.fetches_in_vain());
+        let had_fetches = client.fetches_in_vain();
         let mut waits_ms = client.membership.maximum_time_to_wait;
         let mut events = self.events_unless(reader, is_fast);
         // `hasPendingReconciliation`: the application looks for records only after the thread has looked at the
@@ -47,8 +47,12 @@ impl World {
             self.async_poll_event(reader)?;
             self.deliver()?;
             let client = &mut self.clients[reader as usize];
-            if is_fast && client.positions.at.is_none() {
-                client.app.tells_again(self.now);
+            // While it looks for positions, its records wait, too. If that lasts until the next call, that call finds
+            // none left.
+            let waits_ms = RETRY_BACKOFF_MS.min(client.app.timeout_ms());
+            let awaits = client.is_busy && client.positions.at.is_some() && client.app.poll_ms() <= waits_ms;
+            if is_fast && client.positions.at.is_none() || awaits && !sees_thread {
+                client.app.tells_again(self.now, client.is_busy);
             }
         } else {
             sees_thread = false;
@@ -68,7 +72,7 @@ impl World {
             if now > client.membership.call && client.app.next_poll(now) == now {
                 client.app.tells(now);
             } else if client.positions.at.is_none_or(|at| at <= now + 1) {
-                client.app.tells_again(now);
+                client.app.tells_again(now, client.is_busy);
             }
             sees_thread = true;
         }
@@ -76,9 +80,7 @@ impl World {
             waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
         }
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
-        if was_busy && !self.clients[reader as usize].is_busy {
-            // The answer to the last fetch has already woken `FetchBuffer.awaitWakeup`, although all its records are
-            // dropped.
+        if std::mem::take(&mut self.clients[reader as usize].has_stale_records) {
             waits_ms = 0;
         }
         self.poll_for_fetches(reader, waits_ms);
@@ -94,12 +96,11 @@ impl World {
         let goes_round = if now < ends { waits_ms <= 0 } else { client.app.next_poll(now) == now };
         let rests = client.is_busy || !goes_round;
         let acknowledges = client.membership.state == MemberState::Acknowledging;
-        let calls_back = acknowledges && client.listener_ms().is_some();
-        if rests && (client.membership.revoked.is_some() || calls_back) || acknowledges && client.is_busy {
+        if rests && client.membership.called_back.is_some() || acknowledges && client.is_busy {
             // The thread wakes when the callback ends, or with the next fetch.
             self.run_once(reader)
         } else {
-            if acknowledges && !calls_back && had_fetches {
+            if acknowledges && had_fetches {
                 self.wake_by(reader, now + FETCH_WAITS_MS);
             }
             Ok(())
@@ -119,6 +120,21 @@ impl World {
         client.membership.woke < client.app.last_poll(now - 1) + client.app.timeout_ms()
     }
 
+    /// Whether a call begins at this instant in which the application has something to do, and the application has waited
+    /// for it longer than the thread has waited for its heartbeat.
+    pub(super) fn application_is_first(&mut self, reader: Reader) -> bool {
+        let now = self.now;
+        let client = &self.clients[reader as usize];
+        let begins = client.pass.is_some_and(|(at, _)| at == now) && client.app.last_poll(now) == now;
+        if !begins {
+            return false;
+        }
+        self.make_up_turns(reader);
+        let client = &self.clients[reader as usize];
+        let last = client.app.last_poll(now - 1);
+        client.membership.woke >= if client.is_busy { last } else { client.app.end_of(last) }
+    }
+
     fn events_unless(&mut self, reader: Reader, are_left: bool) -> Vec<BackgroundEvent> {
         if are_left {
             return Vec::new();
@@ -130,7 +146,7 @@ impl World {
     /// is under way, nor if that event has brought records.
     fn submits(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
-        if client.is_busy {
+        if client.is_busy || client.has_stale_records {
             return client.app.calls_since_told(self.now) % 2 == 0;
         }
         client.positions.at.is_none_or(|at| at <= self.now + 1)
@@ -141,11 +157,11 @@ impl World {
     fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>) -> Result<bool> {
         let mut left = events.into_iter();
         while let Some(event) = left.next() {
-            if self.process(reader, event)? {
-                // The remaining events wait until the callback ends.
+            if let Some(event) = self.process(reader, event)? {
+                // This event and the remaining ones wait until the callback ends.
                 let client = &mut self.clients[reader as usize];
                 let newer = std::mem::take(&mut client.membership.events);
-                client.membership.events = left.chain(newer).collect();
+                client.membership.events = std::iter::once(event).chain(left).chain(newer).collect();
                 client.membership.next_pass = None;
                 if let Some(until) = client.app.in_callback(self.now) {
                     self.pass_at(reader, until);
@@ -199,8 +215,8 @@ impl World {
 
     /// The network thread hears that the application polls (`AsyncPollEvent`).
     fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
-        self.end_turn(reader);
-        self.hear_of_callback(reader);
+        let before = self.end_turn(reader);
+        self.hear_of_callback(reader, before);
         self.maybe_reconcile(reader, true)?;
         self.maybe_auto_commit_async(reader);
         let now = self.now;
@@ -233,24 +249,30 @@ impl World {
         client.membership.joins();
     }
 
-    /// The application handles an event of the network thread. Returns whether a callback holds it up.
-    fn process(&mut self, reader: Reader, event: BackgroundEvent) -> Result<bool> {
+    /// The application handles an event of the network thread. Returns the event if a callback holds it up.
+    fn process(&mut self, reader: Reader, event: BackgroundEvent) -> Result<Option<BackgroundEvent>> {
         let client = &mut self.clients[reader as usize];
         let called = std::mem::take(&mut client.classic.called_back) > 0;
         if !called && self.call_back(reader) {
             let client = &mut self.clients[reader as usize];
             client.classic.called_back = 1;
-            client.membership.events.insert(0, event);
-            return Ok(true);
+            return Ok(Some(event));
         }
         match event {
             BackgroundEvent::Revoked(resolved) => {
-                self.clients[reader as usize].membership.revoked = Some(resolved);
+                self.clients[reader as usize].membership.called_back =
+                    Some(BackgroundEvent::Revoked(resolved));
             }
             BackgroundEvent::Assigned(resolved) => {
                 // New partitions return no records before `onPartitionsAssigned` has finished.
                 self.own(reader, resolved.places.clone());
-                self.assigned(reader, resolved);
+                let client = &mut self.clients[reader as usize];
+                if client.listener_ms().is_some() {
+                    client.membership.called_back = Some(BackgroundEvent::Assigned(resolved));
+                } else {
+                    let looked = client.membership.woke;
+                    self.assigned(reader, resolved, looked);
+                }
             }
             BackgroundEvent::Lost => {
                 self.lost(reader);
@@ -260,7 +282,7 @@ impl World {
                 self.run_once(reader)?;
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Whether the application has something to do in a pass.

@@ -131,6 +131,9 @@ pub(super) struct Client {
     pub held_back: Vec<Place>,
     /// Whether its `poll()` finds records, and so returns at once.
     pub is_busy: bool,
+    /// Whether a KIP-848 consumer's buffer of fetched records holds only records that no `poll()` will return. Their
+    /// fetch has woken the buffer (`FetchBuffer.awaitWakeup`), so the next wait for records ends at once.
+    pub has_stale_records: bool,
     /// The positions that a KIP-848 consumer has to find.
     pub positions: Positions,
     /// The assignment that `sticky` remembers, and its generation.
@@ -175,6 +178,7 @@ impl Client {
             owned: Vec::new(),
             held_back: Vec::new(),
             is_busy: false,
+            has_stale_records: false,
             positions: Positions::default(),
             memory: (Arc::new([]), -1),
             inbox: VecDeque::new(),
@@ -236,7 +240,7 @@ impl Client {
 
     /// The last pass at or before `at` of which KIP-848's network thread was told.
     pub(super) fn last_told(&self, at: i64) -> i64 {
-        if self.is_busy { self.app.last_told(at) } else { self.last_pass(at) }
+        self.app.last_told(at, self.is_busy)
     }
 
     /// When the network thread will decide that the application polls too seldom, by what it has heard up to `at`.

@@ -16,7 +16,7 @@ pub struct Reading {
     deleted: bool,
     /// Since when it has had no leader. Meanwhile its reader finds nothing; later it reads on from there.
     leaderless: Option<i64>,
-    /// Its last reader.
+    /// The member that read it last.
     last: Option<Reader>,
     /// The total time without a reader.
     pub idle_ms: i64,
@@ -104,6 +104,15 @@ impl Ledger {
         }
     }
 
+    /// The current readers of all partitions.
+    pub(super) fn readers(&mut self) -> impl Iterator<Item = &mut Reader> {
+        self.readings
+            .iter_mut()
+            .flatten()
+            .filter_map(|reading| reading.reader.as_mut())
+            .map(|(reader, _)| reader)
+    }
+
     /// The current reader of a partition.
     pub(super) fn reader(&self, (topic, partition): Place) -> Option<Reader> {
         let reading = self.readings.get(topic as usize)?.get(usize::try_from(partition).ok()?)?;
@@ -116,8 +125,8 @@ impl Ledger {
         usize::try_from(partition).ok().and_then(reading).is_some_and(|reading| reading.is_committed)
     }
 
-    /// A member begins to read a partition.
-    pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
+    /// A member begins to read a partition, as one of its consumers.
+    pub(super) fn take(&mut self, place: Place, reader: Reader, member: Reader, at: i64) {
         if !self.began && found(&mut self.readings, place).is_some_and(|reading| !reading.deleted) {
             self.began = true;
             for reading in self.readings.iter_mut().flatten().filter(|reading| !reading.deleted) {
@@ -135,8 +144,8 @@ impl Ledger {
             reading.stop_idling(at);
         }
         reading.again_ms += (reading.read_until - reading.committed_until).max(0);
-        reading.moves += u32::from(reading.last.is_some_and(|last| last != reader));
-        reading.last = Some(reader);
+        reading.moves += u32::from(reading.last.is_some_and(|last| last != member));
+        reading.last = Some(member);
         reading.reader = Some((reader, at));
     }
 

@@ -51,9 +51,9 @@ pub(super) struct Membership {
     /// Whether lost partitions still wait for `onPartitionsLost`.
     pub awaits_lost: bool,
     pub events: Vec<BackgroundEvent>,
-    /// The assignment to take up once the network thread hears that `onPartitionsRevoked` is done
+    /// The event whose callback is done, of which the network thread has yet to hear
     /// (`ConsumerRebalanceListenerCallbackCompletedEvent`).
-    pub revoked: Option<LocalAssignment>,
+    pub called_back: Option<BackgroundEvent>,
     /// `heartbeatIntervalMs`, which the member learns from the first answer.
     pub interval_ms: i64,
     /// The start of the `poll()` call with the application's last pass that had something to do.
@@ -94,7 +94,8 @@ impl Membership {
 
     /// Whether a reconciliation's commit is under way, if there is anything to commit.
     pub(super) fn awaits_commit(&self, has_consumed: bool) -> bool {
-        let is_committed = !self.events.is_empty() || self.revoked.is_some() || self.reconciling.is_none();
+        let is_committed =
+            !self.events.is_empty() || self.called_back.is_some() || self.reconciling.is_none();
         has_consumed && !is_committed
     }
 
@@ -129,7 +130,7 @@ impl Membership {
     /// Whether the application's next pass has something to do.
     pub(super) fn has_work(&self) -> bool {
         !self.events.is_empty()
-            || self.revoked.is_some()
+            || self.called_back.is_some()
             || matches!(
                 self.state,
                 MemberState::Unsubscribed | MemberState::Stale | MemberState::Acknowledging

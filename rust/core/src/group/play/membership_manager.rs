@@ -85,26 +85,28 @@ impl World {
         });
     }
 
-    /// The network thread hears that `onPartitionsRevoked` is done.
-    pub(super) fn hear_of_callback(&mut self, reader: Reader) {
+    /// The network thread hears that a callback is done. Its previous turn began at `before`.
+    pub(super) fn hear_of_callback(&mut self, reader: Reader, before: i64) {
         let member = &mut self.clients[reader as usize].membership;
-        if let Some(resolved) = member.revoked.take()
-            && !member.aborts()
-        {
-            member.events.push(BackgroundEvent::Assigned(resolved));
+        match member.called_back.take() {
+            Some(BackgroundEvent::Revoked(resolved)) if !member.aborts() => {
+                member.events.push(BackgroundEvent::Assigned(resolved));
+            }
+            Some(BackgroundEvent::Assigned(resolved)) => self.assigned(reader, resolved, before),
+            _ => {}
         }
     }
 
-    /// The member has taken up an assignment, and must acknowledge it.
-    pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment) {
+    /// The member has taken up an assignment, and must acknowledge it. The commit timer counts from the thread's last
+    /// look at it, which was at `looked`.
+    pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment, looked: i64) {
         let client = &mut self.clients[reader as usize];
         let member = &mut client.membership;
         if member.reconciling.is_some() && !member.aborts() {
             member.current = Some(resolved);
             member.state = MemberState::Acknowledging;
             (member.reconciling, member.rejoined_meanwhile) = (None, false);
-            // The commit timer counts from the thread's last look at it.
-            client.commits_since = Some(member.woke);
+            client.commits_since = Some(looked);
         }
     }
 

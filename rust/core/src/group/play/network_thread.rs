@@ -25,8 +25,8 @@ impl World {
     /// Runs a turn: first the heartbeat manager, then the membership manager.
     pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
         self.find_positions(reader);
-        self.end_turn(reader);
-        self.hear_of_callback(reader);
+        let before = self.end_turn(reader);
+        self.hear_of_callback(reader, before);
         self.poll_managers(reader)
     }
 
@@ -56,10 +56,12 @@ impl World {
         Ok(())
     }
 
-    /// Ends a turn's wait at this instant, and begins the next turn.
-    pub(super) fn end_turn(&mut self, reader: Reader) {
+    /// Ends a turn's wait at this instant, and begins the next turn. Returns when the one that ends began.
+    pub(super) fn end_turn(&mut self, reader: Reader) -> i64 {
         self.make_up_turns(reader);
+        let began = self.clients[reader as usize].membership.woke;
         self.next_turn(reader, self.now);
+        began
     }
 
     /// Makes up for the turns in which nothing happened: at polls, at answers to fetches, and at the answer
@@ -273,6 +275,14 @@ impl World {
                 woken.push(reader);
             }
         }
+        let (now, beat) = (self.now, self.numbered);
+        for &reader in &woken {
+            if self.application_is_first(reader) {
+                self.clients[reader as usize].beat = beat;
+                self.later(now, Todo::Heartbeat(reader, beat));
+            }
+        }
+        woken.retain(|&reader| self.clients[reader as usize].beat != beat);
         if woken.len() > 1 {
             for &reader in &woken {
                 self.make_up_turns(reader);

@@ -29,9 +29,14 @@ impl World {
             if let Some(other) = self.ledger.reader(place).filter(|other| *other != reader) {
                 self.displaced.insert(place, other);
             }
-            self.ledger.take(place, reader, self.now);
+            self.takes(place, reader);
         }
         self.hold_back(reader, &strange);
+    }
+
+    /// A client begins to read a partition.
+    fn takes(&mut self, place: Place, reader: Reader) {
+        self.ledger.take(place, reader, self.members[reader as usize], self.now);
     }
 
     /// A client stops returning records of some of its partitions.
@@ -60,7 +65,7 @@ impl World {
         let client = &self.clients[other as usize];
         let owns = |list: &[Place]| list.binary_search(&place).is_ok();
         if client.alive && owns(&client.owned) && !owns(&client.held_back) {
-            self.ledger.take(place, other, self.now);
+            self.takes(place, other);
         }
     }
 
@@ -82,7 +87,7 @@ impl World {
             client.held_back.iter().partition(|place| is_new(place.0));
         client.held_back = held;
         for place in again {
-            self.ledger.take(place, reader, self.now);
+            self.takes(place, reader);
         }
         self.sees_records(reader);
     }
@@ -105,10 +110,16 @@ impl World {
                 && client.positions.unknown.binary_search(place).is_err()
         });
         let is_classic = self.is_classic();
-        if is_classic && is_busy != self.clients[reader as usize].is_busy {
-            self.lets_look(reader);
-            self.clients[reader as usize].is_busy = is_busy;
-            self.beat_anew(reader);
+        if is_busy != self.clients[reader as usize].is_busy {
+            if is_classic {
+                self.lets_look(reader);
+                self.clients[reader as usize].is_busy = is_busy;
+                self.beat_anew(reader);
+            } else {
+                let client = &mut self.clients[reader as usize];
+                client.app.changes(self.now, !is_busy);
+                client.has_stale_records = !is_busy;
+            }
         }
         self.clients[reader as usize].is_busy = is_busy;
     }

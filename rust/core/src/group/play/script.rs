@@ -113,6 +113,21 @@ pub enum Action {
     Beside,
 }
 
+impl Action {
+    /// The member that it concerns, if it concerns one.
+    pub(super) fn member(&mut self) -> Option<&mut Reader> {
+        match self {
+            Self::Join(reader, ..)
+            | Self::Leave(reader, _)
+            | Self::Crash(reader)
+            | Self::Stall(reader, _)
+            | Self::Subscribe(reader, _)
+            | Self::Commit(reader, _) => Some(reader),
+            Self::Topic(..) | Self::Move | Self::Leaders(..) | Self::Beside => None,
+        }
+    }
+}
+
 /// The result of a rebalance.
 #[derive(Clone, Debug)]
 pub struct Generation {

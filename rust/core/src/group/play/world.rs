@@ -64,7 +64,12 @@ pub(super) struct World {
     pub now: i64,
     pub coordinator: Option<Coordinator>,
     pub clients: Vec<Client>,
+    /// By client, its name.
     pub names: Vec<Name>,
+    /// By client, the member of the script that it is a consumer of.
+    pub members: Vec<Reader>,
+    /// By member, the client that is its latest consumer.
+    pub latest: Vec<Reader>,
     pub topics: Vec<(Name, Option<u32>)>,
     pub ledger: Ledger,
     pub generations: Vec<Generation>,
@@ -116,11 +121,14 @@ impl World {
                 ledger.make((topic, partition.cast_signed()), 0);
             }
         }
+        let members: Vec<Reader> = (0..).zip(&script.clients).map(|(reader, _)| reader).collect();
         let mut world = Self {
             now: 0,
             coordinator: Some(coordinator),
             clients: vec![Client::new(); script.clients.len()],
             names: script.clients,
+            latest: members.clone(),
+            members,
             topics: script.topics,
             ledger,
             generations: Vec::new(),
@@ -191,6 +199,9 @@ impl World {
         };
         let ended = self.until.unwrap_or(self.now).max(self.now);
         self.ledger.close(ended);
+        if self.members.len() > self.latest.len() {
+            self.name_members();
+        }
         Ok(Timeline {
             generations: self.generations,
             ledger: self.ledger,
@@ -202,6 +213,22 @@ impl World {
             clients: self.names,
             topics: self.topics,
         })
+    }
+
+    /// Replaces clients by their members in what the timeline says.
+    fn name_members(&mut self) {
+        let members = &self.members;
+        let name = |reader: &mut Reader| *reader = members[*reader as usize];
+        self.names.truncate(self.latest.len());
+        for generation in &mut self.generations {
+            generation.leader.iter_mut().for_each(name);
+            generation.assignment.iter_mut().for_each(|(reader, _)| name(reader));
+        }
+        self.failures.iter_mut().for_each(|(_, reader, _)| name(reader));
+        self.commits.iter_mut().for_each(|(_, reader, _)| name(reader));
+        self.messages.iter_mut().flatten().for_each(|message| name(&mut message.client));
+        self.ledger.spans.iter_mut().for_each(|span| name(&mut span.reader));
+        self.ledger.readers().for_each(name);
     }
 
     pub(super) fn later(&mut self, at: i64, todo: Todo) {
@@ -331,10 +358,15 @@ impl World {
         if !client.alive || client.closes_as.is_some() {
             return Ok(());
         }
-        // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
-        let is_called_back =
-            client.classic.called_back > 0 && matches!(self.coordinator, Some(Coordinator::Consumer(_)));
-        if client.app.stall().is_some() && !client.app.is_inside(self.now) && !is_called_back {
+        let is_inside = match self.coordinator {
+            // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
+            Some(Coordinator::Consumer(_)) => {
+                let ends = client.app.end_of(client.app.last_poll(self.now));
+                client.classic.called_back > 0 || !client.is_busy && self.now < ends
+            }
+            _ => client.app.is_inside(self.now),
+        };
+        if client.app.stall().is_some() && !is_inside {
             return Ok(());
         }
         if let Some(until) = client.app.in_callback(self.now) {
