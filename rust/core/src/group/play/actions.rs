@@ -169,7 +169,7 @@ impl World {
         if !client.alive {
             return Ok(());
         }
-        if !is_classic && let Some(until) = client.app.in_callback(now) {
+        if let Some(until) = client.app.in_callback(now) {
             let start = client.start;
             self.later(until, Todo::Close(reader, start, says_so));
             return Ok(());

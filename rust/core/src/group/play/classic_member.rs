@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::consumer::Place;
 use super::super::error_code::Code;
+use super::client::ClassicRequest;
 use super::script::Consumer;
 use crate::interned::Name;
 
@@ -45,6 +46,8 @@ pub(super) enum Metadata {
     Rests,
     /// Its metadata has expired. Whichever thread has the network next asks for it again.
     Expired,
+    /// It connects to a broker, which it can ask at this time.
+    Connects(i64),
     /// The answer, and when it arrives.
     Answered(Vec<Option<u32>>, i64),
 }
@@ -90,10 +93,14 @@ pub(super) struct ClassicMember {
     pub is_connected: bool,
     /// When the application began to wait within `poll()`.
     pub waits_since: i64,
+    /// The `SyncGroup` that it has not sent yet: its metadata goes first, and so does the callback of its `close()`.
+    pub unsent: Option<ClassicRequest>,
     /// When it last sent `SyncGroup`.
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
     pub looks_since: Option<i64>,
+    /// Whether the application had records when it switched the thread on, and has had some since.
+    pub is_enabled_while_busy: bool,
     /// When the next heartbeat is due.
     pub beat_due: i64,
 }
@@ -121,9 +128,11 @@ impl Default for ClassicMember {
             misses_topics: false,
             is_connected: false,
             waits_since: i64::MIN,
+            unsent: None,
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,
+            is_enabled_while_busy: false,
             beat_due: 0,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::super::{classic, consumer};
-use super::application::Application;
+use super::application::{Application, RETRY_BACKOFF_MS};
 use super::classic_member::ClassicMember;
 use super::membership::Membership;
 use super::script::Consumer;
@@ -199,6 +199,13 @@ impl Client {
         }
         let look = self.classic.looks_since.map(|since| self.app.next_look(since, from, self.is_busy));
         look.unwrap_or(i64::MAX).min(self.app.next_poll(from))
+    }
+
+    /// Whether a busy application is the first to wake, if its heartbeat thread wakes at the same instant: whoever has
+    /// waited for longer is.
+    pub(super) fn wakes_first(&self) -> bool {
+        let enabled = self.classic.is_enabled_while_busy && self.app.poll_ms() == RETRY_BACKOFF_MS;
+        enabled || self.app.poll_ms() > RETRY_BACKOFF_MS
     }
 
     /// Whether `enable.auto.commit` is true.

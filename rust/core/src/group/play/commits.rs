@@ -53,6 +53,9 @@ impl World {
 
     /// `maybeLeaveGroup`. A member that polled too seldom, or that the coordinator no longer knows, has already left.
     pub(super) fn close_classic(&mut self, reader: Reader, says_so: bool) {
+        if let Some(sync) = self.clients[reader as usize].classic.unsent.take() {
+            self.transmit_sync(reader, sync);
+        }
         let client = &self.clients[reader as usize];
         if says_so && client.classic.state != MemberState::Unjoined && !client.id.is_empty() {
             let leave = Request::Leave(vec![(Arc::clone(&client.id), None)]);

@@ -19,6 +19,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let waits = !client.is_busy && client.app.is_inside(self.now);
         client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
+        client.classic.is_enabled_while_busy = client.is_busy;
         self.beat_next(reader);
         self.limit_polls(reader);
     }
@@ -72,6 +73,17 @@ impl World {
         }
     }
 
+    /// A busy application waits within `poll()` until `until`, and has the network for that long.
+    pub(super) fn keeps_network(&mut self, reader: Reader, until: i64) {
+        let client = &mut self.clients[reader as usize];
+        if let Some(since) = client.classic.looks_since.filter(|_| client.is_busy)
+            && client.app.next_look(since, self.now, true) < until
+        {
+            client.classic.looks_since = Some(until);
+            self.beat_anew(reader);
+        }
+    }
+
     /// Reschedules a heartbeat that the application now delays, or no longer delays.
     pub(super) fn beat_anew(&mut self, reader: Reader) {
         if self.clients[reader as usize].beat != u64::MAX {
@@ -99,7 +111,8 @@ impl World {
     pub(super) fn look_classic(&mut self, reader: Reader) -> Result<()> {
         if self.clients[reader as usize].classic.looks_since.is_some() {
             self.poll_network(reader)?;
-            let has_polled = i64::from(self.clients[reader as usize].is_busy);
+            let client = &self.clients[reader as usize];
+            let has_polled = i64::from(client.is_busy && client.wakes_first());
             self.pass_next(reader, self.now + has_polled);
         }
         Ok(())

@@ -37,6 +37,7 @@ impl World {
         }
         let ends = client.app.end_of(client.app.last_poll(now));
         let at = if comes_at <= ends { comes_at } else { client.app.next_poll(now + 1) };
+        self.keeps_network(reader, comes_at.min(ends));
         self.pass_at(reader, at);
     }
 

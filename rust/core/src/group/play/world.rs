@@ -42,6 +42,8 @@ pub(super) enum Todo {
     Closed(Reader, u32),
     /// A classic leader has looked at the topics.
     Elected(Reader, u32),
+    /// A classic client's `SyncGroup` may be sent.
+    Unsent(Reader, u32),
     /// A classic client's `SyncGroup` may have waited for too long.
     Overdue(Reader, u32),
     /// A client may not have polled for `max.poll.interval.ms`.
@@ -260,6 +262,10 @@ impl World {
             Todo::Close(reader, start, says_so) if current(reader, start) => self.close(reader, says_so),
             Todo::Closed(reader, start) if current(reader, start) => self.closed(reader),
             Todo::Elected(reader, start) if current(reader, start) => self.elected(reader),
+            Todo::Unsent(reader, start) if current(reader, start) => {
+                self.send_unsent(reader);
+                Ok(())
+            }
             Todo::Overdue(reader, start) if current(reader, start) => {
                 self.overdue(reader);
                 Ok(())
@@ -269,6 +275,7 @@ impl World {
             | Todo::Close(..)
             | Todo::Closed(..)
             | Todo::Elected(..)
+            | Todo::Unsent(..)
             | Todo::Overdue(..) => Ok(()),
             Todo::Metadata(reader, look) => {
                 let client = &self.clients[reader as usize];
@@ -331,9 +338,11 @@ impl World {
         if !client.alive || client.closes_as.is_some() {
             return Ok(());
         }
-        // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
-        let is_called_back =
-            client.classic.called_back > 0 && matches!(self.coordinator, Some(Coordinator::Consumer(_)));
+        // A callback keeps a member inside `poll()`, whatever comes afterwards.
+        let is_called_back = match self.coordinator {
+            Some(Coordinator::Consumer(_)) => client.classic.called_back > 0,
+            _ => client.app.has_called_back(self.now),
+        };
         if client.app.stall().is_some() && !client.app.is_inside(self.now) && !is_called_back {
             return Ok(());
         }
