@@ -185,7 +185,7 @@ impl World {
         let mut takes_ms = 0;
         if !client.owned.is_empty() {
             takes_ms += client.listener_ms().unwrap_or(0);
-            let has_read = if is_classic { client.has_positions() } else { client.has_consumed() };
+            let has_read = if is_classic { client.has_positions(now) } else { client.has_consumed() };
             if client.auto_commits() && has_read {
                 if is_classic {
                     takes_ms += self.commit_on_close(reader)?;

@@ -84,6 +84,8 @@ pub(super) struct ClassicMember {
     pub unpositioned: Vec<Place>,
     /// When the answer to `OffsetFetch` comes for them.
     pub positions_at: Option<i64>,
+    /// When it knows from where to read them, once that answer has come.
+    pub knows_at: i64,
     /// When their first records come.
     pub records_at: Option<i64>,
     pub metadata: Metadata,
@@ -123,6 +125,7 @@ impl Default for ClassicMember {
             group_topics: Vec::new(),
             unpositioned: Vec::new(),
             positions_at: None,
+            knows_at: i64::MIN,
             records_at: None,
             metadata: Metadata::Rests,
             misses_topics: false,

@@ -279,8 +279,9 @@ impl Client {
     }
 
     /// Whether a classic consumer knows the position of any of its partitions: `allConsumed` is not empty.
-    pub(super) fn has_positions(&self) -> bool {
-        self.owned.len() > self.classic.unpositioned.len() || self.classic.records_at.is_some()
+    pub(super) fn has_positions(&self, now: i64) -> bool {
+        self.owned.len() > self.classic.unpositioned.len()
+            || self.classic.records_at.is_some() && self.classic.knows_at <= now
     }
 
     /// Whether the network thread has sent a fetch that brings no records.

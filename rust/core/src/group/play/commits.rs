@@ -13,8 +13,9 @@ use crate::Result;
 impl World {
     /// Commits what has been read (`autoCommitOffsetsAsync`). Only a member of a stable group can.
     pub(super) fn send_auto_commit(&mut self, reader: Reader) {
+        let now = self.now;
         let client = &mut self.clients[reader as usize];
-        client.classic.commit = if !client.has_positions() {
+        client.classic.commit = if !client.has_positions(now) {
             Some(Code::None)
         } else if client.classic.state == MemberState::Stable {
             None

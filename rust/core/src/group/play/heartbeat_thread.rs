@@ -17,7 +17,8 @@ impl World {
     pub(super) fn enable_heartbeats(&mut self, reader: Reader) {
         // An idle application first waits for the answer to `SyncGroup`; only then does the thread have the network.
         let client = &mut self.clients[reader as usize];
-        let waits = !client.is_busy && client.app.is_inside(self.now);
+        let ends = client.app.end_of(client.app.last_poll(self.now));
+        let waits = !client.is_busy && client.app.is_inside(self.now) && self.now < ends;
         client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
         client.classic.is_enabled_while_busy = client.is_busy;
         self.beat_next(reader);
