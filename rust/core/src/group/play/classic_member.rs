@@ -101,8 +101,8 @@ pub(super) struct ClassicMember {
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
     pub looks_since: Option<i64>,
-    /// Whether the application had records when it switched the thread on, and has had some since.
-    pub is_enabled_while_busy: bool,
+    /// Whether the thread goes by the calls of a busy application that has woken it.
+    pub is_woken_by_app: bool,
     /// When the next heartbeat is due.
     pub beat_due: i64,
 }
@@ -135,7 +135,7 @@ impl Default for ClassicMember {
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,
-            is_enabled_while_busy: false,
+            is_woken_by_app: false,
             beat_due: 0,
         }
     }

@@ -204,8 +204,8 @@ impl Client {
     /// Whether a busy application is the first to wake, if its heartbeat thread wakes at the same instant: whoever has
     /// waited for longer is.
     pub(super) fn wakes_first(&self) -> bool {
-        let enabled = self.classic.is_enabled_while_busy && self.app.poll_ms() == RETRY_BACKOFF_MS;
-        enabled || self.app.poll_ms() > RETRY_BACKOFF_MS
+        let poll_ms = self.app.poll_ms();
+        poll_ms > RETRY_BACKOFF_MS || poll_ms == RETRY_BACKOFF_MS && self.classic.is_woken_by_app
     }
 
     /// Whether `enable.auto.commit` is true.

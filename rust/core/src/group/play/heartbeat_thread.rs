@@ -20,7 +20,7 @@ impl World {
         let ends = client.app.end_of(client.app.last_poll(self.now));
         let waits = !client.is_busy && client.app.is_inside(self.now) && self.now < ends;
         client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
-        client.classic.is_enabled_while_busy = client.is_busy;
+        client.classic.is_woken_by_app = client.is_busy;
         self.beat_next(reader);
         self.limit_polls(reader);
     }
@@ -93,7 +93,10 @@ impl World {
     }
 
     pub(super) fn beat_classic(&mut self, reader: Reader) {
-        self.clients[reader as usize].classic.looks_since = Some(self.now);
+        let client = &mut self.clients[reader as usize];
+        let look = client.classic.looks_since.map(|since| client.app.next_look(since, self.now, client.is_busy));
+        client.classic.is_woken_by_app |= client.is_busy && look != Some(self.now);
+        client.classic.looks_since = Some(self.now);
         self.beat_next(reader);
         let sender = self.sender(reader);
         self.send_classic(reader, Asked::Heartbeat, Request::Heartbeat(sender));

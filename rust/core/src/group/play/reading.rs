@@ -108,7 +108,7 @@ impl World {
         if is_classic && is_busy != self.clients[reader as usize].is_busy {
             self.lets_look(reader);
             self.clients[reader as usize].is_busy = is_busy;
-            self.clients[reader as usize].classic.is_enabled_while_busy &= is_busy;
+            self.clients[reader as usize].classic.is_woken_by_app &= is_busy;
             self.beat_anew(reader);
         }
         self.clients[reader as usize].is_busy = is_busy;
