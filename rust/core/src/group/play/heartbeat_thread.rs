@@ -19,7 +19,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let ends = client.app.end_of(client.app.last_poll(self.now));
         let waits = !client.is_busy && client.app.is_inside(self.now) && self.now < ends;
-        client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
+        client.classic.looks_since = Some(if waits { self.now - RETRY_BACKOFF_MS } else { self.now });
         client.classic.is_woken_by_app = client.is_busy;
         self.beat_next(reader);
         self.limit_polls(reader);
