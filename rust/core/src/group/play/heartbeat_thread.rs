@@ -67,6 +67,8 @@ impl World {
         let client = &mut self.clients[reader as usize];
         if let Some(since) = client.classic.looks_since {
             let (last, waits) = client.app.last_look(since, self.now, client.is_busy);
+            // An application that has only begun to poll does not wait yet.
+            let waits = waits && client.app.last_poll(self.now) < self.now;
             client.classic.looks_since = Some(if waits { self.now } else { last });
             if waits {
                 self.beat_anew(reader);
@@ -94,7 +96,8 @@ impl World {
 
     pub(super) fn beat_classic(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
-        let look = client.classic.looks_since.map(|since| client.app.next_look(since, self.now, client.is_busy));
+        let look =
+            client.classic.looks_since.map(|since| client.app.next_look(since, self.now, client.is_busy));
         client.classic.is_woken_by_app |= client.is_busy && look != Some(self.now);
         client.classic.looks_since = Some(self.now);
         self.beat_next(reader);

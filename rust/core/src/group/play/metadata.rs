@@ -33,9 +33,17 @@ impl Client {
 impl World {
     /// A client looks at the topics, and schedules its next look.
     pub(super) fn look(&mut self, reader: Reader) {
-        if self.is_classic() && !self.is_answered(reader) {
-            return;
+        if self.is_classic() {
+            if !self.is_answered(reader) {
+                return;
+            }
+            self.lets_look(reader);
         }
+        self.see(reader);
+    }
+
+    /// A client sees the answer to its look.
+    pub(super) fn see(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let by_itself = match client.classic.metadata {
             Metadata::Answered(_, comes) => client.app.next_poll(comes - NEAR_MS) == comes - NEAR_MS,
@@ -51,7 +59,6 @@ impl World {
             if !client.is_busy {
                 client.classic.waits_since = self.now;
             }
-            self.lets_look(reader);
         } else {
             self.refresh(reader);
         }

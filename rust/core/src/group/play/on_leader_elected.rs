@@ -68,7 +68,7 @@ impl World {
         let member = &mut client.classic;
         member.is_leader = true;
         if matches!(member.metadata, Metadata::Answered(..)) {
-            self.look(reader);
+            self.see(reader);
         }
         self.lead(reader, joined)
     }
