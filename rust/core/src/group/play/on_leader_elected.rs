@@ -24,22 +24,22 @@ impl World {
         // more. If it misses a topic, it has also requested that in its last `poll()`, and the answer is
         // there by now. A request that waits for a connection covers whatever the leader wants by then.
         let is_connected = self.clients[reader as usize].classic.is_connected;
-        let mut waits = None;
+        let mut connected = None;
         let asked = match std::mem::take(&mut self.clients[reader as usize].classic.metadata) {
             Metadata::Expired if !misses && is_connected => Some((self.topics_of(reader), near)),
             Metadata::Answered(seen, comes) if !misses => Some((seen, comes)),
             Metadata::Expired if !misses => {
-                waits = Some(near);
+                connected = Some(near);
                 None
             }
             Metadata::Connects(at) if !misses => {
-                waits = Some(at.max(self.now) + NEAR_MS);
+                connected = Some(at.max(self.now) + NEAR_MS);
                 None
             }
             _ => None,
         };
         let wants = self.update_group_subscription(reader, &joined);
-        let (seen, comes) = match (asked, waits) {
+        let (seen, comes) = match (asked, connected) {
             (Some(asked), _) => asked,
             (None, Some(comes)) => (self.topics_of(reader), comes),
             (None, None) if wants => (self.topics_of(reader), near),
