@@ -242,6 +242,28 @@ impl World {
     /// `sendSyncGroupRequest`. If the member leads, it sends each member's partitions along.
     pub(super) fn send_sync(&mut self, reader: Reader, protocol: Option<Name>, assignments: Assigned) {
         let request = Request::Sync { sender: self.sender(reader), protocol, assignments };
+        let client = &mut self.clients[reader as usize];
+        let ready_at = client.is_ready_at(self.now);
+        if client.closes_as.is_some() || ready_at > self.now {
+            client.classic.unsent = Some(request);
+            let start = client.start;
+            self.later(ready_at, Todo::Unsent(reader, start));
+            return;
+        }
+        self.transmit_sync(reader, request);
+    }
+
+    /// Sends the `SyncGroup` that had to wait, unless the client closes: then that goes first.
+    pub(super) fn send_unsent(&mut self, reader: Reader) {
+        let client = &mut self.clients[reader as usize];
+        if client.closes_as.is_none()
+            && let Some(sync) = client.classic.unsent.take()
+        {
+            self.transmit_sync(reader, sync);
+        }
+    }
+
+    pub(super) fn transmit_sync(&mut self, reader: Reader, request: ClassicRequest) {
         self.clients[reader as usize].classic.synced_at = self.now;
         self.send_classic(reader, Asked::Sync, request);
         let start = self.clients[reader as usize].start;

@@ -189,7 +189,7 @@ impl World {
         if !client.alive {
             return Ok(());
         }
-        if !is_classic && let Some(until) = client.app.in_callback(now) {
+        if let Some(until) = client.app.in_callback(now) {
             let start = client.start;
             self.later(until, Todo::Close(reader, start, says_so));
             return Ok(());
@@ -205,7 +205,7 @@ impl World {
         let mut takes_ms = 0;
         if !client.owned.is_empty() {
             takes_ms += client.listener_ms().unwrap_or(0);
-            let has_read = if is_classic { client.has_positions() } else { client.has_consumed() };
+            let has_read = if is_classic { client.has_positions(now) } else { client.has_consumed() };
             if client.auto_commits() && has_read {
                 if is_classic {
                     takes_ms += self.commit_on_close(reader)?;

@@ -130,6 +130,11 @@ impl Application {
         Some(self.callback_until).filter(|until| at < *until)
     }
 
+    /// When the callback in a call of `poll()` ends, if there is one.
+    pub(super) fn callback_of(&self, poll: i64) -> Option<i64> {
+        (poll == self.called_back).then_some(self.callback_until)
+    }
+
     /// The first call of `poll()` at or after `at`.
     pub(super) fn next_poll(&self, at: i64) -> i64 {
         let unstalled = |at: i64| {

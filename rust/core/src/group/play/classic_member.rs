@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::consumer::Place;
 use super::super::error_code::Code;
+use super::client::ClassicRequest;
 use super::script::Consumer;
 use crate::interned::Name;
 
@@ -45,6 +46,8 @@ pub(super) enum Metadata {
     Rests,
     /// Its metadata has expired. Whichever thread has the network next asks for it again.
     Expired,
+    /// It connects to a broker, which it can ask at this time.
+    Connects(i64),
     /// The answer, and when it arrives.
     Answered(Vec<Option<u32>>, i64),
 }
@@ -81,6 +84,8 @@ pub(super) struct ClassicMember {
     pub unpositioned: Vec<Place>,
     /// When the answer to `OffsetFetch` comes for them.
     pub positions_at: Option<i64>,
+    /// When it knows from where to read them, once that answer has come.
+    pub knows_at: i64,
     /// When their first records come.
     pub records_at: Option<i64>,
     pub metadata: Metadata,
@@ -90,10 +95,14 @@ pub(super) struct ClassicMember {
     pub is_connected: bool,
     /// When the application began to wait within `poll()`.
     pub waits_since: i64,
+    /// The `SyncGroup` that it has not sent yet: its metadata goes first, and so does the callback of its `close()`.
+    pub unsent: Option<ClassicRequest>,
     /// When it last sent `SyncGroup`.
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
     pub looks_since: Option<i64>,
+    /// Whether the thread goes by the calls of a busy application that has woken it.
+    pub is_woken_by_app: bool,
     /// When the next heartbeat is due.
     pub beat_due: i64,
 }
@@ -116,14 +125,17 @@ impl Default for ClassicMember {
             group_topics: Vec::new(),
             unpositioned: Vec::new(),
             positions_at: None,
+            knows_at: i64::MIN,
             records_at: None,
             metadata: Metadata::Rests,
             misses_topics: false,
             is_connected: false,
             waits_since: i64::MIN,
+            unsent: None,
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,
+            is_woken_by_app: false,
             beat_due: 0,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::super::{classic, consumer};
-use super::application::Application;
+use super::application::{Application, RETRY_BACKOFF_MS};
 use super::classic_member::ClassicMember;
 use super::membership::Membership;
 use super::script::Consumer;
@@ -205,6 +205,13 @@ impl Client {
         look.unwrap_or(i64::MAX).min(self.app.next_poll(from))
     }
 
+    /// Whether a busy application is the first to wake, if its heartbeat thread wakes at the same instant: whoever has
+    /// waited for longer is.
+    pub(super) fn wakes_first(&self) -> bool {
+        let poll_ms = self.app.poll_ms();
+        poll_ms > RETRY_BACKOFF_MS || poll_ms == RETRY_BACKOFF_MS && self.classic.is_woken_by_app
+    }
+
     /// Whether `enable.auto.commit` is true.
     pub(super) fn auto_commits(&self) -> bool {
         self.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some())
@@ -276,8 +283,9 @@ impl Client {
     }
 
     /// Whether a classic consumer knows the position of any of its partitions: `allConsumed` is not empty.
-    pub(super) fn has_positions(&self) -> bool {
-        self.owned.len() > self.classic.unpositioned.len() || self.classic.records_at.is_some()
+    pub(super) fn has_positions(&self, now: i64) -> bool {
+        self.owned.len() > self.classic.unpositioned.len()
+            || self.classic.records_at.is_some() && self.classic.knows_at <= now
     }
 
     /// Whether the network thread has sent a fetch that brings no records.

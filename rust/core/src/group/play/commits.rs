@@ -13,8 +13,9 @@ use crate::Result;
 impl World {
     /// Commits what has been read (`autoCommitOffsetsAsync`). Only a member of a stable group can.
     pub(super) fn send_auto_commit(&mut self, reader: Reader) {
+        let now = self.now;
         let client = &mut self.clients[reader as usize];
-        client.classic.commit = if !client.has_positions() {
+        client.classic.commit = if !client.has_positions(now) {
             Some(Code::None)
         } else if client.classic.state == MemberState::Stable {
             None
@@ -53,6 +54,9 @@ impl World {
 
     /// `maybeLeaveGroup`. A member that polled too seldom, or that the coordinator no longer knows, has already left.
     pub(super) fn close_classic(&mut self, reader: Reader, says_so: bool) {
+        if let Some(sync) = self.clients[reader as usize].classic.unsent.take() {
+            self.transmit_sync(reader, sync);
+        }
         let client = &self.clients[reader as usize];
         if says_so && client.classic.state != MemberState::Unjoined && !client.id.is_empty() {
             let leave = Request::Leave(vec![(Arc::clone(&client.id), None)]);

@@ -129,11 +129,14 @@ impl World {
         // If a heartbeat is answered at once, the thread reads the answer only after its wait.
         let from = self.now + i64::from(is_beat && self.latency_ms == 0);
         let client = &self.clients[reader as usize];
+        if client.is_busy && !client.wakes_first() {
+            self.look_for_answers(reader, from);
+        }
+        let client = &self.clients[reader as usize];
         if client.app.in_callback(self.now).is_none() {
             let waits = !client.is_busy && client.app.is_inside(self.now) && !self.comes_too_late(reader);
             self.pass_at(reader, if waits { self.now } else { client.app.next_pass(from, client.is_busy) });
         }
-        // If the application and the thread look at the same instant, the application goes first.
         self.look_for_answers(reader, from);
     }
 

@@ -17,8 +17,10 @@ impl World {
     pub(super) fn enable_heartbeats(&mut self, reader: Reader) {
         // An idle application first waits for the answer to `SyncGroup`; only then does the thread have the network.
         let client = &mut self.clients[reader as usize];
-        let waits = !client.is_busy && client.app.is_inside(self.now);
-        client.classic.looks_since = Some(if waits { self.now + 1 - RETRY_BACKOFF_MS } else { self.now });
+        let ends = client.app.end_of(client.app.last_poll(self.now));
+        let waits = !client.is_busy && client.app.is_inside(self.now) && self.now < ends;
+        client.classic.looks_since = Some(if waits { self.now - RETRY_BACKOFF_MS } else { self.now });
+        client.classic.is_woken_by_app = client.is_busy;
         self.beat_next(reader);
         self.limit_polls(reader);
     }
@@ -65,10 +67,23 @@ impl World {
         let client = &mut self.clients[reader as usize];
         if let Some(since) = client.classic.looks_since {
             let (last, waits) = client.app.last_look(since, self.now, client.is_busy);
+            // An application that has only begun to poll does not wait yet.
+            let waits = waits && client.app.last_poll(self.now) < self.now;
             client.classic.looks_since = Some(if waits { self.now } else { last });
             if waits {
                 self.beat_anew(reader);
             }
+        }
+    }
+
+    /// A busy application waits within `poll()` until `until`, and has the network for that long.
+    pub(super) fn keeps_network(&mut self, reader: Reader, until: i64) {
+        let client = &mut self.clients[reader as usize];
+        if let Some(since) = client.classic.looks_since.filter(|_| client.is_busy)
+            && client.app.next_look(since, self.now, true) < until
+        {
+            client.classic.looks_since = Some(until);
+            self.beat_anew(reader);
         }
     }
 
@@ -80,7 +95,11 @@ impl World {
     }
 
     pub(super) fn beat_classic(&mut self, reader: Reader) {
-        self.clients[reader as usize].classic.looks_since = Some(self.now);
+        let client = &mut self.clients[reader as usize];
+        let look =
+            client.classic.looks_since.map(|since| client.app.next_look(since, self.now, client.is_busy));
+        client.classic.is_woken_by_app |= client.is_busy && look != Some(self.now);
+        client.classic.looks_since = Some(self.now);
         self.beat_next(reader);
         let sender = self.sender(reader);
         self.send_classic(reader, Asked::Heartbeat, Request::Heartbeat(sender));
@@ -99,7 +118,8 @@ impl World {
     pub(super) fn look_classic(&mut self, reader: Reader) -> Result<()> {
         if self.clients[reader as usize].classic.looks_since.is_some() {
             self.poll_network(reader)?;
-            let has_polled = i64::from(self.clients[reader as usize].is_busy);
+            let client = &self.clients[reader as usize];
+            let has_polled = i64::from(client.is_busy && client.wakes_first());
             self.pass_next(reader, self.now + has_polled);
         }
         Ok(())

@@ -18,16 +18,20 @@ impl Application {
         for before in self.polls_before(poll, since) {
             look = look_after(look, before, self.end_of(before).min(poll));
         }
+        if self.in_callback(at).is_some() {
+            return (in_step(look), false);
+        }
         if at >= self.end_of(poll) {
             return (in_step(look_after(look, poll, self.end_of(poll))), false);
         }
-        let next = next_in_step(look, poll);
+        let begins = self.passes_from(poll, at);
+        let next = next_in_step(look, begins);
         if next > at {
             return (in_step(look), false);
         }
-        let passed = at - (at - poll).rem_euclid(RETRY_BACKOFF_MS);
+        let passed = at - (at - begins).rem_euclid(RETRY_BACKOFF_MS);
         // If both come at once, the application gets the network first.
-        if passed > poll && passed >= next { (passed, false) } else { (look, true) }
+        if passed > begins && passed >= next { (passed, false) } else { (look, true) }
     }
 
     /// The thread's first look at or after `from`, given that it looked at `since`.
@@ -41,7 +45,7 @@ impl Application {
             return self.pass_of(self.last_poll(from), from);
         }
         let next = next_in_step(look, from);
-        if is_busy {
+        if is_busy || self.in_callback(from).is_some_and(|until| next < until) {
             return next;
         }
         let poll = self.last_poll(from);
@@ -54,8 +58,14 @@ impl Application {
 
     /// The first pass at or after `at` of a poll that is under way.
     fn pass_of(&self, poll: i64, at: i64) -> i64 {
-        let at = at.max(poll + 1);
-        (at + (poll - at).rem_euclid(RETRY_BACKOFF_MS)).min(self.end_of(poll))
+        let begins = self.passes_from(poll, at);
+        let at = at.max(begins + 1);
+        (at + (begins - at).rem_euclid(RETRY_BACKOFF_MS)).min(self.end_of(poll))
+    }
+
+    /// When the passes of a poll began that last at `at`: after its callback, if there was one.
+    fn passes_from(&self, poll: i64, at: i64) -> i64 {
+        self.callback_of(poll).filter(|until| *until <= at).unwrap_or(poll)
     }
 
     /// The idle polls before `poll` that may have kept the thread waiting. Polls before one of at least

@@ -18,14 +18,32 @@ impl Client {
     pub(super) fn asks_near_ms(&self) -> i64 {
         if self.classic.is_connected { NEAR_MS } else { 2 * NEAR_MS }
     }
+
+    /// When a classic client may send a request to the coordinator. A request for the topics' metadata that is due goes
+    /// first (`NetworkClient.isReady`).
+    pub(super) fn is_ready_at(&self, now: i64) -> i64 {
+        match self.classic.metadata {
+            Metadata::Connects(at) => self.has_network(at.max(now)),
+            Metadata::Expired if !self.classic.is_connected => self.has_network(now + NEAR_MS),
+            _ => now,
+        }
+    }
 }
 
 impl World {
     /// A client looks at the topics, and schedules its next look.
     pub(super) fn look(&mut self, reader: Reader) {
-        if self.is_classic() && !self.is_answered(reader) {
-            return;
+        if self.is_classic() {
+            if !self.is_answered(reader) {
+                return;
+            }
+            self.lets_look(reader);
         }
+        self.see(reader);
+    }
+
+    /// A client sees the answer to its look.
+    pub(super) fn see(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let by_itself = match client.classic.metadata {
             Metadata::Answered(_, comes) => client.app.next_poll(comes - NEAR_MS) == comes - NEAR_MS,
@@ -57,12 +75,22 @@ impl World {
             Metadata::Rests if client.has_network(self.now) > self.now => {
                 (Metadata::Expired, client.has_network(self.now))
             }
-            Metadata::Rests | Metadata::Expired => {
-                let comes = self.now + client.asks_near_ms();
+            Metadata::Rests | Metadata::Expired if !client.classic.is_connected => {
+                let connects = client.has_network(self.now + NEAR_MS);
+                (Metadata::Connects(connects), connects)
+            }
+            Metadata::Rests | Metadata::Expired | Metadata::Connects(_) => {
+                let comes = self.now + NEAR_MS;
                 (Metadata::Answered(self.topics_of(reader), comes), client.has_network(comes))
             }
         };
-        self.clients[reader as usize].classic.metadata = stage;
+        // An idle application that asks, or that has waited for the connection, lets go of the network.
+        if client.app.last_poll(self.now) < self.now {
+            self.lets_look(reader);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.classic.is_connected |= matches!(client.classic.metadata, Metadata::Connects(_));
+        client.classic.metadata = stage;
         self.look_after(reader, at - self.now);
         false
     }

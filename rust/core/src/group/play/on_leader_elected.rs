@@ -8,6 +8,7 @@ use super::classic_member::Metadata;
 use super::client::Said;
 use super::leaders_client::Assigned;
 use super::ledger::Reader;
+use super::metadata::NEAR_MS;
 use super::world::{Todo, World};
 use crate::Result;
 use crate::assignors::{Assignor, Given, Lists};
@@ -21,17 +22,28 @@ impl World {
         let misses = self.clients[reader as usize].classic.misses_topics;
         // An earlier request of the leader's covers only its own topics, and the leader waits for nothing
         // more. If it misses a topic, it has also requested that in its last `poll()`, and the answer is
-        // there by now.
+        // there by now. A request that waits for a connection covers whatever the leader wants by then.
+        let is_connected = self.clients[reader as usize].classic.is_connected;
+        let mut connected = None;
         let asked = match std::mem::take(&mut self.clients[reader as usize].classic.metadata) {
-            Metadata::Expired if !misses => Some((self.topics_of(reader), near)),
+            Metadata::Expired if !misses && is_connected => Some((self.topics_of(reader), near)),
             Metadata::Answered(seen, comes) if !misses => Some((seen, comes)),
+            Metadata::Expired if !misses => {
+                connected = Some(near);
+                None
+            }
+            Metadata::Connects(at) if !misses => {
+                connected = Some(at.max(self.now) + NEAR_MS);
+                None
+            }
             _ => None,
         };
         let wants = self.update_group_subscription(reader, &joined);
-        let (seen, comes) = match asked {
-            Some(asked) => asked,
-            None if wants => (self.topics_of(reader), near),
-            None => return self.lead(reader, joined),
+        let (seen, comes) = match (asked, connected) {
+            (Some(asked), _) => asked,
+            (None, Some(comes)) => (self.topics_of(reader), comes),
+            (None, None) if wants => (self.topics_of(reader), near),
+            (None, None) => return self.lead(reader, joined),
         };
         self.look_after(reader, comes - self.now);
         let client = &mut self.clients[reader as usize];
@@ -56,7 +68,7 @@ impl World {
         let member = &mut client.classic;
         member.is_leader = true;
         if matches!(member.metadata, Metadata::Answered(..)) {
-            self.look(reader);
+            self.see(reader);
         }
         self.lead(reader, joined)
     }

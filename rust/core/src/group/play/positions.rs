@@ -3,6 +3,7 @@
 use super::super::consumer::Place;
 use super::client::Client;
 use super::ledger::Reader;
+use super::metadata::NEAR_MS;
 use super::world::World;
 
 /// How long a fetch takes.
@@ -37,6 +38,7 @@ impl World {
         }
         let ends = client.app.end_of(client.app.last_poll(now));
         let at = if comes_at <= ends { comes_at } else { client.app.next_poll(now + 1) };
+        self.keeps_network(reader, comes_at.min(ends));
         self.pass_at(reader, at);
     }
 
@@ -64,11 +66,20 @@ impl World {
         if !client.classic.unpositioned.iter().all(is_seen) {
             self.request_update(reader);
         }
+        // Where the group has committed nothing, it asks the brokers for the first offset (`ListOffsets`).
+        let client = &self.clients[reader as usize];
+        let is_committed = |place: &Place| self.ledger.is_committed(*place);
+        let knows_at = if client.classic.unpositioned.iter().any(is_committed) {
+            now
+        } else {
+            let connects_ms = if client.classic.is_connected { 0 } else { NEAR_MS };
+            client.has_network(client.has_network(now + connects_ms) + NEAR_MS)
+        };
         let client = &mut self.clients[reader as usize];
         client.classic.waits_since = now;
-        client.classic.is_connected = true;
-        let ends = client.app.end_of(client.app.last_poll(now));
-        let fetched = now + FETCH_MS;
+        (client.classic.is_connected, client.classic.knows_at) = (true, knows_at);
+        let ends = client.app.end_of(client.app.last_poll(knows_at));
+        let fetched = knows_at + FETCH_MS;
         let at = if fetched < ends { fetched } else { client.app.next_poll(fetched) + FETCH_MS };
         client.classic.records_at = Some(at);
         self.pass_at(reader, at);

@@ -114,6 +114,7 @@ impl World {
             if is_classic {
                 self.lets_look(reader);
                 self.clients[reader as usize].is_busy = is_busy;
+                self.clients[reader as usize].classic.is_woken_by_app &= is_busy;
                 self.beat_anew(reader);
             } else {
                 let client = &mut self.clients[reader as usize];
@@ -153,6 +154,9 @@ impl World {
         let takes_ms = client.listener_ms().unwrap_or(0);
         if takes_ms > 0 {
             client.app.calls_back(self.now, self.now + takes_ms);
+            if self.is_classic() {
+                self.beat_anew(reader);
+            }
         }
         takes_ms > 0
     }

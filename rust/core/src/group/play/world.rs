@@ -42,6 +42,8 @@ pub(super) enum Todo {
     Closed(Reader, u32),
     /// A classic leader has looked at the topics.
     Elected(Reader, u32),
+    /// A classic client's `SyncGroup` may be sent.
+    Unsent(Reader, u32),
     /// A classic client's `SyncGroup` may have waited for too long.
     Overdue(Reader, u32),
     /// A client may not have polled for `max.poll.interval.ms`.
@@ -287,6 +289,10 @@ impl World {
             Todo::Close(reader, start, says_so) if current(reader, start) => self.close(reader, says_so),
             Todo::Closed(reader, start) if current(reader, start) => self.closed(reader),
             Todo::Elected(reader, start) if current(reader, start) => self.elected(reader),
+            Todo::Unsent(reader, start) if current(reader, start) => {
+                self.send_unsent(reader);
+                Ok(())
+            }
             Todo::Overdue(reader, start) if current(reader, start) => {
                 self.overdue(reader);
                 Ok(())
@@ -296,6 +302,7 @@ impl World {
             | Todo::Close(..)
             | Todo::Closed(..)
             | Todo::Elected(..)
+            | Todo::Unsent(..)
             | Todo::Overdue(..) => Ok(()),
             Todo::Metadata(reader, look) => {
                 let client = &self.clients[reader as usize];
@@ -358,13 +365,13 @@ impl World {
         if !client.alive || client.closes_as.is_some() {
             return Ok(());
         }
+        // A callback keeps a member inside `poll()`, whatever comes afterwards.
         let is_inside = match self.coordinator {
-            // A callback keeps a KIP-848 member inside `poll()`, whatever comes afterwards.
             Some(Coordinator::Consumer(_)) => {
                 let ends = client.app.end_of(client.app.last_poll(self.now));
                 client.classic.called_back > 0 || !client.is_busy && self.now < ends
             }
-            _ => client.app.is_inside(self.now),
+            _ => client.app.is_inside(self.now) || client.app.has_called_back(self.now),
         };
         if client.app.stall().is_some() && !is_inside {
             return Ok(());
