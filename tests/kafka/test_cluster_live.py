@@ -185,7 +185,9 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
     with lost_and_back(three, topic, 2):
         # The next of its replicas leads what broker 2 led, and the rack b leads nothing.
         assert leaders(three, topic) == [1, 3, 3, 1, 3, 3]
-        assert by_java() == by_ours() == set(range(N))
+        assert by_ours() == set(range(N))
+        # Each broker hears of new leaders by itself, so the one that Java asks may be the last.
+        wait_for("Java does not write everywhere", lambda: by_java() == set(range(N)))
         assert by_leader("c") == {1, 2, 4, 5}
         with pytest.raises(pw.PartwrightError, match="leader"):
             by_leader("b")
@@ -208,7 +210,11 @@ def test_a_group_goes_on_where_its_coordinator_has_moved_to(three: EmbeddedKafka
         assert Counter(leaders(three, GROUPS)) == dict(told.leaders)
         after = coordinator(servers, group)
         assert after["leader"]["id"] == next(each for each in found.replicas[35] if each != leader)
-        assert (after["partition"], after["offsets"]) == (35, before["offsets"])
+        assert after["partition"] == 35
+        # A new leader answers with what it knows to be replicated, which takes a moment.
+        wait_for(
+            "its offsets are not there", lambda: coordinator(servers, group)["offsets"] == before["offsets"]
+        )
         wait_for("it is not committed", partial(commits, servers, group, TopicPartition(topic, 0, 8)))
     assert [each["offset"] for each in coordinator(servers, group)["offsets"] if each["topic"] == topic] == [
         8

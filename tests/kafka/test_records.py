@@ -116,8 +116,9 @@ def test_what_a_topic_would_move_is_said(broker: EmbeddedKafka) -> None:
         pa.array([len(key) + 9 + 3 for key in keys]),
     )
     answer = json.loads(done.stdout)
-    read = answer.pop("read")
+    read, summary = answer.pop("read"), answer.pop("summary")
     assert answer == plan.to_dict()
+    assert summary.startswith("From 5 to 10 partitions, ")
     assert (read["records"], read["of"], read["whole"]) == (1000, 1000, True)
     assert answer["misplaced"] == 0
     assert all(0 < part["drain_to"] <= part["end"] for part in answer["before"])

@@ -100,7 +100,7 @@ class Troubles:
             if time.monotonic() - since >= patience:
                 del self._missed[host, port, number]
                 # If other brokers answer, this one may have died, and they take over after a while.
-                if not patience or not self._others_answer(number):
+                if not patience or not self._others_answer(host, port, number):
                     self._raise_unreachable([(host, port, number)])
 
     def look(self) -> None:
@@ -150,10 +150,17 @@ class Troubles:
         told = named_brokers(self._config, _ASK_S)
         self._raise_unreachable(told.brokers if told else [])
 
-    def _others_answer(self, number: int) -> bool:
-        """Whether any other broker can be reached at the address that the cluster gives."""
+    def _others_answer(self, host: str, port: int, number: int) -> bool:
+        """Whether any other broker can be reached at the address that the cluster gives.
+
+        A cluster that has just lost the broker may be too busy to say which others it has: then the servers that the
+        user named are tested.
+        """
         told = named_brokers(self._config, _ASK_S)
-        others = [(host, port) for host, port, other in told.brokers if other != number] if told else []
+        if told is None:
+            others = [each for each in each_server(self._config.required_servers()) if each != (host, port)]
+        else:
+            others = [(at, through) for at, through, other in told.brokers if other != number]
         return None in self._tried(others)
 
     def _raise_unreachable(self, brokers: Sequence[tuple[str, int, int]]) -> None:
