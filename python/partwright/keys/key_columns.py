@@ -24,7 +24,7 @@ __all__ = ["key_columns"]
 
 # How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17
-# Their columns are Series; `as_column` knows what these hide from Arrow.
+# Their columns are Series; `as_column` handles what a Series hides from Arrow.
 _FRAMES = {"pandas", "polars"}
 
 
