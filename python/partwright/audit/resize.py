@@ -63,9 +63,9 @@ class Before:
     Attributes:
         partition: Its number.
         rows: Its rows that are placed by their key.
-        rows_moved: Those that would be elsewhere. drain_to: The offset that consumers must have committed here before a
-            producer sees the new partitions: the one after the last record whose key moves; None without offsets, or if
-            none moves.
+        rows_moved: Those that would be elsewhere.
+        drain_to: The offset that consumers must have committed here before a producer sees the new partitions: the one
+            after the last record whose key moves; None without offsets, or if none moves.
         end: The offset after its last record; None without offsets.
     """
 
