@@ -104,7 +104,7 @@ def _made(values: object, key_type: str | None, make: Callable[[Any, str | None]
     except (PartwrightError, MemoryError):
         raise
     except Exception as error:
-        raise KeyTypeError(f"these keys are no column of one kind: {first_line(error)}") from error
+        raise KeyTypeError(f"these keys are not a column of one kind: {first_line(error)}") from error
 
 
 def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bool = False) -> pa.Array:

@@ -379,7 +379,7 @@ def network(text: str, configs: Configs) -> bytes:
     try:
         address = ipaddress.ip_address(text.strip())
     except (AttributeError, ValueError):
-        raise PartwrightError(f"{text!r} is no IP address, as field.type address asks for") from None
+        raise PartwrightError(f"{text!r} is not an IP address, as field.type address asks for") from None
     prefix = (
         configs.field_prefix_ipv4 if isinstance(address, ipaddress.IPv4Address) else configs.field_prefix_ipv6
     )

@@ -140,7 +140,7 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
                 raise PartwrightError("members: a row is of no group, its group is null")
             if is_tied:
                 raise PartwrightError(
-                    f"group {name!r}: two members are equal in order_by, and ties between members hang on their "
+                    f"group {name!r}: two members are equal in order_by, and ties between members depend on their "
                     "order: name columns that are unique in a group"
                 )
         table, counts = _table(members)

@@ -148,7 +148,7 @@ def command(
     """
     is_mine = assignor is not None and is_own(assignor)
     if is_mine:
-        # A module lies beside what is worked on, as for `python -m`.
+        # A module may be in the current folder, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
     is_one = is_real(file, topics, group_id)
     if not is_topic(file):
@@ -236,7 +236,7 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
     from partwright.assignors.compare import compare
 
     with within(where):
-        # Whichever the group names.
+        # Whichever assignor the group names.
         group = read_group(text, "range")
         refuse_order(group, "--compare")
         found = compare(
