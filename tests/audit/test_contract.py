@@ -321,7 +321,7 @@ def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -
         (
             ({"user": each} for each in "ab"),
             "user",
-            "a dict is one row, not a table of records: give a list",
+            "one dict is one row, not a table of records: give a list",
         ),
         (pl.LazyFrame({"user": ["a"]}), "user", "a LazyFrame is not a table of records"),
         (7, "user", "a int is not a table of records"),

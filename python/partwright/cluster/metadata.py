@@ -172,7 +172,7 @@ class Cluster:
         except TypeError:
             raise PartwrightError(f"from_json takes text, not {shown(given)}") from None
         except (ValueError, RecursionError) as error:
-            raise PartwrightError(f"this is no JSON of a cluster: {error}") from None
+            raise PartwrightError(f"this is not JSON of a cluster: {error}") from None
         return cls.from_dict(read, strict=strict)
 
     @classmethod

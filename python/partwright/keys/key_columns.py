@@ -84,7 +84,7 @@ def _columns_named(records: Any, key: str, key_type: str | None) -> Iterable[pa.
     except pa.ArrowInvalid as error:
         raise KeyTypeError(f"a {kind} has no columns to have a {key!r} among them: leave out key=") from error
     if isinstance(records, Mapping):
-        raise KeyTypeError("a dict is one row, not a table of records: give a list of them")
+        raise KeyTypeError("one dict is one row, not a table of records: give a list of them")
     raise KeyTypeError(
         f"a {kind} is not a table of records: give an Arrow table, a frame of pandas or polars, a list of dicts, or an "
         "iterator of these"

@@ -294,5 +294,7 @@ def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]
     except PartwrightError as error:
         raise error.within(named(file), path=file) from None
     if not isinstance(found, dict):
-        raise PartwrightError(f"{named(file)} is no JSON object: see `partwright reassign --help`", path=file)
+        raise PartwrightError(
+            f"{named(file)} is not a JSON object: see `partwright reassign --help`", path=file
+        )
     return found

@@ -67,7 +67,7 @@ def read_json(text: str) -> Any:
         # A PartwrightError is a ValueError, too.
         raise
     except json.JSONDecodeError as error:
-        raise PartwrightError(f"this is no JSON: {error}") from None
+        raise PartwrightError(f"this is not JSON: {error}") from None
     except ValueError:
         raise PartwrightError("this has a number of more digits than Python reads") from None
     except RecursionError:
