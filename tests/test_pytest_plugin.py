@@ -94,7 +94,7 @@ def test_a_refusal_is_one_sentence(run: Callable[..., pytest.RunResult]) -> None
             "E*Error: a contract says something: give max_share, min_used or both",
             f"E*ContractError: none of 2 {nothing}",
             f"E*ContractError: none of 0 {nothing}",
-            "E*Error: these are rows and no keys: say which of their members is the key, with key=",
+            "E*Error: these are rows, not keys: say which of their members is the key, with key=",
         ]
     )
     assert "pytest_plugin.py" not in said.stdout.str()

@@ -52,7 +52,7 @@ In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real
 
 from __future__ import annotations
 
-# As type checkers read it: `typing` itself takes longer to import than this file.
+# Type checkers accept this name too; `typing` itself takes longer to import than this file.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:

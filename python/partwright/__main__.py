@@ -1,4 +1,4 @@
-"""The command `partwright`, also as `python -m partwright`: little is imported before it can be interrupted."""
+"""The command `partwright`, also as `python -m partwright`. It imports little before Ctrl-C can interrupt it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command on the words of this process, and exit with its code; Ctrl-C ends its imports without a word."""
+    """Run the command with this process's arguments and exit with its code; Ctrl-C during imports prints nothing."""
     interruptible = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler

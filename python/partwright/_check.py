@@ -45,11 +45,11 @@ MOST_INT = 2**31 - 1
 LEAST_LONG = -(2**63)
 MOST_LONG = 2**63 - 1
 MOST_MADE = 1_000_000
-"""As many partitions as are made out of mere numbers of them, of all topics together: each takes memory."""
+"""The most partitions, of all topics together, that we create from mere counts: each takes memory."""
 _SHOWN = 8
 
 Json: TypeAlias = dict[str, Any]
-"""A JSON object, as `json.loads` returns it and `json.dumps` takes it; the reader knows the type of each field."""
+"""A JSON object, as `json.loads` returns it and `json.dumps` takes it; whoever reads it knows each field's type."""
 Fields: TypeAlias = Mapping[str, Any]
 """The fields of a JSON object, or of a table's row, for reading only."""
 
@@ -75,7 +75,7 @@ def whole(given: object, what: str, least: int, most: int, where: str = "") -> i
     """A whole number within its bounds.
 
     Raises:
-        PartwrightError: The value is refused.
+        PartwrightError: The value is not a whole number, or out of bounds.
     """
     return _integer(given, what, range(least, most + 1), f"from {least} to {most}", where)
 
@@ -84,7 +84,7 @@ def optional(given: object, what: str, least: int, most: int, where: str = "") -
     """A whole number within its bounds, or None.
 
     Raises:
-        PartwrightError: It is neither.
+        PartwrightError: The value is neither.
     """
     return None if given is None else whole(given, what, least, most, where)
 
@@ -113,10 +113,10 @@ def _integer(given: object, what: str, values: range, bounds: str, where: str = 
 
 
 def refuse_many(count: int, what: str, where: str = "") -> None:
-    """Refuses numbers of partitions that are too large together, before any memory is taken for them.
+    """Refuse too many partitions before any memory is allocated for them.
 
     Args:
-        count: How many they are together.
+        count: How many partitions there are in all.
         what: Whose limit that is.
         where: The beginning of the sentence.
 
@@ -154,7 +154,7 @@ def object_fields(given: object, what: str, names: Sequence[str], needs: str | N
 
 
 def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name once") -> Any:
-    """What a text of JSON says; a repeated name is refused, because JSON would silently take the last.
+    """Parse JSON; a repeated name is refused, because `json` would silently keep the last value.
 
     Args:
         text: The JSON.
@@ -162,7 +162,7 @@ def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name
 
     Raises:
         PartwrightError: An object has a name twice.
-        ValueError: It is no JSON, or has a number of more digits than Python reads.
+        ValueError: The text is not JSON, or has a number with more digits than Python reads.
 
     Examples:
         >>> read_json('{"a": 1, "a": 2}')
@@ -195,7 +195,7 @@ def same_name_twice(name: str, where: str = "", then: str = "") -> PartwrightErr
 
 
 def listed(given: object, what: str, of: type | None = None, where: str = "") -> tuple[Any, ...]:
-    """Return any list as a tuple, all of one type if one is asked for."""
+    """Return any list as a tuple; if `of` is given, every value must be of that type."""
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
         raise PartwrightError(f"{where}{what}: a list is needed, not {shown(given)}", field=what, value=given)
     found = tuple(given)
@@ -252,7 +252,7 @@ def shown(given: object) -> str:
     try:
         text = reprlib.repr(given)
     except ValueError:
-        # A number of more digits than Python writes.
+        # A number with more digits than Python writes.
         text = "\n"
     return text if "\n" not in text else f"a value of type {type(given).__name__}"
 
@@ -269,12 +269,12 @@ def first_line(error: BaseException) -> str:
 
 
 def counted(count: int, what: str, several: str | None = None) -> str:
-    """So many of them.
+    """A count with its noun: `1 key`, `2 keys`.
 
     Args:
         count: How many.
-        what: One of them.
-        several: More of them; by default with an s.
+        what: The noun for one.
+        several: The noun for several; by default `what` with an s.
 
     Examples:
         >>> counted(1, "record"), counted(1200, "record"), counted(2, "batch", "batches")

@@ -48,7 +48,7 @@ __all__ = [
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-# Whatever speaks Arrow's PyCapsule interface.
+# Any object with Arrow's PyCapsule interface.
 _Column: TypeAlias = Any
 # A pyarrow.Array, or a pyarrow.ChunkedArray where the column came in chunks. pyarrow publishes no types.
 _Result: TypeAlias = Any
@@ -110,7 +110,7 @@ def steps(
 def check(n: SupportsIndex, client: str, key_type: str | None = None) -> None: ...
 def key_addresses(keys: _Column) -> list[int | None]: ...
 
-# Beside the lists: why they are one of several answers and what all of those have in common, where that is so.
+# Next to the lists: if other answers are possible too, why, and what all of them have in common.
 def assign(
     assignor: str, topics: _Column, members: _Column, seed: int, balance_racks: bool, as_read: bool
 ) -> tuple[_Result, tuple[str, list[str]] | None]: ...
@@ -131,7 +131,7 @@ def client_assignors() -> list[str]: ...
 def walk_names(names: list[str]) -> list[int]: ...
 def walk_partitions(topics: Sequence[tuple[str, Sequence[int]]]) -> list[list[int]]: ...
 
-# Both: the columns, or the list and the place in it of the first object that is not what it should be.
+# For both: the columns, or the list and the index of its first object of a wrong type.
 def name_lists(lists: list[list[Any]], numbers: dict[str, int]) -> list[_Result] | tuple[int, int]: ...
 def pair_lists(lists: list[list[Any] | None], numbers: dict[str, int]) -> list[_Result] | tuple[int, int]: ...
 
@@ -141,7 +141,8 @@ def quotas(
     rule: str, given: Sequence[tuple[_Column, bool]], room: list[memoryview] | None
 ) -> _Result | tuple[int, int] | None: ...
 
-# A list of ids a partition. The start: which broker leads first, how far the second replica is, the first partition.
+# A list of broker IDs for each partition. The start: which broker leads first, how far the second replica is, the first
+# partition.
 def admin_utils(
     ids: list[int],
     racks: list[str] | None,
@@ -212,7 +213,7 @@ class Batching:
 def strategies() -> list[tuple[str, str, bool, bool]]: ...
 def strategy_name(given: str) -> str: ...
 
-# A topic, as a place in the list of them, and a partition.
+# A topic's index in the list of topics, and a partition.
 _Place: TypeAlias = tuple[int, int]
 
 @final
@@ -237,13 +238,14 @@ class Timeline:
     def assignment(
         self, place: int, members: list[str], topics: list[str]
     ) -> dict[str, list[tuple[str, int]]]: ...
-    # By partition: how long it was idle, how long at most, how often it moved, and how much was read again.
+    # For each partition: how long it was idle in all, its longest idle time, how often it moved, and how much was read
+    # again.
     def readings(self) -> list[tuple[_Place, int, int, int, int]]: ...
     def spans(self) -> int: ...
     def ownership(self, first: int, count: int) -> Any: ...
-    # By member: when how many partitions more, or fewer, it read.
+    # For each member: the times at which its number of partitions changed, and by how many.
     def changes(self, readers: list[int]) -> list[list[tuple[int, int]]]: ...
-    # Without a reader: which partition, from when to when.
+    # Times without a reader: the partition, the start and the end.
     def gaps(self, end: int) -> list[tuple[_Place, int, int]]: ...
     def gap_changes(self, end: int) -> tuple[list[tuple[int, int]], tuple[_Place, int, int] | None]: ...
     def read(self) -> list[_Place]: ...

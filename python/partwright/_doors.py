@@ -1,4 +1,4 @@
-"""The only imports from a lower layer to a higher one, made when they are called.
+"""The only imports from a lower layer to a higher one, made when a function here is called.
 
 Everywhere else imports go one way (tests/architecture). These go the other way because users start from the lower
 object: they read a cluster from Kafka, check a Spark table, or show an answer as a page in a notebook.
@@ -26,7 +26,7 @@ def kafka_metadata() -> ModuleType:
 
 
 def polars_namespace(expression: object) -> Any:
-    """The namespace `kafka` of a polars expression, which a function of keys answers with an expression."""
+    """The namespace `kafka` of a polars expression, for functions that take an expression of keys and return one."""
     return _behind("polars").KafkaNamespace(expression)
 
 
@@ -40,7 +40,7 @@ def spark() -> ModuleType:
 
 
 def notebook(answer: object) -> str:
-    """An answer's HTML for a notebook, drawn by `partwright.report.notebook`: the answers' `_repr_html_`."""
+    """An answer's HTML for a notebook, made by `partwright.report.notebook` and used by `_repr_html_`."""
     shown: str = _behind("report").notebook(answer)
     return shown
 

@@ -97,7 +97,7 @@ def coordinator_partition(df: _datafusion.DataFrame, group: str, n: int = 50) ->
 def _expression(
     df: _datafusion.DataFrame, column: str, name: str, function: _Callable[[_pa.Array], _pa.Array]
 ) -> _datafusion.Expr:
-    """The function over a column of a frame; DataFusion takes two of one name and the same arguments for one."""
+    """Apply a function to a frame's column. DataFusion treats two functions of the same name and arguments as one."""
     if not isinstance(df, _datafusion.DataFrame):
         raise _PartwrightError(
             f"a {type(df).__name__} is not a DataFrame of DataFusion: pass the one that has the column, such as "

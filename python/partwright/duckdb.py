@@ -36,7 +36,7 @@ if _typing.TYPE_CHECKING:
 
 __all__ = ["register"]
 
-# Each with the most arguments that it takes, and how it is called.
+# Each function's highest number of arguments, and its signature.
 _FUNCTIONS: tuple[tuple[_Callable[..., _pa.Array], int, str], ...] = (
     (_sql.kafka_partition, 4, "kafka_partition(key, n[, client[, key_type]])"),
     (_sql.kafka_murmur2, 2, "kafka_murmur2(key[, key_type])"),
@@ -51,10 +51,10 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
     - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an INTEGER, NULL where the key
       is NULL.
 
-    They are vectorized: DuckDB hands over Arrow arrays of 2,048 rows at most. `n`, `client` and `key_type` may be
-    literals or columns. A key is VARCHAR, BLOB, ENUM or UUID (its text), or under a `java:` key type a number. DuckDB
-    casts nothing for them, so a number without a key type is refused. HUGEINT is not one of Arrow's whole numbers: cast
-    it to BIGINT. To register again does no harm.
+    They are vectorized: DuckDB passes Arrow arrays of at most 2,048 rows. `n`, `client` and `key_type` may be literals
+    or columns. A key is VARCHAR, BLOB, ENUM or UUID (its text), or under a `java:` key type a number. DuckDB casts
+    nothing for them, so a number without a key type is refused. HUGEINT is not one of Arrow's whole numbers: cast it to
+    BIGINT. Registering again is harmless.
 
     Args:
         con: The connection; `duckdb.default_connection()` is the one that `duckdb.sql` uses.
@@ -74,9 +74,9 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
             f"a {type(con).__name__} is not a DuckDB connection: pass duckdb.connect() or duckdb.default_connection()"
         )
     for function, most, usage in _FUNCTIONS:
-        with _contextlib.suppress(_duckdb.InvalidInputException):  # It is not there yet.
+        with _contextlib.suppress(_duckdb.InvalidInputException):  # Not registered yet.
             con.remove_function(function.__name__)
-        # Without types of parameters, DuckDB lets each be of any type, and casts none.
+        # Without parameter types, DuckDB accepts any type for each parameter and casts nothing.
         con.create_function(  # type: ignore[call-overload] # names, where DuckDB's types have enumerations alone
             function.__name__,
             _over_chunks(function, most, usage),
@@ -88,7 +88,7 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
 
 
 def _over_chunks(function: _Callable[..., _pa.Array], most: int, usage: str) -> _Callable[..., _pa.Array]:
-    """A function over arrays as DuckDB calls it: each argument is a ChunkedArray, however many SQL names."""
+    """Wrap a function over arrays for DuckDB, which passes each SQL argument as a ChunkedArray."""
 
     def over_chunks(*columns: _pa.ChunkedArray) -> _pa.Array:
         if not 0 < len(columns) <= most:

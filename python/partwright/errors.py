@@ -42,7 +42,7 @@ class PartwrightError(ValueError):
         row 2: no number 2 None
     """
 
-    # Set here, because ImportError has a `path` of its own that nothing would set.
+    # Set here, because ImportError's own `path` would stay None.
     row: int | None = None
     field: str | None = None
     path: str | None = None
@@ -87,7 +87,7 @@ class PartwrightError(ValueError):
         return self if self.row is None else self.at_row(to(self.row))
 
     def within(self, where: str, *, path: str | None = None) -> Self:
-        """The same refusal, with words in front of its sentence that tell where it happened.
+        """The same refusal, with where it happened in front of its sentence.
 
         Examples:
             >>> print(PartwrightError("row 2: no number", row=2).within("a.csv", path="a.csv"))
@@ -96,7 +96,7 @@ class PartwrightError(ValueError):
         return self._again(f"{where}: {self}", path=self.path if path is None else path)
 
     def knowing(self, **known: object) -> Self:
-        """The same refusal, which knows more; its sentence is the same."""
+        """The same refusal with more attributes set; its sentence does not change."""
         return self._again(str(self), **known)
 
     def _again(self, sentence: str, **known: object) -> Self:
@@ -105,7 +105,7 @@ class PartwrightError(ValueError):
         return anew
 
     def __reduce__(self) -> tuple[object, ...]:
-        # By default, a subclass would be rebuilt from its sentence only.
+        # By default, pickle would rebuild a subclass from its sentence only.
         return _anew, (type(self), self.args), {**vars(self), "value": _picklable(self.value)}
 
 
@@ -114,7 +114,7 @@ class KeyTypeError(PartwrightError, TypeError):
 
 
 class MissingExtraError(PartwrightError, ImportError):
-    """Something that the bare package does not bring is missing or too old; the sentence names what to install."""
+    """An optional dependency is missing or too old; the sentence names what to install."""
 
 
 class BrokerError(PartwrightError):

@@ -1,4 +1,4 @@
-"""Where partwright keeps what outlives a process: the user's cache and state folders, or those of the environment."""
+"""Where partwright keeps files that outlive a process: the user's cache and state folders, or the environment's."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def state_folder() -> Path:
 
 
 def private_state(name: str = "") -> Path:
-    """The state folder or one in it, created if it does not exist, and closed to other users.
+    """The state folder or a folder in it, created if it does not exist, and closed to other users.
 
     A state folder that holds anything else is left as it is; only our own entries are closed.
 
@@ -66,7 +66,8 @@ def private_state(name: str = "") -> Path:
                 f"the state folder {str(folder)!r} is shared with other users: name a folder of your own in "
                 "PARTWRIGHT_STATE"
             )
-        # So must one that holds more than ours, such as a home folder: there, only our own entries are closed.
+        # A folder with other people's files, such as a home folder, must stay open too: there, only our own entries are
+        # closed.
         if all(each.name.startswith(_OURS) for each in folder.iterdir()):
             _close(folder, _FOLDER)
         if name:
@@ -110,7 +111,7 @@ class Temporary(NamedTuple):
 def temporary_folder(prefix: str) -> Iterator[Temporary]:
     """A new temporary folder for the length of the block.
 
-    Nobody removes what a killed process leaves except the next process, which removes such folders first.
+    A killed process leaves its folder behind; the next process removes such folders first.
 
     Args:
         prefix: The beginning of its name, such as `partwright-run-`.
@@ -133,7 +134,7 @@ def temporary_folder(prefix: str) -> Iterator[Temporary]:
 
 def _abandoned(lock: Path) -> str | None:
     """Remove a folder whose lock nobody holds, and return its name; None if somebody holds the lock."""
-    # Windows has no such ids.
+    # Windows has no user IDs.
     ours = getattr(os, "getuid", lambda: 0)()
     folder = lock.with_name(lock.stem[1:])
     with contextlib.suppress(OSError, filelock.Timeout):
@@ -146,6 +147,6 @@ def _abandoned(lock: Path) -> str | None:
 
 
 def _close(path: Path, mode: int) -> None:
-    """Gives a path exactly this mode; the umask, and an earlier version, may have left another."""
+    """Give a path exactly this mode; the umask, or an earlier version, may have left another."""
     if stat.S_IMODE(path.stat().st_mode) != mode:
         path.chmod(mode)

@@ -81,5 +81,5 @@ class KafkaNamespace:
 
 
 def _typed(keys: _pl.Series) -> _pl.Series:
-    """A column with only nulls has no type, and cannot be read from what polars hands to Arrow."""
+    """Handle a column with only nulls: it has no type, and cannot be read from polars' Arrow export."""
     return keys.cast(_pl.String) if keys.dtype == _pl.Null else keys

@@ -3,7 +3,7 @@
     def test_orders_are_spread(partition_contract):
         partition_contract(orders(), key="country", max_share="5%")
 
-pytest imports this module at every start, so it imports nothing that is heavy before the fixture is called.
+pytest imports this module at every start, so heavy imports wait until the fixture is called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options in which a project states its contract once.
+    """Add the options with which a project states its contract once.
 
     Args:
         parser: pytest's own.
@@ -123,7 +123,7 @@ class PartitionContract:
         found = check_contract(records, key=key, **terms)
         summary = found.to_dict()
         if not summary["used"]:
-            # A test that looked at nothing has not passed.
+            # A test that checked nothing must not pass.
             raise ContractError(
                 f"none of {summary['rows']:,} rows has a key that client {summary['client']} places, so nothing was "
                 "checked: give records with keys",

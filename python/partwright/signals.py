@@ -65,9 +65,9 @@ def raised() -> Iterator[None]:
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """During the block, `handler` gets those of `ENDING` that this process already handles.
+    """During the block, `handler` gets the signals of `ENDING` that this process already handles.
 
-    Outside of the main thread, which gets them all, nothing is done.
+    Outside the main thread, which gets all signals, this does nothing.
 
     Args:
         handler: As for `signal.signal`.

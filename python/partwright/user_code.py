@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 def imported(what: str, path: str) -> Any:
-    """The object at a path, `package.module:Name` or with a dot.
+    """The object at a path: `package.module:Name` or `package.module.Name`.
 
     Args:
         what: What it should be, for the sentence.
@@ -48,7 +48,7 @@ def imported(what: str, path: str) -> Any:
 
 
 def made(what: str, given: object) -> Any:
-    """An object that is given as it is, as its class, or by the class's path.
+    """An object from itself, its class, or its class's path.
 
     Args:
         what: What it should be, for the sentence.
@@ -78,7 +78,7 @@ def called(name: str, call: Callable[[], _T]) -> _T:
 
 
 def told(error: Exception) -> str:
-    """An exception as the end of a sentence.
+    """An exception's message for the end of a sentence.
 
     Examples:
         >>> told(KeyError("orders"))

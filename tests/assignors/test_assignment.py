@@ -522,7 +522,7 @@ def test_groups_come_a_line_each() -> None:
 @pytest.mark.parametrize(
     ("stdin", "sentence"),
     [
-        ("", "stdin: this is no JSON: Expecting value: line 1 column 1 (char 0)"),
+        ("", "stdin: this is not JSON: Expecting value: line 1 column 1 (char 0)"),
         ("[]", "stdin: a group is an object with assignor, topics and members"),
         (b"\xff", "stdin is not UTF-8 (invalid start byte)"),
         ("[" * 100_000, "stdin: this is nested too deeply"),

@@ -295,12 +295,12 @@ def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("records", "key", "sentence"),
     [
-        ("abc", None, "'abc' is one key and no column of keys"),
-        (None, None, "None is one key and no column of keys"),
+        ("abc", None, "'abc' is one key, not a column of keys"),
+        (None, None, "None is one key, not a column of keys"),
         (
             [{"user": "a"}],
             None,
-            "these are rows and no keys: say which of their members is the key, with key=",
+            "these are rows, not keys: say which of their members is the key, with key=",
         ),
         (TABLE, None, "a Table has columns: say which of them is the key, with key="),
         (TABLE.to_pandas(), None, "a DataFrame has columns: say which of them is the key"),
@@ -321,7 +321,7 @@ def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -
         (
             ({"user": each} for each in "ab"),
             "user",
-            "one dict is one row and no table of records: give a list",
+            "one dict is one row, not a table of records: give a list",
         ),
         (pl.LazyFrame({"user": ["a"]}), "user", "a LazyFrame is not a table of records"),
         (7, "user", "a int is not a table of records"),

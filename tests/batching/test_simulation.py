@@ -479,7 +479,7 @@ def test_the_command_answers_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "stdin, line 1: this is no JSON"),
+        ("{", "stdin, line 1: this is not JSON"),
         ('{"records": [], "records": []}', "stdin, line 1: 'records' is there twice in one object"),
         ("[]", "stdin, line 1: a scenario is an object with records, not []"),
         (json.dumps({**SCENARIO, "partitions": []}), "stdin, line 1: the topic has no partitions"),

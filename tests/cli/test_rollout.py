@@ -100,7 +100,7 @@ def test_a_manifest_says_what_options_do_not(command: Command) -> None:
         (["--topic", "t=3", "-X", "a=b"], "--command-config and -X are for reaching a Kafka"),
         (["--topic", "t=3", "--manifest", "none.yaml"], "'none.yaml' cannot be read"),
         (["--topic", "t=3", "--manifest", "helm.yaml"], "(render a chart first, by helm template)"),
-        (["--topic", "t=3", "--manifest", "bad.json"], "bad.json: this is no JSON"),
+        (["--topic", "t=3", "--manifest", "bad.json"], "bad.json: this is not JSON"),
         (["--topic", "t=3", "--manifest", "none.json"], "cannot be read"),
         (["--topic", "t=3", "--manifest", "empty.json"], "no Deployment and no StatefulSet"),
     ],

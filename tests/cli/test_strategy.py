@@ -173,7 +173,7 @@ def test_the_command_answers_a_line_each_and_names_the_wrong_one(
     said = capsys.readouterr()
     assert ended.value.code == 2
     assert [json.loads(line) for line in said.out.splitlines()] == [replay(LINE), {"placed": []}]
-    assert said.err.startswith(f"partwright: {file}, line 4: this is no JSON: ")
+    assert said.err.startswith(f"partwright: {file}, line 4: this is not JSON: ")
     assert len(said.err.splitlines()) == 1
 
 

@@ -387,7 +387,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no JSON": (
         lambda: Cluster.from_json("{"),
-        "this is no JSON of a cluster: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        "this is not JSON of a cluster: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
     ),
     "no text": (lambda: Cluster.from_json(5), "from_json takes text, not 5"),  # type: ignore[arg-type]
     "a topic twice": (
@@ -464,5 +464,5 @@ def test_a_host_that_is_no_name_has_no_kafka() -> None:
 
 @pytest.mark.parametrize("text", ["", "\udc00", "[" * 100_000, '{"topics": {"t": ' + "9" * 5000 + "}}"])
 def test_any_text_is_refused_in_a_sentence(text: str) -> None:
-    with pytest.raises(pw.PartwrightError, match="this is no JSON of a cluster: "):
+    with pytest.raises(pw.PartwrightError, match="this is not JSON of a cluster: "):
         Cluster.from_json(text)

@@ -237,16 +237,16 @@ def test_json_documents_larger_than_what_is_read_at_once() -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ('[{"k": "a"}, {"k": ', "'x.json' is no JSON: the value in line 1"),
+        ('[{"k": "a"}, {"k": ', "'x.json' is not JSON: the value in line 1"),
         (
             '[{"k": "a"} {"k": "b"}]',
-            "'x.json' is no JSON: the value in line 1 (there is '{' behind an element)",
+            "'x.json' is not JSON: the value in line 1 (there is '{' behind an element)",
         ),
-        ('[{"k": "a"},\n\n {"k": }]', "'x.json' is no JSON: the value in line 3"),
+        ('[{"k": "a"},\n\n {"k": }]', "'x.json' is not JSON: the value in line 3"),
         ('[{"k": "a"}', "its array has no end"),
-        ("[1, 2]", "object 1 of 'x.json' is no JSON object (not an object)"),
+        ("[1, 2]", "object 1 of 'x.json' is not a JSON object (not an object)"),
         ("[]", "'x.json' is empty: it has no records"),
-        ('{\n"k": "a"\n}\n[', "'x.json' is no JSON"),
+        ('{\n"k": "a"\n}\n[', "'x.json' is not JSON"),
     ],
 )
 def test_json_that_is_broken(data: str, sentence: str) -> None:

@@ -166,10 +166,13 @@ def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     ("data", "sentence"),
     [
         (b'{"k":"a"}\n[1]\n', "line 2 of 'x.jsonl' is a JSON array among objects: give one object a line"),
-        (b'{"k":"a"}\n1\n', "line 2 of 'x.jsonl' is no JSON object (not an object): give one object a line"),
-        (b'{"k":"a"}{"k":"b"}\n', "line 1 of 'x.jsonl' is no JSON object (Extra data at column 10)"),
-        (b'{"k":"a"}\n{"k":"a",}\n', "line 2 of 'x.jsonl' is no JSON object ("),
-        (b'{"k":"a"}\n{"j":{"k":1}\n', "line 2 of 'x.jsonl' is no JSON object ("),
+        (
+            b'{"k":"a"}\n1\n',
+            "line 2 of 'x.jsonl' is not a JSON object (not an object): give one object a line",
+        ),
+        (b'{"k":"a"}{"k":"b"}\n', "line 1 of 'x.jsonl' is not a JSON object (Extra data at column 10)"),
+        (b'{"k":"a"}\n{"k":"a",}\n', "line 2 of 'x.jsonl' is not a JSON object ("),
+        (b'{"k":"a"}\n{"j":{"k":1}\n', "line 2 of 'x.jsonl' is not a JSON object ("),
         (
             b'{"k":"a","k":"b"}\n',
             "line 1 of 'x.jsonl' has 2 members named 'k': which is meant cannot be told",
@@ -184,7 +187,7 @@ def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
         (b'{"k":"\\ud800"}\n', "line 1 of 'x.jsonl': \"\\ud800\" in member 'k' is not text"),
         (b'{"kk":"a"}\n', "there is no member 'k' in 'x.jsonl': did you mean 'kk'? It has kk"),
         (b'{"k":"\xff"}\n', "line 1 of 'x.jsonl' has the byte 0xff, which is not UTF-8"),
-        (b'{"k":' + b"[" * 100_000 + b"}\n", "line 1 of 'x.jsonl' is no JSON object"),
+        (b'{"k":' + b"[" * 100_000 + b"}\n", "line 1 of 'x.jsonl' is not a JSON object"),
         (b"\n", "there is no member 'k' in 'x.jsonl'"),
         # Places where the text is not a member's name.
         (b'{"a":"k"}\n{"a":{"k":"b"}}\n', "there is no member 'k' in 'x.jsonl'"),

@@ -303,13 +303,13 @@ def test_field_goes_by_a_value_or_by_a_network() -> None:
     assert six == [pw.partition_for_key(bytes.fromhex("20010db8") + bytes(12), 3)] * 2
     one = pw.Producer({"orders": 7}, "field", configs=configs)
     assert [one.partition("orders", address) for address in addresses] == found
-    with pytest.raises(pw.PartwrightError, match="5 is no IP address"):
+    with pytest.raises(pw.PartwrightError, match="5 is not an IP address"):
         one.partition("orders", 5)
     numbers = pw.Producer({"orders": 7}, "field", key_type="java:long")
     want = [pw.partition_for_key(number, 7, key_type="java:long") for number in range(9)]
     assert numbers.place({"field": list(range(9))}).to_pylist() == want
     assert [numbers.partition("orders", number) for number in range(9)] == want
-    with pytest.raises(pw.PartwrightError, match=r"'10\.1\.2' is no IP address"):
+    with pytest.raises(pw.PartwrightError, match=r"'10\.1\.2' is not an IP address"):
         placed("field", {"field": ["10.1.2"]}, configs=configs)
     with pytest.raises(pw.PartwrightError, match=r"row 1: .* its field is null"):
         placed("field", {"field": ["a", None]})
@@ -431,7 +431,7 @@ def test_a_row_is_counted_from_the_tables_start() -> None:
         (
             {"strategy": "field", "configs": {"field.type": "address"}},
             {"field": ["::1", "10.0.0.1", "::1", "10.0.0"]},
-            "'10.0.0' is no IP address",
+            "'10.0.0' is not an IP address",
         ),
     ],
 )

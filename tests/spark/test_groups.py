@@ -165,8 +165,8 @@ def failed(table: Table, rows: dict[str, Any], assignor: str = "range") -> str |
 
 def test_what_a_job_finds_is_one_sentence_with_the_group(table: Table) -> None:
     assert failed(table, {"member": ["c", "c"]}) == (
-        "group 'g': two members are equal in order_by, and ties between members hang on their order: name columns that "
-        "are unique in a group"
+        "group 'g': two members are equal in order_by, and ties between members depend on their order: name columns "
+        "that are unique in a group"
     )
     nobody = pa.array([None, "g"])
     assert failed(table, {"group": nobody}) == "members: a row is of no group, its group is null"

@@ -60,10 +60,10 @@ def assign(
             `partwright.assignors.consumer_partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas; or an Arrow table of `topic` and `racks`.
         topic_ids: By topic, its ID as Kafka writes it; only the broker's assignors use it. A topic without one gets the
-            ID that Java makes of its name.
-        owned: An earlier assignment, or its `to_arrow`: each member owns what it got there.
-        partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, instead of that of
-            their hash codes.
+            ID that Java derives from its name.
+        owned: An earlier assignment, or its `to_arrow`: each member owns the partitions that it got there.
+        partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, instead of the order
+            of their hash codes.
         seed: The seed of another client's random choices (`Assignment.chance` tells you if there are any).
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
@@ -71,7 +71,7 @@ def assign(
         The assignment. The client's quirks are part of it: see docs/assignors.md.
 
     Raises:
-        PartwrightError: The group is not as it should be, or the client's own assignor throws, dies or never ends.
+        PartwrightError: The group is invalid, or the client's own assignor throws, dies or never ends.
 
     Examples:
         >>> first = assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}, "sticky")

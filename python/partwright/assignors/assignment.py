@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assignment", "Chance", "Spread"]
 
-# How many members a terminal shows, and how much of each one's list.
+# How many members a terminal shows, and how many characters of each list.
 _SHOWN = 12
 _ROW = 72
 
@@ -95,7 +95,7 @@ class Assignment:
         return notebook(self)
 
     def to_dict(self) -> dict[str, list[tuple[str, int]]]:
-        """By member its list of (topic, partition), in the order of Kafka's own list."""
+        """Each member's list of (topic, partition), in the order of Kafka's own list."""
         pairs = self._pairs()
         ends = self.lists.offsets.to_pylist()
         return {name: pairs[ends[place] : ends[place + 1]] for place, name in enumerate(self.members)}
@@ -157,7 +157,7 @@ class Assignment:
         return None if row < 0 else self.members[pc.list_parent_indices(self.lists)[row].as_py()]
 
     def claims(self) -> pa.Table:
-        """What members reported to own, in the form of `to_arrow`.
+        """The partitions that members reported to own, in the form of `to_arrow`.
 
         Examples:
             >>> import partwright as pw
@@ -177,7 +177,7 @@ class Assignment:
         )
 
     def subscribed_partitions(self) -> int:
-        """How many partitions the topics have that somebody subscribes to.
+        """How many partitions the topics with a subscriber have.
 
         Examples:
             >>> import partwright as pw
@@ -218,7 +218,7 @@ class Assignment:
         return _spread(pc.list_value_length(self.lists), len(self.members))
 
     def per_topic_spread(self) -> dict[str, Spread]:
-        """The same by topic, over the members that subscribe to it; topics without a reader are left out.
+        """For each topic, how many of its partitions a subscriber has; topics without a reader are left out.
 
         Examples:
             >>> import partwright as pw
@@ -249,7 +249,7 @@ class Assignment:
         return spreads
 
     def in_rack_share(self) -> float | None:
-        """Of the partitions that members with a rack read, the share with a replica in that rack.
+        """The share of partitions with a replica in their reader's rack, among the readers that have a rack.
 
         Returns:
             The share; None if no racks were given, or no member with a rack reads anything.

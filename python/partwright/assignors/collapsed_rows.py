@@ -25,10 +25,10 @@ _INSTANCES = ("GROUP-INSTANCE-ID", "INSTANCE-ID")
 
 
 def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
-    """A line by its columns' names.
+    """A line's values by the names of their columns.
 
-    Names before the member's id have no blanks in their values, and none after the host but the client's id has: from
-    both ends, each value is where it is counted to be, and what is left between them are the ids.
+    Values before the member's ID have no blanks, and after the host only the client's ID may have some. So the values
+    can be counted from both ends, and the words left in between are the IDs.
 
     Args:
         line: The line.
@@ -54,12 +54,12 @@ def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
 
 
 def _host_last(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """As `rpk` has it: the member's id, perhaps its instance's, the client's id, and the host."""
+    """The columns of `rpk`: the member's ID, perhaps its instance ID, the client's ID, and the host."""
     middle = words[1:-1]
     found = dict.fromkeys(names, "")
     found["HOST"] = words[-1]
     found[names[0]] = words[0]
-    # A client's id with blanks is the beginning of the member's id.
+    # A client's ID with blanks is recognized because the member's ID begins with it.
     for length in range(1, len(words) - 1):
         client = " ".join(words[-1 - length : -1])
         member = " ".join(words[: len(words) - 1 - length])
@@ -71,7 +71,7 @@ def _host_last(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 
 def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> dict[str, str]:
-    """As Kafka's tool has it: ids, the host, the client's id, and perhaps numbers and assignments."""
+    """The columns of Kafka's tool: IDs, the host, the client's ID, and perhaps numbers and assignments."""
     behind = list(names[names.index("CLIENT-ID") + 1 :])
     end = len(words) - len(behind)
     host = next((at for at in range(end - 1, 0, -1) if _HOST.fullmatch(words[at])), None)
@@ -82,7 +82,7 @@ def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> di
     ids = list(words[:host])
     instance = next((name for name in names if name in _INSTANCES), None)
     if instance is not None:
-        # Java and librdkafka make a static member's id of its instance's.
+        # Java and librdkafka begin a static member's ID with its instance ID.
         is_static = len(ids) > 1 and ids[0].startswith(f"{ids[-1]}-")
         found[instance] = ids.pop() if is_static else ""
     return {names[0]: " ".join(ids), **found}

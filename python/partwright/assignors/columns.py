@@ -1,6 +1,6 @@
 """Convert columns of members and of replicas' racks to the core's numbers, checking each column as a whole.
 
-A wrong value is found here; `partwright.assignors.members`, which reads members one by one, has the sentence for it.
+This module finds a wrong value; `partwright.assignors.members`, which reads members one by one, explains it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Names:
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
         elif any(name not in self.numbers for name in values.dictionary.to_pylist()):
-            # It may have a null, or names that no row has.
+            # The dictionary may have a null, or names that no row uses.
             values = values.cast(values.type.value_type).dictionary_encode()
         found = [self.numbers.setdefault(name, len(self.numbers)) for name in values.dictionary.to_pylist()]
         indices = values.indices.cast(pa.int32())
@@ -68,7 +68,7 @@ class Names:
 
 
 class Columns(NamedTuple):
-    """Members as the core takes them.
+    """Members in the form that the core takes.
 
     Attributes:
         batch: The record batch; from row `odd` on it may be anything.
@@ -128,7 +128,7 @@ def member_columns(members: pa.Table, topics: Names, racks: Names) -> Columns:
 
 
 def member_rows(members: pa.Table) -> list[Fields]:
-    """The members as `Group.of` takes them; what is null is not said."""
+    """The members as `Group.of` takes them; a null counts as not given."""
     fields = [name for name in ("topics", *OPTIONAL) if name in members.column_names]
     rows: list[Fields] = []
     ids = members["member"].to_pylist()
@@ -142,13 +142,13 @@ def member_rows(members: pa.Table) -> list[Fields]:
 def replica_places(
     given: pa.Array, partitions: pa.Array, racks: Names, odd: list[int]
 ) -> pa.ListArray | None:
-    """By topic and partition the numbers of its replicas' racks; -1 for a replica without one.
+    """For each topic and partition, the numbers of its replicas' racks; -1 for a replica without a rack.
 
     Args:
-        given: By topic a list of lists of names, or a null where nobody knows its racks.
+        given: By topic a list of lists of names, or null if its racks are unknown.
         partitions: How many partitions each topic has.
-        racks: Where the names have their numbers.
-        odd: Grows by the first topic whose racks are not as they should be.
+        racks: The racks' names and numbers.
+        odd: Gets the index of the first topic with invalid racks.
 
     Examples:
         >>> names, lists = Names(), pa.array([[["a", None], ["b"]], None])
@@ -194,7 +194,7 @@ def whole_numbers(values: pa.Array, least: int, odd: list[int]) -> pa.Array:
 
 
 class _Lists:
-    """A column of lists, without what lies before, behind and between them."""
+    """A column of lists without the values that no list uses: before, after and between the lists."""
 
     def __init__(self, lists: pa.Array) -> None:
         self.nulls = lists.is_null() if lists.null_count else None
@@ -209,20 +209,20 @@ class _Lists:
             self.values = lists.flatten()
 
     def of(self, values: pa.Array) -> pa.ListArray:
-        """The same lists of other values."""
+        """Lists of the same lengths over other values."""
         return pa.ListArray.from_arrays(self.offsets, values, mask=self.nulls)
 
     def row(self, item: int) -> int:
-        """The list that has a value."""
+        """The index of the list that holds a value."""
         return bisect_right(self.offsets.to_pylist(), item) - 1
 
     def names(self, values: pa.Array, odd: list[int]) -> pa.Array:
-        """Values that are text, each of them; `odd` grows by the list of the first that is not."""
+        """The values as text; `odd` gets the index of the list with the first value that is not text."""
         items: list[int] = []
         found = (
             values if pa.types.is_dictionary(values.type) and is_text(values.type) else _texts(values, items)
         )
-        # Of a dictionary a value may be null, too.
+        # A dictionary's own values may be null, too.
         if found.null_count or (pa.types.is_dictionary(found.type) and found.dictionary.null_count):
             found = found.cast(pa.string())
             items += [_first_null(found)] if found.null_count else []
@@ -231,7 +231,7 @@ class _Lists:
 
 
 def _texts(values: pa.Array, odd: list[int]) -> pa.Array:
-    """Text; `odd` grows by the place of the first that is something else, and then nothing else is there."""
+    """The values as text; if they are of another type, `odd` gets the index of the first, and all become null."""
     if is_text(values.type):
         return values.cast(pa.string())
     if values.null_count < len(values):
@@ -245,7 +245,7 @@ def _first_null(values: pa.Array) -> int:
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one array, which is its own where it has one chunk."""
+    """A column as one array; a column of one chunk is not copied."""
     if column.num_chunks == 1:
         return column.chunk(0)
     found = column.combine_chunks()

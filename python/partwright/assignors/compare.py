@@ -1,4 +1,4 @@
-"""Compare assignors on one group: how even, how much moves, how much stays unread, how much is read in its rack.
+"""Compare assignors on one group: how even it is, and how many partitions move, stay unread or are read in their rack.
 
 >>> members = [{"id": "c1", "topics": ["t", "u"]}, {"id": "c2", "topics": ["t", "u"]}]
 >>> [(each.assignor, each.spread.min, each.spread.max) for each in compare({"t": 3, "u": 3}, members)][:2]
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["COMPARED", "Compared", "compare"]
 
 COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
-"""Those that a consumer group of today may have: by its members' setting, or of KIP-848 from the broker."""
+"""The assignors of today's consumer groups: the ones that members can set, and the broker's own (KIP-848)."""
 
 _PARTITION = ["topic", "partition"]
 
@@ -44,7 +44,7 @@ class Compared:
         moved: How many partitions their reported owner loses.
         unread: How many partitions of topics with a subscriber nobody reads until the next rebalance.
         in_rack_share: The share of the partitions with a replica in their reader's rack; None without racks.
-        seconds: How long it took, the group being in columns; None without a clock.
+        seconds: How long it took, without the time to read the group into columns; None without a clock.
     """
 
     assignor: str
@@ -81,7 +81,7 @@ def compare(
         own: Your own assignors, listed after Kafka's: see `partwright.assign`.
 
     Raises:
-        PartwrightError: The group is not as it should be.
+        PartwrightError: The group is invalid.
     """
     group = group_of(topics, members, racks)
     found = []
@@ -112,7 +112,7 @@ def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compar
         assignment.spread(),
         max(of_topics, default=0),
         lost.num_rows,
-        # Kafka's quirks may give out one past its topic's count.
+        # Kafka's quirks may assign a partition past its topic's count.
         max(0, assignment.subscribed_partitions() - read.num_rows),
         assignment.in_rack_share(),
         seconds,

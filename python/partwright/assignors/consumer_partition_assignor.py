@@ -32,7 +32,7 @@ __all__ = [
 
 
 class TopicPartition(NamedTuple):
-    """A partition of a topic; a bare tuple of both does as well."""
+    """A partition of a topic; a bare tuple of both works as well."""
 
     topic: str
     partition: int
@@ -67,14 +67,14 @@ class Subscription(NamedTuple):
 
 
 class MemberAssignment(NamedTuple):
-    """What a member gets: `ConsumerPartitionAssignor.Assignment`; a bare list of partitions works as well."""
+    """A member's partitions: `ConsumerPartitionAssignor.Assignment`; a bare list of partitions works as well."""
 
     partitions: Sequence[tuple[str, int]]
     user_data: bytes | None = None
 
 
 class ConsumerGroupMetadata(NamedTuple):
-    """Of whom `on_assignment` speaks: the member, and the generation that the assignment begins."""
+    """The member that `on_assignment` is about, and the generation that the assignment begins."""
 
     generation_id: int
     member_id: str
@@ -122,7 +122,7 @@ class ConsumerPartitionAssignor:
     def assign(
         self, cluster: Cluster, group_subscription: Mapping[str, Subscription]
     ) -> Mapping[str, Sequence[tuple[str, int]] | MemberAssignment]:
-        """By member its partitions; one that is left out gets none.
+        """Return each member's partitions; a member that is left out gets none.
 
         Args:
             cluster: The topics.
@@ -131,4 +131,4 @@ class ConsumerPartitionAssignor:
         raise NotImplementedError
 
     def on_assignment(self, assignment: MemberAssignment, metadata: ConsumerGroupMetadata) -> None:
-        """Told of each member's part, once all of it is checked."""
+        """Called with each member's assignment, after the whole answer was checked."""

@@ -39,7 +39,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*|\.[^\W
 _PROTOCOLS = ("EAGER", "COOPERATIVE")
 _HIGHEST_VERSION = 2**15 - 1
 _INT = pa.int32()
-# As the core has it.
+# The type of the core's lists.
 _LISTS = pa.list_(
     pa.field(
         "item",
@@ -50,7 +50,7 @@ _LISTS = pa.list_(
 
 
 class OwnAssignor:
-    """Somebody's own assignor, asked as Kafka asks one, each of its calls and its answer checked."""
+    """A user's own assignor, called as Kafka calls one; every call and answer is checked."""
 
     def __init__(self, assignor: object) -> None:
         self._assignor = assignor
@@ -166,7 +166,7 @@ class OwnAssignor:
         partitions, data = part if isinstance(part, MemberAssignment) else (part, None)
         is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
         told = f"{type(self._assignor).__qualname__}.assign"
-        # Its answer may be a generator.
+        # The assignor may return a generator.
         pairs = called(told, lambda: list(partitions)) if is_list else [partitions]
         for pair in pairs:
             if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
@@ -202,7 +202,7 @@ class OwnAssignor:
     def _check_cooperative(
         self, readers: Mapping[tuple[str, int], str], subscriptions: Mapping[str, Subscription]
     ) -> None:
-        """As `ConsumerCoordinator.validateCooperativeAssignment`."""
+        """Check as `ConsumerCoordinator.validateCooperativeAssignment` does."""
         owned = {member: set(said.owned_partitions) for member, said in subscriptions.items()}
         for member, those in owned.items():
             for pair in sorted(those):

@@ -39,7 +39,8 @@ class GroupNow:
         unread: How many partitions of its topics nobody reads.
         would_move: How many partitions would have another reader if the group rebalanced now, with the same members.
         joiner_moves: How many would move if one more member came: the fewest and the most, by where its ID sorts.
-        leaver_moves: How many would if one member went, its own included: the fewest and the most, with the members.
+        leaver_moves: How many would move if one member left, its own included: the fewest and the most, with the
+            members.
         uneven: Why members read unequally many partitions, a sentence each; empty if they differ by one at most.
     """
 
@@ -84,7 +85,7 @@ class GroupNow:
         return " ".join(found)
 
     def to_dict(self) -> Json:
-        """As in `partwright assign --explain --json`."""
+        """The object that `partwright assign --explain --json` prints."""
         leavers = self.leaver_moves
         return {
             "summary": self.summary,
@@ -103,7 +104,7 @@ class GroupNow:
 
 
 def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assignor: object) -> GroupNow:
-    """Describe a group as it is, and what changes of its members would move.
+    """Describe a group as it is, and which partitions would move if its members changed.
 
     Args:
         topics: By name, how many partitions.
@@ -115,7 +116,7 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
     """
     found = resolve(assignor)
     name = found if isinstance(found, str) else found.name
-    # Which refuses what no group has.
+    # This also refuses an invalid group.
     now = _given(topics, members, found)
     owners = _owned(members)
     lists = {each["id"]: list(each["topics"]) for each in members}
@@ -157,7 +158,7 @@ def _given(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assi
 
 
 def _moved(before: _Owners, after: _Owners) -> int:
-    """How many partitions that had a reader have another one."""
+    """How many partitions change from one reader to another."""
     return sum(after.get(pair) not in (None, member) for pair, member in before.items())
 
 

@@ -38,10 +38,10 @@ def group_of(
     owned: Owned | None = None,
     order: Sequence[int] | None = None,
 ) -> Group:
-    """A group as `partwright.assign` takes it: each of its arguments a table, or what `Group.of` takes.
+    """A group from the arguments of `partwright.assign`, each of which is a table or the form that `Group.of` takes.
 
     Raises:
-        PartwrightError: Something is not as it should be.
+        PartwrightError: The group is invalid.
 
     Examples:
         >>> members = pa.table({"member": ["c1"], "topics": [["t", "u"]]})
@@ -58,7 +58,7 @@ def group_of(
         topics = _once("topics", table, "partitions")
     if not is_table(members):
         return Group.of(topics, members, _as_mapping(racks), owned, order)
-    # Refuses topics that are not as they should be.
+    # Refuses invalid topics.
     Group.of(topics, ())
     table = read("members", members, _MEMBERS, OPTIONAL)
     check_types(table)
@@ -81,10 +81,10 @@ def group_of(
 
 
 def owned_of(given: Table) -> Owned:
-    """What members own, from a table as `Assignment.to_arrow` makes it; a member's rows stay in their order.
+    """The partitions that members own, from a table like `Assignment.to_arrow`'s; a member's rows stay in their order.
 
     Raises:
-        PartwrightError: It is no such table, or a row is not as it should be.
+        PartwrightError: It is not such a table, or a row is invalid.
 
     Examples:
         >>> table = pa.table({"member": ["b", "a", "b"], "topic": ["t", "t", "u"], "partition": [0, 1, 2]})
@@ -115,7 +115,7 @@ def owned_of(given: Table) -> Owned:
 
 
 def _numbered(column: pa.ChunkedArray, name: str) -> tuple[pa.Array, list[str]]:
-    """A column of text as places among names, each there once."""
+    """A column of text as indices into a list of distinct names."""
     if not is_text(column.type):
         raise PartwrightError(f"owned: the column {name} is text, not {column.type}")
     values = one_chunk(column)
@@ -130,7 +130,7 @@ def _numbered(column: pa.ChunkedArray, name: str) -> tuple[pa.Array, list[str]]:
 
 
 def _once(name: str, table: pa.Table, column: str) -> dict[str, Any]:
-    """A column by topic, each of which is there once."""
+    """A column as a dict by topic; a topic that occurs twice is refused."""
     topics = table["topic"].to_pylist()
     found = dict(zip(topics, table[column].to_pylist(), strict=True))
     if len(found) < len(topics):
@@ -140,7 +140,7 @@ def _once(name: str, table: pa.Table, column: str) -> dict[str, Any]:
 
 
 def _as_mapping(racks: Mapping[str, Any] | Table | None) -> Mapping[str, Any] | None:
-    """Racks as `Group.of` takes them."""
+    """Racks in the form that `Group.of` takes."""
     if racks is None or not is_table(racks):
         return racks
     found = _once("racks", read("racks", racks, ("topic", "racks"), ()), "racks")
@@ -150,7 +150,7 @@ def _as_mapping(racks: Mapping[str, Any] | Table | None) -> Mapping[str, Any] | 
 def _replicas(
     topics: Mapping[str, int], racks: Mapping[str, Any] | Table | None, names: Names, rack_names: Names
 ) -> pa.ListArray | None:
-    """By topic and partition, the numbers of its replicas' racks."""
+    """For each topic and partition, the numbers of its replicas' racks."""
     if racks is None or not is_table(racks):
         return replica_lists(racks, topics, names.numbers, rack_names.numbers) if racks else None
     table = read("racks", racks, ("topic", "racks"), ())
@@ -167,12 +167,12 @@ def _replicas(
         return None
     inner = places.values
     if places.null_count:
-        # Of a topic whose racks nobody knows each partition has none.
+        # If a topic's racks are unknown, each of its partitions gets an empty list.
         nothing = pa.array([[]] * max(topics.values()), inner.type)
         spans = zip(places.is_valid().to_pylist(), places.offsets.to_pylist(), topics.values(), strict=False)
         inner = pa.concat_arrays(
             [inner.slice(first, count) if known else nothing.slice(0, count) for known, first, count in spans]
         )
-    # The topics that only members name have no partitions.
+    # Topics that only members name have no partitions.
     counts = [*topics.values(), *[0] * (len(names.numbers) - len(topics))]
     return pa.ListArray.from_arrays(pa.array([0, *accumulate(counts)], pa.int32()), inner)

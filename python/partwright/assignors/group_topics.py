@@ -25,12 +25,12 @@ _RACKS = pa.list_(pa.list_(pa.string()))
 
 
 class Topics:
-    """What all groups may subscribe to: by name how many partitions a topic has, and the racks of their replicas."""
+    """The topics that all groups share: by name the number of partitions, and the racks of their replicas."""
 
     def __init__(
         self, partitions: Mapping[str, int], racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
     ) -> None:
-        # Checked here as a whole, for a group takes no more of it than its members name.
+        # All topics are checked here, because a group only looks at the ones that its members name.
         Group.of(partitions, (), racks)
         self._partitions = partitions
         self._racks = racks or {}
@@ -38,10 +38,10 @@ class Topics:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Fields]) -> Topics:
-        """The topics of a table's rows: `topic`, `partitions` and, where it has them, `racks`.
+        """The topics of a table's rows: `topic`, `partitions` and, if the table has them, `racks`.
 
         Raises:
-            PartwrightError: A topic is there twice, or is not as it should be.
+            PartwrightError: A topic occurs twice, or is invalid.
         """
         partitions: dict[str, int] = {}
         for row in rows:
@@ -52,18 +52,18 @@ class Topics:
         return cls(partitions, racks)
 
     def group(self, members: Sequence[Fields], place: int = 0) -> Group:  # noqa: ARG002 - as GroupTopics has it
-        """A group of these members, with the topics that they name: no assignor looks at the others.
+        """A group of these members with the topics that they name; no assignor looks at the others.
 
         Args:
             members: Its members.
-            place: The group's place, which does not matter here.
+            place: The group's index, unused here because all groups share these topics.
 
         Raises:
-            PartwrightError: The group is not as it should be.
+            PartwrightError: The group is invalid.
         """
         named = {topic for member in members for topic in member["topics"] or ()}
         named |= {pair[0] for member in members for pair in member.get("owned") or () if pair}
-        # In the order given, which is part of the answer, and without a walk through thousands of others.
+        # In the order given, on which the answer depends, and without going through thousands of other topics.
         kept = sorted(named & self._places.keys(), key=self._places.__getitem__)
         racks = {name: self._racks[name] for name in kept if name in self._racks}
         return Group.of({name: self._partitions[name] for name in kept}, members, racks)
@@ -73,7 +73,7 @@ class Topics:
         return Names(self._partitions)
 
     def columns(self, names: Names, racks: Names) -> _TopicColumns:
-        """The topics as the core takes them; each is as it should be."""
+        """The topics in the form that the core takes; they are valid."""
         places = pa.array([names.numbers[name] for name in self._partitions], pa.int32())
         partitions = pa.array(self._partitions.values(), pa.int32())
         lists = [self._racks.get(name) for name in self._partitions] if self._racks else []
@@ -85,7 +85,7 @@ class Topics:
 
 
 class GroupTopics:
-    """What each group may subscribe to, of topics that are its own.
+    """The topics of each group, if every group has its own.
 
     Args:
         topics: The columns `topic`, `partitions` and perhaps `racks`; a group's rows lie one after the other.
@@ -100,17 +100,17 @@ class GroupTopics:
         """The group at this place, of these members; see `Topics.group`.
 
         Raises:
-            PartwrightError: A topic of the group, or the group, is not as it should be.
+            PartwrightError: The group or one of its topics is invalid.
         """
         first, end = self._ends[place : place + 2]
         return Topics.of_rows(self._topics.slice(first, end - first).to_pylist()).group(members)
 
     def known(self) -> Names:
-        """No names, for no group knows another's."""
+        """No names, because no group knows another's topics."""
         return Names()
 
     def columns(self, names: Names, racks: Names) -> _TopicColumns:
-        """The topics as the core takes them, and the first group with one that is not as it should be."""
+        """The topics in the form that the core takes, and the first group with an invalid topic."""
         odd: list[int] = []
         columns = {name: self._topics[name].combine_chunks() for name in self._topics.column_names}
         topic = columns["topic"]
@@ -132,7 +132,7 @@ class GroupTopics:
 
 
 class _TopicColumns(NamedTuple):
-    """Topics as the core takes them, where each group's begin, and the first group with one that is odd."""
+    """Topics in the core's form, where each group's topics begin, and the first group with an invalid topic."""
 
     batch: pa.RecordBatch
     of_groups: pa.Array | None

@@ -29,7 +29,7 @@ __all__ = ["Assigned", "assign_groups", "assign_sorted", "check_assignor"]
 
 
 class Assigned(NamedTuple):
-    """What groups that lie one after the other were given.
+    """The partitions assigned in groups that follow one another.
 
     Attributes:
         ends: The place of each group's first pair, and at the end how many there are.
@@ -64,8 +64,8 @@ def assign_groups(members: Table, topics: Mapping[str, int] | Table, assignor: s
         Kafka's order. Groups and members are in the order of their first rows. A member that reads nothing has no row.
 
     Raises:
-        PartwrightError: A column is missing or of another type; a group is not as it should be, or Kafka's own assignor
-            throws: the sentence names the group.
+        PartwrightError: A column is missing or of another type; a group is invalid, or Kafka's own assignor throws: the
+            sentence names the group.
 
     Examples:
         >>> members = pa.table({"group": [7, 7], "member": ["c1", "c2"], "topics": [["t"], ["t", "u"]]})
@@ -124,7 +124,7 @@ def assign_sorted(
     topics: Topics | GroupTopics,
     assignor: object,
 ) -> Assigned:
-    """Who reads what in groups whose members lie one after the other.
+    """Assign partitions in groups whose members are in adjacent rows.
 
     Args:
         groups: What an error calls each group.
@@ -144,7 +144,7 @@ def assign_sorted(
     names, racks = topics.known(), Names()
     columns = member_columns(members, names, racks)
     of_topics = topics.columns(names, racks)
-    # The groups before the first that is odd may have an error of their own, which comes first.
+    # A group before the first invalid one may fail in the assignor; that error comes first.
     odd = len(counts) if columns.odd is None else bisect_right(ends, columns.odd) - 1
     fine = odd if of_topics.odd is None else min(odd, of_topics.odd)
     whole = names.column()
@@ -173,7 +173,7 @@ def _one_by_one(
     assignor: object,
     places: range | None = None,
 ) -> Assigned:
-    """The same, or that of a few groups, in Python: for one's own assignors, and for the sentence of a refusal."""
+    """The same for all or a few groups in Python: for users' own assignors, and to word a refusal."""
     lists: list[pa.Array] = []
     names: list[str] = []
     bases: list[int] = []
@@ -184,10 +184,11 @@ def _one_by_one(
             group = topics.group(rows, place)
             lists.append(assign_group(group, assignor).lists)
         except PartwrightError as error:
-            # Spark shows a cause first: of ours there is one sentence alone, behind it what a caller's own code raised.
+            # Spark shows the cause first. So our sentence has no cause of ours, only an exception of the caller's own
+            # code.
             raise error.within(f"group {_label(groups, place)!r}") from error.__cause__
         of_groups.append(of_groups[-1] + len(rows))
-        # The topics of all groups stand in one list, each group's numbers from its base.
+        # The topics of all groups are in one list; each group's numbers count from its base.
         bases += [len(names)] * len(rows)
         names += group.topics
     if not lists:
@@ -220,7 +221,8 @@ def _topics(topics: object, groups: pa.Array) -> Topics | GroupTopics:
         return Topics.of_rows(rows.to_pylist())
     _refuse_null("topics", table["group"])
     place = _places(table["group"], groups)
-    # Stably: a group's topics stay in the order of their rows. Groups without members come last, and are dropped.
+    # A stable sort: a group's topics stay in the order of their rows. Groups without members come last, and are
+    # dropped.
     order = pc.sort_indices(place).slice(0, len(place) - place.null_count)
     found = pc.value_counts(place.drop_null())
     counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
@@ -228,7 +230,7 @@ def _topics(topics: object, groups: pa.Array) -> Topics | GroupTopics:
 
 
 def _places(named: pa.ChunkedArray, groups: pa.Array) -> pa.Array:
-    """Each name's place among the groups. Arrow compares them: Python's values may be coarser, and NaN equals none."""
+    """Each name's index among the groups. Arrow compares: Python's values may be coarser, and NaN equals nothing."""
     schemas = [pa.schema([("group", names.type)]) for names in (named, groups)]
     try:
         kind = pa.unify_schemas(schemas, promote_options="permissive").field(0).type

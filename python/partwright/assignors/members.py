@@ -20,7 +20,7 @@ _FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "client
 
 
 class Owned(NamedTuple):
-    """What members of an earlier group were given: for each, a list of places in `topics` and of partitions."""
+    """The partitions of an earlier group's members: for each, a list of indices into `topics` and of partitions."""
 
     members: Sequence[str]
     topics: Sequence[str]
@@ -32,15 +32,15 @@ class Group:
     """A group in columns.
 
     Attributes:
-        topics: The topics' names; those that members name and nobody has counted come last, without partitions.
+        topics: The topics' names; topics that only members name come last, without partitions.
         partitions: How many partitions each of them has.
         members: The members' ids.
-        member_racks: The number of each member's rack; null where it has none.
+        member_racks: The number of each member's rack; null if it has no rack.
         rack_names: The racks' names, by number.
         subscribed: By member, a list of places in `topics`.
-        racks: By topic and partition, lists of the numbers of the replicas' racks; None where none are given.
+        racks: By topic and partition, lists of the numbers of the replicas' racks; None if no racks are given.
         batches: The record batches of topics and of members, as the core takes them.
-        topic_ids: The topics' ids, where the assignor takes them (`topic_ids.py`).
+        topic_ids: The topics' IDs, if the assignor uses them (`topic_ids.py`).
     """
 
     topics: list[str]
@@ -63,12 +63,13 @@ class Group:
         order: Sequence[int] | None = None,
         no_racks: Sequence[int] | None = None,
     ) -> Group:
-        """Checks a group and puts it into columns.
+        """Check a group and put it into columns.
 
-        `no_racks` has by member how it said that it has no rack, where its leader is of another client.
+        `no_racks` says for each member how it reports that it has no rack, which only leaders of other clients
+        distinguish.
 
         Raises:
-            PartwrightError: Something is not as it should be; the sentence names the field.
+            PartwrightError: The group is invalid; the sentence names the field.
 
         Examples:
             >>> group = Group.of({"t": 2}, {"c1": ["t", "u"]})
@@ -85,7 +86,7 @@ class Group:
         ids = list(columns.ids)
         subscribed = columns.subscriptions()
         owned_lists = columns.owned_lists() if owned is None else owned_before(owned, ids, columns.numbers)
-        # Now that all topics are known.
+        # Only now are all topics known.
         replicas = None
         if racks:
             replicas = replica_lists(racks, columns.counts, columns.numbers, columns.rack_numbers)
@@ -119,7 +120,7 @@ class Group:
 
         Args:
             counts: By name, how many partitions a topic has.
-            topics: All names: those that have a count, and behind them others that members name.
+            topics: All names: first the topics that have a count, then others that members name.
             members: The members as the core takes them.
             replicas: By topic and partition, the numbers of the replicas' racks.
             racks: The racks' names, by number.
@@ -148,7 +149,7 @@ class Group:
 
 
 class _Columns:
-    """The members' columns while they are read."""
+    """The members' columns while members are read."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self.counts = counts
@@ -192,7 +193,7 @@ class _Columns:
         self.owned.append(None if claimed is None else owned_pairs(name, claimed))
 
     def subscriptions(self) -> pa.ListArray:
-        """Lists of the topics' numbers; a topic that nobody has counted gets the next."""
+        """Lists of the topics' numbers; a topic without a count gets the next number."""
         found = _core.name_lists(self.subscribed, self.numbers)
         if isinstance(found, tuple):
             member, place = found
@@ -201,7 +202,7 @@ class _Columns:
         return found[0]
 
     def owned_lists(self) -> tuple[pa.ListArray, pa.ListArray]:
-        """What members own: lists of topics and of partitions, null where a member does not say."""
+        """The partitions that members own: lists of topics and of partitions, null for a member that reports none."""
         found = _core.pair_lists(self.owned, self.numbers)
         if isinstance(found, tuple):
             member, place = found
@@ -231,7 +232,7 @@ def replica_lists(
         rack_numbers: The racks' numbers; a new rack gets the next.
 
     Raises:
-        PartwrightError: They are not as they should be.
+        PartwrightError: The racks are invalid.
     """
     if not isinstance(racks, Mapping):
         raise PartwrightError(f"racks has a list of lists by topic, not {shown(racks)}")
@@ -260,7 +261,7 @@ def replica_lists(
 
 
 def owned_pairs(name: str, claimed: Any) -> list[Any]:
-    """What a member owns as a list, whose objects are still to be looked at.
+    """The partitions that a member owns as a list, whose objects are not checked yet.
 
     Args:
         name: The member's id, for the error.
@@ -288,7 +289,7 @@ def owned_pairs(name: str, claimed: Any) -> list[Any]:
 
 
 def _odd(pair: object) -> str:
-    """What is wrong with something that a member owns."""
+    """Say what is wrong with an entry of `owned`."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:  # noqa: PLR2004 - a topic and a partition
         return f"owned is a list of [topic, partition], not of {shown(pair)}"
     if not isinstance(pair[0], str):
@@ -310,7 +311,7 @@ def _counts(topics: object) -> dict[str, int]:
 def owned_before(
     owned: Owned, members: Sequence[str], numbers: dict[str, int]
 ) -> tuple[pa.ListArray, pa.ListArray]:
-    """What members were given before, in the numbers of this group; a topic that it lacks gets the next."""
+    """The partitions that members had before, in this group's numbers; a topic that it lacks gets the next number."""
     places = {name: place for place, name in enumerate(owned.members)}
     rows = [places.get(name) for name in members]
     renumbered = [numbers.setdefault(name, len(numbers)) for name in owned.topics]
@@ -318,7 +319,7 @@ def owned_before(
     topics = pairs.field("topic")
     if renumbered != list(range(len(renumbered))):
         topics = pa.array(renumbered, pa.int32()).take(topics)
-    # Members that follow each other are a slice. Arrow takes lists of numbers in half the time of structs.
+    # Members in the same order are a slice. Arrow takes lists of numbers in half the time that structs need.
     first = rows[0] if rows else None
     is_slice = first is not None and rows == list(range(first, first + len(rows)))
     of_topics, of_partitions = (

@@ -1,4 +1,4 @@
-"""The assignors' names, Kafka's classes for them, and what names a user's own."""
+"""The assignors' names, Kafka's classes for them, and how a user's own assignor is named."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def client_assignors() -> list[str]:
 
 
 def resolve(assignor: object) -> str | OwnAssignor:
-    """The name of one of Kafka's assignors or of another client's, or somebody's own.
+    """The name of an assignor of Kafka or of another client, or a user's own assignor.
 
     Raises:
         PartwrightError: The assignor does not exist.
@@ -81,7 +81,7 @@ def short_name(assignor: object) -> object:
 
 
 def is_own(name: str) -> bool:
-    """Whether a name is the path of somebody's own assignor, and of none of Kafka's classes.
+    """Whether a name is the path of a user's own assignor, not of a Kafka class.
 
     Examples:
         >>> is_own("mine.Mine"), is_own("org.apache.kafka.clients.consumer.RangeAssignor"), is_own("range")
@@ -93,7 +93,7 @@ def is_own(name: str) -> bool:
 
 
 def _is_of_a_client(name: str) -> bool:
-    """Whether it has a client before its colon or an assignor's wire name behind it, so that a slip is told as one."""
+    """Whether a client is before a name's colon or a wire name after it: then it is a typing mistake, not a path."""
     clients, wire_names = _client_words()
     client, _, rest = name.partition(":")
     return client in clients or rest in wire_names

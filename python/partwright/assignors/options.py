@@ -13,16 +13,16 @@ _SEEDS = 2**64
 
 
 class Options(NamedTuple):
-    """The options as the core takes them."""
+    """The options in the form that the core takes."""
 
     seed: int = 0
     balance_racks: bool = False
     as_read: bool = False
-    """Whether what members own is what the leader read of it, as in a group of several clients."""
+    """Whether members' owned partitions are already what the leader read, as in a group of several clients."""
 
     @classmethod
     def of(cls, assignor: object, seed: object, *, balance_racks: object) -> Options:
-        """Checks what a caller has chosen for an assignor.
+        """Check the options that a caller gives for an assignor.
 
         Raises:
             PartwrightError: A value is of another type, or the assignor has no such option.
@@ -38,7 +38,7 @@ class Options(NamedTuple):
 
     @classmethod
     def checked(cls, seed: object, *, balance_racks: object) -> Options:
-        """The same where the assignor is not known yet.
+        """Check the same options before the assignor is known.
 
         Raises:
             PartwrightError: A value is of another type.

@@ -28,21 +28,21 @@ __all__ = ["Pasted", "is_pasted", "read_pasted"]
 
 _NOTHING = "-"
 _NUMBER = re.compile(r"[0-9]{1,10}")
-# As the tool of Kafka 4.x has it, `orders:0,1`, and as older ones do, `orders(0,1)`.
+# The form of Kafka 4.x's tool, `orders:0,1`, and of older ones, `orders(0,1)`.
 _TOPIC = re.compile(r"([^(),;:\s]+)(?::([\d,]+)|\(([\d,]+)\))")
-# What each kind of table has in its first line, whatever else it has.
+# Columns that each kind of table always has in its first line.
 _MEMBERS, _OFFSETS = {"CONSUMER-ID", "#PARTITIONS"}, {"TOPIC", "PARTITION", "CURRENT-OFFSET", "LAG"}
-# Each name of the coordinator's protocol that `rpk` prints as BALANCER, and `partwright.assign` knows.
+# The names that `rpk` prints as BALANCER and `partwright.assign` knows.
 _BALANCERS = {"range", "roundrobin", "sticky", "cooperative-sticky"}
 
 
 class Pasted(NamedTuple):
-    """A group as it was pasted.
+    """A group from pasted text.
 
     Attributes:
         group: `topics`, `members` and, if the text has it, `assignor`, as for `partwright.assign`.
         notes: What was assumed because the text does not say it, a sentence each.
-        clients: The same of its members' clients, which are guessed by their client ids.
+        clients: The same for its members' clients, which are guessed from their client IDs.
     """
 
     group: Json
@@ -51,7 +51,7 @@ class Pasted(NamedTuple):
 
 
 def is_pasted(text: str) -> bool:
-    """Whether it is such a text.
+    """Whether a text comes from one of these tools.
 
     Examples:
         >>> is_pasted('{"topics": {}}'), is_pasted("GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT")
@@ -63,10 +63,10 @@ def is_pasted(text: str) -> bool:
 def read_pasted(text: str, topics: Mapping[str, int] | None = None) -> Pasted:
     """Read the group from a text whose columns may be collapsed to single spaces, as in a chat.
 
-    It is told by its first line which of the tools printed it: `kafka-consumer-groups.sh --describe` with or without
-    `--members --verbose`, or `rpk group describe`. None of them tells subscriptions: every member is taken to subscribe
-    to all topics. What members read is what they own, in one generation. If a member's client id is a client's default,
-    its `client` is guessed by that, and members whose client id says nothing are taken for Java's.
+    The first line shows which tool printed it: `kafka-consumer-groups.sh --describe` with or without `--members
+    --verbose`, or `rpk group describe`. None of them prints subscriptions: every member is taken to subscribe to all
+    topics. What members read is what they own, in one generation. If a member's client id is a client's default, its
+    `client` is guessed by that, and members whose client id says nothing are taken for Java's.
 
     Args:
         text: What was pasted.
@@ -98,7 +98,7 @@ def _is_header(words: Sequence[str]) -> bool:
 
 
 def _summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What `rpk` says of the group above its table."""
+    """The summary that `rpk` prints above its table."""
     for line in lines:
         name, _, value = line.strip().partition(" ")
         if name.isupper():
@@ -195,7 +195,7 @@ def _guessed(
 
 
 def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...]:
-    """Gives members the clients whose default their client ids are, if there are any; says so."""
+    """Set the `client` of members whose client ID is a client's default; return the notes about it."""
     guesses = {member: guess for member, text in client_ids.items() if (guess := by_client_id(text))}
     if not guesses:
         return ()

@@ -24,13 +24,13 @@ from partwright.errors import PartwrightError
 __all__ = ["max_quota", "min_quota", "over_max_quota", "range_length", "range_start", "under_min_quota"]
 
 Numbers: TypeAlias = Any
-"""A whole number, None, a list of them, or whatever speaks Arrow's PyCapsule interface."""
+"""A whole number, None, a list of them, or any object with Arrow's PyCapsule interface."""
 
 _Values: TypeAlias = pa.Scalar | pa.Array | pa.ChunkedArray
 _MOST = 2**31 - 1
-# Of an int32.
+# The size of an int32.
 _BYTES = 4
-# So many numbers are written at a time.
+# How many numbers are written at a time.
 _PIECE = 1 << 15
 _FLAGS = ("under_min_quota", "over_max_quota")
 
@@ -163,7 +163,7 @@ def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Numbe
 
 
 def _of(rule: str, **given: Numbers) -> Numbers:
-    """What the core says of the arguments: a number where all of them are, else a column with their chunks."""
+    """The core's answer: a number if all arguments are numbers, otherwise a column with the arguments' chunks."""
     found = {name: _whole_numbers(name, values) for name, values in given.items()}
     columns = {name: values for name, values in found.items() if not isinstance(values, pa.Scalar)}
     lengths = {name: len(values) for name, values in columns.items()}
@@ -177,7 +177,7 @@ def _of(rule: str, **given: Numbers) -> Numbers:
         worked_out = _of_arrays(rule, found, columns | ones, 0)
         return worked_out if columns else worked_out[0].as_py()
     chunks, row = [], 0
-    # A table cuts its columns where one of them has a new chunk; its batches copy nothing.
+    # A table's batches end wherever one of its columns begins a new chunk, and copy nothing.
     table = pa.table(columns)
     for batch in table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]:
         chunks.append(_of_arrays(rule, found, {name: batch[name] for name in columns} | ones, row))
@@ -196,20 +196,20 @@ def _of_arrays(
         return flags
     rows = max((len(values) for values, is_one in columns if not is_one), default=1)
     numbers = pa.allocate_buffer(_BYTES * rows)
-    # A view of nothing cannot be cast.
+    # An empty memoryview cannot be cast.
     room = memoryview(numbers).cast("i") if rows else memoryview(b"")
     valid = _core.quotas(rule, columns, [room[at : at + _PIECE] for at in range(0, rows, _PIECE)])
     if isinstance(valid, tuple):
         raise _refusal(given, list(given)[valid[0]], first_row + valid[1])
     if valid is None:
         return pa.Array.from_buffers(pa.int32(), rows, [None, numbers])
-    # The bits of a column that was cut out of a longer one begin within a buffer: two columns are put into a new one.
+    # The bits of a sliced column begin within a buffer, so two columns are combined into a new one.
     bits = pa.concat_arrays([valid, valid.slice(0, 0)]) if valid.offset else valid
     return pa.Array.from_buffers(pa.int32(), rows, [bits.buffers()[1], numbers])
 
 
 def _refusal(given: Mapping[str, _Values], name: str, row: int) -> PartwrightError:
-    """Why the core refused an argument in a row of the arguments' columns."""
+    """The error for an argument that the core refused in one row."""
     number, members = _at(given[name], row), _at(given["members"], row)
     least = 1 if name == "members" else 0
     if least <= number <= _MOST:
@@ -237,13 +237,13 @@ def _read(name: str, given: Numbers) -> _Values:
     if isinstance(given, (pa.Scalar, pa.Array, pa.ChunkedArray)):
         return given
     try:
-        # numpy's columns have the method too, and refuse it.
+        # numpy's arrays have this method too, but it raises.
         if not isinstance(given, bool) and hasattr(given, "__index__") and not getattr(given, "ndim", 0):
             return pa.scalar(as_index(given), pa.int64())
         if hasattr(given, "__arrow_c_stream__"):
             return pa.chunked_array(given)
         if type(given).__module__.startswith("pandas."):
-            # Only as a whole is a Series of pandas' nullable numbers known to Arrow.
+            # Arrow reads pandas' nullable numbers only from the Series itself.
             return pa.array(given)
         if hasattr(given, "__arrow_c_array__") or not isinstance(given, (str, bytes, Mapping)):
             return pa.array(given if hasattr(given, "__arrow_c_array__") else [*given])

@@ -1,4 +1,4 @@
-"""How evenly a group of each size reads its topics, and what moves with each replica more.
+"""How evenly a group of each size reads its topics, and what moves with each added replica.
 
 >>> counts = replica_counts({"t": 6}, 4)
 >>> [(each.replicas, each.most, each.least, each.moved) for each in counts.rows]
@@ -43,10 +43,10 @@ class ReplicaCount(NamedTuple):
         least: How many the one with the fewest reads.
         idle: How many replicas read nothing.
         idle_threads: How many consumers read nothing, of all replicas.
-        moved: How many partitions change hands from one replica less to this many.
+        moved: How many partitions change hands when the last of these replicas is added.
         paused: How many partitions nobody reads during that rebalance: all of them under an eager assignor.
         even: Whether all consumers read equally many.
-        divides: Whether the number of replicas divides that of the partitions. Autoscalers use this rule (KEDA's
+        divides: Whether the number of replicas divides the number of partitions. Autoscalers use this rule (KEDA's
             `ensureEvenDistributionOfPartitions`); it ignores topics, threads and the assignor.
     """
 
@@ -63,7 +63,7 @@ class ReplicaCount(NamedTuple):
 
 @dataclass(frozen=True)
 class ReplicaCounts:
-    """Numbers of replicas side by side.
+    """Several numbers of replicas compared.
 
     Attributes:
         rows: The numbers, in order.
@@ -84,7 +84,7 @@ class ReplicaCounts:
 
     @property
     def useful(self) -> tuple[int, ...]:
-        """The numbers with which the busiest replica has less than with any smaller one: others only cost more."""
+        """The numbers with which the busiest replica reads less than with any smaller number: others only cost more."""
         found, least = [], None
         for each in self.rows:
             if least is None or each.most < least:
@@ -94,7 +94,7 @@ class ReplicaCounts:
 
     @property
     def wrongly_even(self) -> tuple[int, ...]:
-        """The numbers that an autoscaler's divisor rule takes for even, and that are not."""
+        """The numbers that an autoscaler's divisor rule takes for even, though they are not."""
         return tuple(each.replicas for each in self.rows if each.divides and not each.even)
 
     @property
@@ -123,7 +123,7 @@ class ReplicaCounts:
         return " ".join(found)
 
     def to_dict(self) -> Json:
-        """As in `partwright advise --replicas --json`."""
+        """The object that `partwright advise --replicas --json` prints."""
         return {
             "replicas": [each._asdict() for each in self.rows],
             "summary": self.summary,
@@ -203,7 +203,7 @@ def replica_counts(
 
 
 def _members(replicas: int, threads: int, most: int) -> Iterator[str]:
-    """Consumers' names, in whose order they are sorted: a newcomer is the last one, however many there will be."""
+    """Consumers' names, which sort in the order of joining: a newcomer is always last."""
     wide, deep = len(str(most)), len(str(threads))
     for replica in range(1, replicas + 1):
         for thread in range(1, threads + 1):
@@ -211,7 +211,7 @@ def _members(replicas: int, threads: int, most: int) -> Iterator[str]:
 
 
 def _owners(given: Assignment) -> pa.Array:
-    """By partition, in order, the place of the member that reads it."""
+    """For each partition in order, the index of its reader."""
     pairs = given.lists.values
     place = pc.add(
         pc.multiply(pairs.field("topic").cast(pa.int64()), 2**31), pairs.field("partition").cast(pa.int64())
@@ -231,7 +231,7 @@ def _row(
 ) -> ReplicaCount:
     counts = pc.list_value_length(given.lists).to_pylist()
     of_replicas = [sum(counts[first : first + threads]) for first in range(0, len(counts), threads)]
-    # Nobody's partition is in neither: an assignor that leaves some unread has arrays of other lengths.
+    # An unread partition is missing here: if an assignor leaves some unread, the arrays differ in length.
     moved = 0 if was is None or len(was) != len(owners) else pc.sum(pc.not_equal(was, owners)).as_py() or 0
     return ReplicaCount(
         replicas=replicas,

@@ -1,4 +1,4 @@
-"""A cooperative assignor's assignment after the last rebalance, when nothing is withheld any more."""
+"""A cooperative assignor's final assignment, when nothing is withheld any more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["settled"]
 
-# Java's takes two rounds; other clients' may take more.
+# Java's assignor takes two rounds; other clients' may take more.
 _MOST_ROUNDS = 20
 
 
@@ -23,7 +23,7 @@ def settled(
     *,
     owned: Assignment | None = None,
 ) -> Assignment:
-    """What `partwright.assign` says, asked again while partitions are withheld that another member owned.
+    """The answer of `partwright.assign`, repeated as long as it withholds partitions that another member owned.
 
     Args:
         topics: See `partwright.assign`.
@@ -42,7 +42,7 @@ def settled(
     given = assign(topics, members, assignor, owned=owned)
     again = members
     if not isinstance(members, Mapping):
-        # What they own is from then on what they were given.
+        # From then on members own the partitions that they were given.
         again = [
             {name: each[name] for name in each if name not in {"owned", "generation"}} for each in members
         ]

@@ -25,7 +25,7 @@ __all__ = ["assignment_strategy", "listed_assignors", "rebalance_protocol", "sel
 _VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)*")
 # KIP-726 made cooperative-sticky a second default.
 _COOPERATIVE_SINCE = (3, 0)
-# From the one on a name twice is an error, from the other on it is taken once.
+# Since the first version a repeated name is an error; since the second it is taken once.
 _TWICE_REFUSED_SINCE, _TWICE_TAKEN_SINCE = (3, 1), (4, 2)
 _COOPERATIVE = {"cooperative-sticky"}
 
@@ -98,15 +98,15 @@ def rebalance_protocol(strategy: str | Sequence[object] | None = None, version: 
             f"the assignors {', '.join(names)} have no rebalance protocol in common (Kafka's own consumer throws "
             "IllegalArgumentException)"
         )
-    # As in Kafka, where COOPERATIVE is the higher.
+    # As in Kafka, COOPERATIVE is the higher protocol.
     return "COOPERATIVE" if "COOPERATIVE" in supported else "EAGER"
 
 
 def select_assignor(strategies: object, version: str = "4.4.0") -> str:
     """The assignor that a group's coordinator takes, as `ClassicGroup.selectProtocol` of Kafka 3.9 to 4.3 does.
 
-    Each member votes for the first of its list that all members have; the most votes win, and among equals the one that
-    Java's `HashMap` of votes walks over first.
+    Each member votes for the first of its list that all members have; the most votes win, and if votes are equal, the
+    one that Java's `HashMap` of votes iterates over first.
 
     Args:
         strategies: By member its `partition.assignment.strategy`: see `assignment_strategy`.
@@ -137,7 +137,7 @@ def select_assignor(strategies: object, version: str = "4.4.0") -> str:
             "INCONSISTENT_GROUP_PROTOCOL)"
         )
     votes = Counter(next(name for name in lists[member] if name in common) for member in _walked(list(lists)))
-    # Of equals max takes the first.
+    # With equal votes, max takes the first.
     return max(_walked(list(votes)), key=votes.__getitem__)
 
 
@@ -183,7 +183,7 @@ def _release(version: str) -> tuple[int, int]:
 
 
 def _walked(names: Sequence[str]) -> list[str]:
-    """Names as a Java `HashMap` walks over them that was filled in this order."""
+    """Names in the order of iteration of a Java `HashMap` that was filled in the given order."""
     try:
         return [names[place] for place in _core.walk_names(list(names))]
     except UnicodeEncodeError as error:

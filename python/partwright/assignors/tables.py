@@ -1,4 +1,4 @@
-"""The columns of tables of members and topics that are read, in the types that Arrow's own functions take."""
+"""Read the needed columns of tables of members and topics, as types that Arrow's own functions take."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIONAL", "REQUIRED", "Table", "check_types", "is_table", "is_text", "read"]
 
-# The columns of a table of members, and those that may be missing; others are not looked at.
+# The columns of a table of members, and the optional ones; other columns are ignored.
 REQUIRED = ("group", "member", "topics")
 OPTIONAL = ("owned", "generation", "instance_id", "rack")
-# All of them are read as plain lists.
+# These are all read as plain lists.
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 Table: TypeAlias = Any
-"""Whatever `pyarrow.table` takes, or one; pyarrow publishes no types."""
+"""A pyarrow table, or anything that `pyarrow.table` takes; pyarrow publishes no types."""
 
 
 def is_table(given: object) -> bool:
-    """Whether something is a table of Arrow's, or speaks its PyCapsule interface, and no column.
+    """Whether something is an Arrow table or offers one through the PyCapsule interface, and is not a column.
 
     Examples:
         >>> is_table(pa.table({"a": [1]})), is_table({"a": [1]})
@@ -42,7 +42,7 @@ def read(
     *,
     keeps_dictionaries: bool = False,
 ) -> pa.Table:
-    """The columns of a table that are looked at; of others even the type does not matter.
+    """The named columns of a table; the others are ignored, whatever their types are.
 
     Raises:
         PartwrightError: It is not a table, or lacks a column.
@@ -71,14 +71,14 @@ def _decoded(values: pa.ChunkedArray, keeps_dictionaries: bool) -> pa.ChunkedArr
     """A column without the encodings that Arrow's own functions do not take."""
     if pa.types.is_run_end_encoded(values.type):
         values = pc.run_end_decode(values)
-    # Of a dictionary its views go first: no cast takes both steps.
+    # In a dictionary, views are replaced first: no cast takes both steps.
     values = values.cast(_plain(values.type))
     is_dictionary = pa.types.is_dictionary(values.type)
     return values.cast(values.type.value_type) if is_dictionary and not keeps_dictionaries else values
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type without views, as polars has them."""
+    """The type without views, which polars uses."""
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
     if pa.types.is_string_view(kind):
@@ -95,7 +95,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def check_types(members: pa.Table) -> None:
-    """Refuses columns of lists that hold something else; values are looked at later.
+    """Refuse columns that are not lists of the right type; values are checked later.
 
     Raises:
         PartwrightError: A column is not a list of what it should hold.

@@ -15,15 +15,15 @@ THREADED = ("old-range", "old-roundrobin")
 _ROUND_ROBIN = "old-roundrobin"
 _MOST_STREAMS = 10_000
 _MOST_SUBSCRIPTIONS = 500_000
-"""Of all threads together: a thread that subscribes to two topics has two."""
+"""Over all threads: a thread that subscribes to two topics has two."""
 
 
 def threads(members: object, assignor: str) -> Any:
-    """The members, one for each thread: those with `streams` as often, named by their number from 0 on.
+    """The members, one entry a thread: a member with `streams` is repeated, with the thread's number in its name.
 
     Streams may be given by topic: a thread then subscribes to the topics that have a stream of its number.
 
-    What is no member is left for the group's own checks.
+    An object that is not a member is passed on to the group's own checks.
 
     Raises:
         PartwrightError: `streams` is not a number of them, is too large, or `old-roundrobin`'s conditions are not met.
@@ -67,7 +67,7 @@ def threads(members: object, assignor: str) -> Any:
 
 
 def _read_by(member: Mapping[str, object], number: int) -> object:
-    """What a member's thread of that number subscribes to."""
+    """The topics of a member's thread with that number."""
     topics, streams = member.get("topics"), member["streams"]
     if not isinstance(streams, Mapping) or isinstance(topics, Mapping) or not isinstance(topics, Iterable):
         return topics
@@ -75,7 +75,7 @@ def _read_by(member: Mapping[str, object], number: int) -> object:
 
 
 def _subscriptions(member: Fields) -> int:
-    """How many its threads have together, at least one each."""
+    """How many subscriptions its threads have together, at least one each."""
     streams = member.get("streams")
     if isinstance(streams, Mapping):
         return sum(streams.values())
@@ -111,7 +111,7 @@ def ordered(order: object, topics: object, assignor: str) -> list[int]:
 
 
 def _kept(member: object) -> Any:
-    """A member whose lists may be walked over more than once."""
+    """A member with lists instead of iterators, so that one can iterate more than once."""
     if not isinstance(member, Mapping):
         return member
     return {field: list(said) if isinstance(said, Iterator) else said for field, said in member.items()}
@@ -147,7 +147,7 @@ def _is_count(streams: object) -> bool:
 
 
 def _check_alike(members: Sequence[Mapping[str, object]]) -> None:
-    """The two conditions that Kafka's documentation makes, and its code does not look at."""
+    """Check the two conditions that Kafka's documentation states and its code does not check."""
     if not members:
         return
     for member in members:
@@ -187,7 +187,7 @@ def _streams(member: Fields) -> int:
 
 
 def _topics(member: Mapping[str, object]) -> set[str]:
-    """What of a subscription can be compared; the rest is for the group's own checks."""
+    """The topics that are text; the group's own checks handle the rest."""
     topics = member.get("topics")
     if not isinstance(topics, Iterable) or isinstance(topics, (str, bytes)):
         return set()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_members", "read_tool", "read_topics"]
 
-# Of 4.x, and before.
+# The column's name since 4.0, and before.
 _ASSIGNMENTS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
 _OLD = re.compile(r"([^(),;:\s]*)\(([\d,]*)\)")
 _NEW = re.compile(r"([^(),;:\s]+):([\d,]+)")
@@ -47,14 +47,14 @@ def read_members(text: str, topics: Mapping[str, int]) -> Json:
         `topics` and `members` as `partwright.assign` takes them.
 
     Raises:
-        PartwrightError: It is no such text, has members of several groups or of none, or names no topics, as those of
-            Kafka 3.8 and 3.9 do not.
+        PartwrightError: The text has another form, has members of several groups or none at all, or names no topics, as
+            with Kafka 3.8 and 3.9.
     """
     return read_tool(text, topics)[0]
 
 
 def read_tool(text: str, topics: Mapping[str, int]) -> tuple[Json, dict[str, str]]:
-    """The same, and by member its client id, if the group is of the classic protocol: otherwise no client assigns.
+    """The same, and each member's client ID if the group uses the classic protocol: otherwise no client assigns.
 
     Raises:
         PartwrightError: See `read_members`.
@@ -87,10 +87,10 @@ def read_tool(text: str, topics: Mapping[str, int]) -> tuple[Json, dict[str, str
 
 
 def read_topics(given: str) -> dict[str, int]:
-    """How many partitions topics have, of text such as `orders=12,users=7`.
+    """The topics' numbers of partitions, from text such as `orders=12,users=7`.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: The text has another form.
 
     Examples:
         >>> read_topics("orders=12,users=7")
@@ -108,7 +108,7 @@ def read_topics(given: str) -> dict[str, int]:
 
 
 def _columns(header: str, number: int) -> dict[str, slice]:
-    """Where each column is: names begin where their values do, for an id may have blanks in it."""
+    """Where each column is. Values begin below their column's name, which matters because an ID may contain blanks."""
     starts = [(each.group(), each.start()) for each in re.finditer(r"\S+", header)]
     ends = [start for _, start in starts[1:]]
     found = {name: slice(start, end) for (name, start), end in zip(starts, [*ends, None], strict=True)}
@@ -122,12 +122,12 @@ def _columns(header: str, number: int) -> dict[str, slice]:
 
 def _row(line: str, columns: Mapping[str, slice], number: int, *, is_collapsed: bool) -> dict[str, str]:
     row = {}
-    # The tool pads the group's name: a header without two blanks has been through a chat.
+    # The tool pads the group's name: a header without two adjacent blanks has been pasted through a chat.
     if is_collapsed:
         return row_of(line, list(columns), number)
     for name, place in columns.items():
         if place.start and line[place.start - 1 : place.start] not in {" ", ""}:
-            # Where a value is not below its name, chats have made one blank of many.
+            # If a value is not below its column's name, a chat has collapsed the blanks.
             return row_of(line, list(columns), number)
         row[name] = line[place].strip()
     return row

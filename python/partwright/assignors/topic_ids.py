@@ -1,4 +1,4 @@
-"""Topics' IDs, which the broker's own assignors use: as given, or made of the name as Java makes them."""
+"""Topics' IDs, which the broker's own assignors use: as given, or derived from the name as in Java."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
 
 
 def takes_topic_ids(assignor: object) -> bool:
-    """Whether an assignor looks at the topics' ids: the broker's own do.
+    """Whether an assignor uses the topics' IDs: the broker's own do.
 
     Examples:
         >>> takes_topic_ids("server-uniform"), takes_topic_ids("range")
@@ -32,10 +32,10 @@ def takes_topic_ids(assignor: object) -> bool:
 
 
 def with_topic_ids(group: Group, given: object) -> Group:
-    """A group whose topics have ids; ids of topics that it does not know are left out.
+    """A group whose topics have IDs; IDs of unknown topics are left out.
 
     Raises:
-        PartwrightError: An id is none, or two topics have the same.
+        PartwrightError: An ID is invalid, or two topics have the same.
 
     Examples:
         >>> from partwright.assignors.members import Group

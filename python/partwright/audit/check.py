@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Example", "Placer"]
 
-# The digits of 2147483647; what has more of them is not a partition, whether it fits into 64 bits or not.
+# Up to the 10 digits of 2147483647: a number with more is not a partition, whether it fits into 64 bits or not.
 _NUMBER = "^-?0*[0-9]{1,10}$"
-# Those of any number of 64 bits, but for the last few.
+# The digits of any number of 64 bits, except for the last few numbers.
 LONG = "^-?0*(?:[0-9]{1,18}|[0-8][0-9]{18})$"
-# Beyond so many partitions, those that have no rows are left out of a list of them.
+# If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000
 _HEAVY = 10
 
 
 class Placer:
-    """Gives partitions to the keys of a file, batch by batch; errors name the row of the whole file.
+    """Compute the partitions of a file's keys, batch by batch; errors name the row of the whole file.
 
     Args:
         n: How many partitions the topic has.
@@ -120,7 +120,7 @@ class Example:
     rows: int | None = None
 
     def to_dict(self) -> Json:
-        """As in the JSON: without `rows`, if there is a row or an offset."""
+        """The object for the JSON output, without `rows` if there is a row or an offset."""
         found = asdict(self)
         if self.rows is None:
             del found["rows"]
@@ -196,7 +196,7 @@ class Check:
 
     @property
     def among(self) -> int:
-        """How many of the partitions are looked at."""
+        """How many of the partitions are read."""
         return self.n if self._among is None else self._among
 
     @property
@@ -231,7 +231,7 @@ class Check:
 
     @property
     def has_contract(self) -> bool:
-        """Whether there is one."""
+        """Whether there is a contract."""
         return self._contract != (None, None)
 
     @property
@@ -246,7 +246,7 @@ class Check:
 
     @property
     def _shares(self) -> Skew:
-        """The same without the keys, which take a while to count."""
+        """`balance` without the keys, which take a while to count."""
         return Skew(self.among, self._seen.rows_in, None)
 
     @property
@@ -300,7 +300,7 @@ class Check:
             pc.and_(pc.greater_equal(found, number(0)), pc.less(found, number(self.n))), FALSE
         )
         open_ = pc.is_null(expected)
-        # Where the client determines none, none is right too.
+        # If the client determines no partition, having none is right too.
         inside = pc.or_(inside, pc.and_(open_, pc.is_null(partitions)))
         right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), FALSE)))
         self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
@@ -312,7 +312,7 @@ class Check:
         return pc.if_else(inside, found, pa.nulls(1, found.type)[0])
 
     def take(self, seen: Observed, misplaced: int, undetermined: int, examples: list[Example]) -> None:
-        """Take everything that another engine has summed up: the records by key and by their partition."""
+        """Take over the sums of another engine: the records by key and by their partition."""
         self._seen = seen
         self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
         self.outside = None
@@ -320,8 +320,8 @@ class Check:
     def misplaced_by(self) -> list[dict[str, int]]:
         """From which partitions to which the misplaced records belong, the most first: `partition`, `expected`, `rows`.
 
-        Those that are in a partition from 0 to n-1 alone, and of very many pairs of partitions those with the most
-        records; estimated where there were too many keys to look at all.
+        Only records in a partition from 0 to n-1 count, and of very many pairs of partitions only those with the most
+        records are kept. The numbers are estimated if there were too many keys to look at all.
         """
         if not self.misplaced:
             return []
@@ -341,7 +341,7 @@ class Check:
         return found
 
     def to_dict(self) -> Json:
-        """The result, as in the JSON."""
+        """The result as an object for the JSON output."""
         keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._heaviest()
         listed = range(self.n) if self.n <= _LISTED else sorted(rows_in)
         return {
@@ -378,7 +378,7 @@ class Check:
         }
 
     def _heaviest(self) -> list[HeavyKey]:
-        # Where the client places each key and each is there, its rows are in one partition.
+        # If the client places every key and every record is in its place, a key's rows are in one partition.
         is_in_one = not self.misplaced and self.undetermined <= self.null_keys
         return self._seen.heaviest(_HEAVY, 1 if is_in_one else None)
 
@@ -403,7 +403,7 @@ class Check:
 
 
 def _null_count(column: Column, key_type: str | None) -> int:
-    """How many rows are null; a dictionary may have nulls among its values, too."""
+    """How many rows are null; a dictionary's own values may be null, too."""
     count = 0
     for chunk in key_columns(column, None, key_type):
         hides_nulls = pa.types.is_dictionary(chunk.type) and chunk.dictionary.null_count
@@ -412,14 +412,14 @@ def _null_count(column: Column, key_type: str | None) -> int:
 
 
 def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
-    """A column of partitions as int64, null where a value is none that a partition could have.
+    """A column of partitions as int64, null where a value cannot be a partition.
 
     Args:
         column: Whole numbers, or text of such.
-        pattern: What text has to look like; `LONG` for numbers that are no partitions.
+        pattern: What text has to look like; `LONG` for numbers that are not partitions.
 
     Raises:
-        PartwrightError: Its type is none of whole numbers.
+        PartwrightError: It is neither of whole numbers nor of text.
 
     Examples:
         >>> whole_numbers(pa.array(["3", "3.0", None])).to_pylist()
@@ -429,7 +429,7 @@ def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_integer(column.type):
-        # What is too large for it becomes negative, which is as wrong.
+        # A number that is too large becomes negative, which is just as wrong.
         return column.cast(pa.int64(), safe=False)
     if pa.types.is_null(column.type):
         return column.cast(pa.int64())
@@ -449,7 +449,7 @@ def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
 
 @contextmanager
 def _rows_named(where: Callable[[int], str], first: int) -> Iterator[None]:
-    """Errors that name a row of a batch name it as `where` does; it is so many rows further down in the file."""
+    """Let `where` name the row of a batch in errors; the batch begins at row `first` of the file."""
     try:
         yield
     except PartwrightError as error:

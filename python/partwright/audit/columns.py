@@ -1,4 +1,4 @@
-"""The columns of an audit, from what users have: key bytes, partitions, timestamps and offsets."""
+"""Convert users' columns to the columns of an audit: key bytes, partitions, timestamps and offsets."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from partwright.keys.hashing import Column
 
-# n is at most 2^31-1.
+# The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
-# What 32 bits hold, in which a record says how long it is.
+# The largest size of a record, whose length is stored in 32 bits.
 _LARGEST_SIZE = 2**31 - 1
 
 __all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places"]
 
 
 def checked_n(n: SupportsIndex | None) -> int | None:
-    """A number of partitions; None if it has to be found.
+    """Check a number of partitions; None means that it has to be found.
 
     Raises:
         PartwrightError: It is invalid.
@@ -50,7 +50,7 @@ class Columns(NamedTuple):
     Attributes:
         keys: Key bytes, null if there is no key.
         partitions: Whole numbers of 64 bits from 0 on, without nulls.
-        times: Milliseconds since 1970, null where they are not known; None if none is known.
+        times: Milliseconds since 1970, null if unknown; None if none are known.
         offsets: Whole numbers of 64 bits, the same.
     """
 
@@ -71,7 +71,7 @@ def columns(
     """The columns that `Observed.add` takes.
 
     Raises:
-        PartwrightError: They differ in length, or a value is none of those; with its row, from `first_row` on.
+        PartwrightError: They differ in length, or a value is invalid; with its row, counted from `first_row`.
 
     Examples:
         >>> columns(["a"], ["4"]).partitions.to_pylist()
@@ -100,7 +100,7 @@ def places(
     """Partitions as whole numbers of 64 bits.
 
     Raises:
-        PartwrightError: One is none, or n has it not; with its row, from `first_row` on.
+        PartwrightError: A value is not a partition, or not below n; with its row, counted from `first_row`.
 
     Examples:
         >>> places(["4", "7"]).to_pylist()
@@ -125,7 +125,7 @@ def places(
 
 
 def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
-    """Offsets or sizes as whole numbers of 64 bits, null where they are not known.
+    """Offsets or sizes as whole numbers of 64 bits, null if unknown.
 
     Args:
         given: A column of whole numbers, or of text of such.
@@ -133,7 +133,7 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
         first_row: The row of the whole file that is the column's first.
 
     Raises:
-        PartwrightError: One is none, or negative, or the size of no record; with its row.
+        PartwrightError: A value is not a whole number, is negative, or is too large for a record's size; with its row.
 
     Examples:
         >>> counts(["4", None], "offset").to_pylist()
@@ -156,10 +156,10 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
 
 
 def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array:
-    """Milliseconds since 1970, as Kafka has them: whole numbers as they are, times and ISO 8601 text converted.
+    """Milliseconds since 1970, as in Kafka: whole numbers stay as they are, times and ISO 8601 text are converted.
 
     Raises:
-        PartwrightError: A value is none of those; with its row.
+        PartwrightError: A value is neither; with its row.
 
     Examples:
         >>> milliseconds(pa.array(["1970-01-01T00:00:01Z", "7"])).to_pylist()
@@ -188,10 +188,10 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
 
 
 def _floor(times: pa.Array) -> pa.Array:
-    # Of seconds nothing is cut off, and there may be too many of them.
+    # Casting seconds cuts nothing off, but may overflow.
     is_exact = times.type.unit == "s"
     whole = times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact)
-    # Arrow's own cast goes towards 1970 from either side.
+    # Arrow's own cast rounds towards 1970 from both sides.
     is_later = pc.greater(whole.cast(times.type, safe=False), times)
     return pc.subtract(whole.cast(pa.int64()), is_later.cast(pa.int64()))
 

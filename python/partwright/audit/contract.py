@@ -32,7 +32,7 @@ __all__ = ["check_contract", "contract"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# How many of the heaviest keys are named.
+# How many of the heaviest keys a message names.
 _NAMED = 3
 
 
@@ -47,9 +47,9 @@ def contract(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: the records that the function returns keep a contract on skew, or `ContractError` is raised.
 
-    What the function returns is returned as it is. If it is an iterator of batches, each is passed on as it comes, and
-    the contract is judged at the end: a caller that takes all of them gets the error then, one that stops earlier gets
-    none.
+    The function's result is returned unchanged. If it is an iterator of batches, each is passed on as it comes, and the
+    contract is checked at the end: a caller that takes all batches gets the error then, a caller that stops earlier
+    gets none.
 
     Args:
         n: How many partitions the topic has, 1 to 2^31-1.
@@ -163,11 +163,11 @@ class _Contract:
             raise PartwrightError("a contract says something: give max_share, min_used or both")
 
     def nothing_found(self) -> Check:
-        """A check before its first record."""
+        """A new check, without records."""
         return Check(self.n, self.client, self.key_type, max_share=self.max_share, min_used=self.min_used)
 
     def check(self, records: object, name: str | None = None) -> Check:
-        """Judge records that can be read again, or that nobody else will read."""
+        """Check records that can be read again, or that nobody else will read."""
         if hasattr(records, "mapInArrow"):
             found = self._check_in_spark(records)
         else:
@@ -177,7 +177,7 @@ class _Contract:
         return found
 
     def pass_on(self, batches: Iterable[object], name: str) -> pa.RecordBatchReader | Iterator[object]:
-        """The same batches one by one, judged after the last."""
+        """Pass batches on one by one, and check the contract after the last."""
         if not hasattr(batches, "__arrow_c_stream__"):
             return self._passed(batches, name)
         reader = pa.RecordBatchReader.from_stream(batches)
@@ -216,7 +216,7 @@ class _Contract:
 
 
 def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
-    """The broken part, the keys to blame, and what to do.
+    """Say which part is broken, which keys are to blame, and what to do.
 
     Args:
         broken: A sentence for each term that does not hold.
@@ -242,7 +242,7 @@ def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
 
 
 def _less_full(found: Fields, heavy: list[Json], placed: int, max_share: float) -> str:
-    """What to do about a partition that is too full."""
+    """Say what to do about a partition that is too full."""
     even = 1 / found["n"]
     if max_share < even:
         return f"among {found['n']} partitions one has {100 * even:.2g}% at least, so raise max_share, or n"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ANYWHERE", "KeyApart", "Meeting", "Side", "add_placed", "meet"]
 
-# Where a key is that its client puts into any partition, as librdkafka does an empty one.
+# The mark of a key that its client may put into any partition, as librdkafka does with an empty key.
 ANYWHERE = -1
 _EXAMPLES = 10
 _LETTERS = "ab"
@@ -44,7 +44,7 @@ _LETTERS = "ab"
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two.
+    """One of the two tables.
 
     Attributes:
         seen: Its records, summed up.
@@ -61,7 +61,7 @@ class Side:
 
 @dataclass(frozen=True)
 class KeyApart:
-    """A shared key that does not meet: its partitions in each table, none if its client puts it anywhere."""
+    """A shared key that does not meet: its partitions in each table; an empty list if its client puts it anywhere."""
 
     key: str
     a: tuple[int, ...]
@@ -86,7 +86,7 @@ class Meeting:
         readings: How each table's keys have to be read to be the same; None if they already are.
         reasons: Why not all meet.
         examples: The keys with most rows that do not.
-        is_sampled: Whether there were too many keys to look at each: of a key that was looked at, all records count.
+        is_sampled: Whether there were too many keys to look at all of them; all records of a sampled key count.
     """
 
     a: Summary
@@ -106,7 +106,7 @@ class Meeting:
         return all(reason.kind in HARMLESS for reason in self.reasons)
 
     def to_dict(self) -> Json:
-        """As in the JSON."""
+        """The object for the JSON output."""
         return {
             "ok": self.ok,
             **asdict(self),
@@ -117,7 +117,7 @@ class Meeting:
 
 
 def add_placed(seen: Observed, placer: Placer, keys: Column) -> None:
-    """Take the keys of the next rows of a table, where a client would put them.
+    """Take the next rows' keys of a table, in the partitions where a client would put them.
 
     Raises:
         PartwrightError: A key has no key bytes under the key type.
@@ -130,8 +130,8 @@ def meet(a: Side, b: Side) -> Meeting:
     """Whether two tables meet, and why not.
 
     Raises:
-        PartwrightError: A record is in a partition that its n has not, nothing tells what n is, or of many keys in the
-            one and few in the other none is kept of both.
+        PartwrightError: A record is in a partition that n does not have, n cannot be found, or one table has so many
+            keys and the other so few that the kept samples share none.
     """
     about = [_about(a, "A", "-n"), _about(b, "B", "--n-b")]
     pairs_a, pairs_b, kept = a.seen.comparable(b.seen)
@@ -146,7 +146,7 @@ def meet(a: Side, b: Side) -> Meeting:
     shared = own[0].filter(pc.is_valid(own[0]["b_min"]))
     in_one = [pc.equal(shared[f"{each}_min"], shared[f"{each}_max"]) for each in _LETTERS]
     together = pc.and_(pc.and_(*in_one), pc.equal(shared["a_min"], shared["b_min"]))
-    # Where a client takes any partition, a key has none that could be the same.
+    # If a client takes any partition for a key, there is no partition to compare.
     together = pc.and_(together, pc.not_equal(shared["a_min"], number(ANYWHERE)))
     failing = shared.filter(pc.invert(together)) if about[0]["n"] == about[1]["n"] else shared
     summary_a, summary_b = (
@@ -184,7 +184,7 @@ def meet(a: Side, b: Side) -> Meeting:
 
 
 def _about(side: Side, letter: str, option: str) -> Json:
-    """What one of the two is by itself, its number of partitions found where it is not given."""
+    """Describe one of the two tables; its number of partitions is found if it is not given."""
     seen, n, writer = side.seen, side.n, None
     largest = max(seen.rows_in, default=-1)
     if n is not None and largest >= n:
@@ -193,7 +193,7 @@ def _about(side: Side, letter: str, option: str) -> Json:
         )
     if side.client is None:
         writer = judge(seen, n)
-        # Few keys have many numbers that fit.
+        # With few keys, many numbers of partitions fit.
         if n is None and writer.verdict != "undecided":
             n = writer.n
     if n is None or largest >= n:
@@ -209,7 +209,7 @@ def _about(side: Side, letter: str, option: str) -> Json:
 
 
 def _by_key(a: pa.Table, b: pa.Table) -> pa.Table:
-    """A row for each key: its first and last partition and its rows in each table, null where it is not in there."""
+    """A row for each key: its first and last partition and its rows in each table; null if the table lacks the key."""
     tables = []
     for letter, pairs in zip(_LETTERS, (a, b), strict=True):
         own = {"key": pairs["key"], letter: pairs["partition"], f"{letter}_rows": pairs["rows"]}

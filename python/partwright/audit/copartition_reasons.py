@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HARMLESS", "Counts", "Reason", "Summary", "reasons", "who"]
 
-# Reasons that keep no key from meeting.
+# Reasons that do not keep any key from meeting.
 HARMLESS = frozenset({"null-keys"})
 
 
@@ -29,7 +29,7 @@ class Reason:
     Attributes:
         kind: `key-bytes`, `n`, `client`, `moved`, `no-rule`, `no-shared-keys`; or `null-keys`, which keeps no key
             apart.
-        sentence: What it is.
+        sentence: The reason in words.
     """
 
     kind: str
@@ -38,20 +38,20 @@ class Reason:
 
 @dataclass(frozen=True)
 class Summary:
-    """What one of two tables is.
+    """One of two tables, described.
 
     Attributes:
         n: How many partitions it has.
-        is_n_found: Whether that was found from where its keys are.
-        client: The client that its keys were placed by; None where they were seen where they are.
-        writer: Who wrote it, where they were seen.
+        is_n_found: Whether n was found from the partitions of its keys.
+        client: The client that would place its keys; None if their partitions are known.
+        writer: Who wrote it, if the partitions are known.
         rows: All its records.
-        null_keys: Those without a key.
+        null_keys: Records without a key.
         keys: How many different keys were looked at.
-        keys_alone: Those that the other one has not.
+        keys_alone: Keys that the other table lacks.
         rows_alone: Their records.
         rows_shared: The records of keys that both have.
-        rows_not_meeting: Those of them whose key does not meet.
+        rows_not_meeting: The ones among them whose key does not meet.
     """
 
     n: int
@@ -67,7 +67,7 @@ class Summary:
     rows_not_meeting: int
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """The object for the JSON output."""
         found = asdict(self)
         writer = self.writer
         found["writer"] = writer and {
@@ -81,11 +81,11 @@ class Summary:
 
 
 class Counts(NamedTuple):
-    """How many different keys are where.
+    """How many different keys meet, and how many do not.
 
     Attributes:
         shared: In both tables.
-        together: Of those, in one partition, of the same number in both.
+        together: Of those, in one partition with the same number in both tables.
         scattered: In several partitions of A, and of B.
         apart: In one partition of each, and not in the same.
     """
@@ -99,14 +99,14 @@ class Counts(NamedTuple):
 def reasons(
     a: Summary, b: Summary, counts: Counts, same: Same | None, *, is_sampled: bool
 ) -> tuple[Reason, ...]:
-    """Why not all meet, the first to mend first; nothing where all do.
+    """The reasons why not all keys meet, the first to fix first; empty if all meet.
 
     Args:
-        a: What the one table is.
-        b: What the other is.
-        counts: Where their keys are.
-        same: How keys that differ would be the same.
-        is_sampled: Whether these are some of the keys.
+        a: The one table.
+        b: The other.
+        counts: How many keys meet.
+        same: Encodings under which differing keys would be the same.
+        is_sampled: Whether only some keys were looked at.
     """
     found = [
         *_key_bytes(counts, same, is_sampled=is_sampled),
@@ -170,7 +170,7 @@ def _n(a: Summary, b: Summary, counts: Counts, *, is_sampled: bool) -> Iterator[
 
 
 def _client(a: Summary, b: Summary, counts: Counts) -> Iterator[Reason]:
-    """Two rules; or several writers, where keys are apart."""
+    """Different rules; or several writers, if keys are apart."""
     of_a, of_b = (_rules(each, is_transformed=counts.shared > 0) for each in (a, b))
     if not of_a or not of_b:
         return
@@ -185,7 +185,7 @@ def _moved(a: Summary, b: Summary, counts: Counts, *, is_sampled: bool) -> Itera
         change = side.writer and side.writer.change
         why = ""
         if change and change.kind == "n":
-            # A file may have the records of a topic that was made anew with fewer.
+            # A file may hold records of a topic that was made anew with fewer partitions.
             got = (
                 "more partitions"
                 if list(change.steps) == sorted(change.steps, key=int)
@@ -225,7 +225,7 @@ def _no_shared_keys(a: Summary, b: Summary, *, is_sampled: bool) -> Reason:
                 "no-shared-keys",
                 f"{letter} has no record with a key" if side.rows else f"{letter} has no records",
             )
-    # In other bytes, a key that is in both is kept of both by chance.
+    # A key that has other bytes in the other table is kept in both samples only by chance.
     where = (
         f" among the {a.keys:,} of A and {b.keys:,} of B that were looked at"
         if is_sampled
@@ -243,12 +243,12 @@ def _shares(side: Summary) -> dict[str, float]:
 
 
 def _rules(side: Summary, *, is_transformed: bool) -> set[tuple[str, str, str | None]]:
-    """The rules by which keys may be where they are.
+    """The rules that may have put the keys where they are.
 
     Args:
-        side: What the table is.
-        is_transformed: Whether it matters that a rule goes by a part of the key: not where the other's keys lack the
-            rest.
+        side: The table.
+        is_transformed: Whether it matters that a rule uses only a part of the key; it does not if the other table's
+            keys lack the rest.
     """
     names: set[str | None] = {side.client}
     transform = None
@@ -259,6 +259,6 @@ def _rules(side: Summary, *, is_transformed: bool) -> set[tuple[str, str, str | 
 
 
 def _keys(count: int, name: str = "shared key", *, is_sampled: bool) -> str:
-    """So many keys are; of a sample, at least so many."""
+    """A number of keys with its verb; for a sample, `at least`."""
     least = "at least " if is_sampled else ""
     return f"{least}{count:,} {name} is" if count == 1 else f"{least}{count:,} {name}s are"

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Same", "same_keys", "words"]
 
-# An encoding is seen where so many more keys are in both, of those of the table with fewer.
+# An encoding counts if it makes this share more of the smaller table's keys match.
 _MANY = 0.1
-# And looked for only where fewer are in both as they are.
+# It is looked for only if fewer than this share match unchanged.
 _FEW = 0.5
 # Avro writes a text's length as a zigzag number before it: up to 63 in one byte.
 _AVRO_LENGTHS = 64
@@ -35,13 +35,13 @@ _UUID = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 
 
 class Same(NamedTuple):
-    """How keys are the same ones.
+    """The encodings under which two tables' keys match.
 
     Attributes:
-        names: How A's keys are read, and how B's; None for as they are.
-        keys: How many are in both then.
-        of_a: One of A's keys, as it is.
-        of_b: The one of B's that is the same key.
+        names: How A's keys are read, and how B's; None means unchanged.
+        keys: How many keys are then in both.
+        of_a: One of A's keys, unchanged.
+        of_b: The key of B that it matches.
     """
 
     names: tuple[str | None, str | None]
@@ -51,7 +51,7 @@ class Same(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A way to read keys: which of them can be read so, what those are then, and how people say it."""
+    """A way to read keys: which keys can be read so, what they become, and its name in words."""
 
     fits: Callable[[pa.Array], pa.Array]
     read: Callable[[pa.Array], pa.Array]
@@ -59,12 +59,13 @@ class _Reading(NamedTuple):
 
 
 def same_keys(a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, kept: float = 1.0) -> Same | None:
-    """The encodings under which most keys are in both tables; None where few more are than as they are.
+    """The encodings under which most keys are in both tables; None if they match few more keys.
 
     Args:
         a: The key bytes of one table, each once, without nulls.
         b: Those of the other.
-        kept: What share of all keys these are, kept by their bytes: the same key in other bytes is kept by chance.
+        kept: The share of all keys that these samples are. Sampling is by bytes, so the same key in other bytes is kept
+            only by chance.
     """
     a, b = (in_one(keys).cast(pa.binary()) for keys in (a, b))
     as_they_are = _count(a, b)
@@ -77,7 +78,7 @@ def same_keys(a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, kept
         for name_b, read_b in of_b.items():
             gained = _count(read_a, read_b) - as_they_are
             fewest = min(pc.count_distinct(read_a).as_py(), pc.count_distinct(read_b).as_py())
-            # The first of several is the plainest.
+            # If several are equal, the first is the plainest.
             if gained > best[0] and gained / kept >= _MANY * fewest:
                 best = gained, (name_a, name_b)
     gained, names = best
@@ -91,7 +92,7 @@ def same_keys(a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, kept
 
 
 def words(name: str | None) -> str:
-    """What is done with keys that are read so.
+    """How keys are read, in words.
 
     Examples:
         >>> words("json-unquote"), words(None)
@@ -106,7 +107,7 @@ def _count(a: pa.Array, b: pa.Array) -> int:
 
 
 def _read_all(keys: pa.Array, least: float) -> dict[str | None, pa.Array]:
-    """Keys under each reading that fits so many of them: those that it does not fit stay as they are."""
+    """The keys under each reading that fits at least `least` of them; keys that it does not fit stay unchanged."""
     found: dict[str | None, pa.Array] = {None: keys}
     for name, reading in _READINGS.items():
         fitting = reading.fits(keys)

@@ -1,4 +1,4 @@
-"""Which client wrote a topic, and for how many partitions, judged by where its keys are.
+"""Which client wrote a topic, and for how many partitions, judged by its keys' partitions.
 
 >>> keys = [f"user-{i}" for i in range(100)]
 >>> found = fingerprint(keys, partition_for_key(keys, 12, "librdkafka"))
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["fingerprint", "judge"]
 
-# Partitions are taken in turn where all have had as many turns at this share of the times; and how many turns show it.
+# Partitions are taken in turn if all have had equally many turns at this share of the times, over this many turns.
 _CYCLE = 0.9
 _TURNS = 5
-# No better explanation is looked for where so little is unexplained.
+# If no more than this share is unexplained, no better explanation is looked for.
 _EXPLAINED = 0.01
-# Keys that are numbered agree with weak hashes more often than by chance: a rule that leaves as much is none.
+# Numbered keys agree with weak hashes more often than by chance: a rule that leaves more than this unexplained is
+# dropped.
 _BY_STRUCTURE = 0.75
-# A key's main partition has so much of its records, and main partitions have so much of all.
+# A key's main partition has at least this share of its records, and main partitions this share of all records.
 _MAIN = 0.9
 
 
@@ -56,7 +57,7 @@ def fingerprint(
     Args:
         keys: A column of the records' keys, of any type that `partwright.partition_for_key` takes.
         partitions: Where they are, a column of whole numbers as long.
-        timestamps: When, a column of whole numbers (milliseconds) or timestamps as long: they date a change.
+        timestamps: Their times, a column of whole numbers (milliseconds) or timestamps as long: they date a change.
         offsets: Their offsets, a column of whole numbers as long: they locate a change in each partition.
         n: How many partitions the topic has; by default it is found, too.
         key_type: How a key becomes bytes; see `partwright.encode`.
@@ -81,10 +82,10 @@ def fingerprint(
 
 
 def judge(seen: Observed, n: int | None = None) -> Fingerprint:
-    """Find which client wrote the records that were seen.
+    """Find which client wrote these records.
 
     Args:
-        seen: Records, summed up.
+        seen: The records' sums.
         n: How many partitions the topic has; by default it is found, too.
 
     Raises:
@@ -102,12 +103,12 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     if not pairs.num_rows:
         return answers.without_writer("no-keys", n)
     found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
-    # Rules may agree in part, as FNV-1a's with and without zeros before a key: the best explanation counts.
+    # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
     if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
         for name, transform in TRANSFORMS.items():
             bare = transform(pairs["key"])
             if bare is not None:
-                # Two schemas' ids before one key make one pair of two.
+                # One key after two schemas' IDs is two pairs, which become one.
                 key = pairs.schema.names.index("key")
                 bare_pairs = merged(pairs.set_column(key, "key", bare))
                 found.append(_by_rules(Answers(seen, bare_pairs, n, name), largest))
@@ -121,21 +122,21 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     if _is_cycle(seen, answers):
         known = largest + 1 if len(seen.rows_in) == largest + 1 else None
         return answers.without_writer("round-robin", n or known)
-    # By pairs, too: one heavy key that is elsewhere is no reason to see no rule in all others.
+    # Pairs count, too: one heavy key in another partition must not hide the rule of all others.
     if best is not None and min(best.fingerprint.unexplained, best.unexplained_pairs) <= _BY_STRUCTURE:
         return best.fingerprint
     return answers.without_writer("no-rule", n)
 
 
 class _Found(NamedTuple):
-    """An answer, and the share of the pairs of a key and a partition that it does not explain."""
+    """An answer, and the share of pairs of a key and a partition that it leaves unexplained."""
 
     fingerprint: Fingerprint
     unexplained_pairs: float
 
 
 def _by_rules(answers: Answers, largest: int) -> _Found | None:
-    """The answer where rules are seen in the keys; None where there are none."""
+    """The answer if the keys follow rules; None otherwise."""
     writers, left = find_writers(answers.pairs, answers.n, largest)
     if writers:
         return _Found(answers.by(writers), answers.unexplained_pairs(writers))
@@ -143,9 +144,9 @@ def _by_rules(answers: Answers, largest: int) -> _Found | None:
 
 
 def _by_main_places(answers: Answers, largest: int) -> _Found | None:
-    """The answer where rules are seen once each key stands for the one partition that has nearly all of its records.
+    """The answer if keys follow rules once each counts only in the partition with nearly all of its records.
 
-    Of few keys with many records each, some strays make many pairs of a key and a partition that follow no rule.
+    If there are few keys with many records each, a few strays make many pairs of a key and a partition without a rule.
     """
     pairs = answers.pairs
     of_keys = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
@@ -163,21 +164,21 @@ def _by_main_places(answers: Answers, largest: int) -> _Found | None:
 
 
 def _is_cycle(seen: Observed, answers: Answers) -> bool:
-    """Whether the partitions are taken in turn as time goes by, with no regard to the keys."""
+    """Whether partitions are taken in turn over time, regardless of the keys."""
     turns, order = len(seen.rows_in), seen.order()
-    # Keys that were all seen once may be disregarded, too.
+    # If every key occurs only once, keys may be disregarded, too.
     disregarded = len(answers.scattered) > 0 or answers.keys == pc.sum(answers.pairs["rows"]).as_py()
     times, partitions = order["time"].to_pylist(), order["partition"].to_pylist()
-    # What was deleted from a partition's beginning is no turn that it missed.
+    # Records deleted from a partition's beginning do not count as missed turns.
     first = max((partitions.index(each) for each in seen.rows_in if each in partitions), default=0)
-    # Not within a millisecond, whose records may stand in any order.
+    # Do not start within a millisecond, whose records may be in any order.
     while first and times[first] is not None and times[first - 1] == times[first]:
         first -= 1
     times, partitions = times[first:], partitions[first:]
     if turns == 1 or len(times) < _TURNS * turns or not disregarded:
         return False
     count_of = dict.fromkeys(seen.rows_in, 0)
-    # How many partitions have had so many records.
+    # By number of records, how many partitions have had that many.
     having = Counter({0: turns})
     least, most, level, looked_at = 0, 0, 0, 0
     for row, (time, partition, later) in enumerate(
@@ -189,8 +190,8 @@ def _is_cycle(seen: Observed, answers: Answers) -> bool:
         having[count + 1] += 1
         most = max(most, count + 1)
         least += not having[least]
-        # Records of one millisecond may stand in any order: after the last of them each has had as many turns. Several
-        # producers, each with turns of its own, stay together; drawn partitions part several times as far.
+        # Records of one millisecond may be in any order, so look only after the last of them. Several producers, each
+        # with its own turns, stay close together; random partitions spread several times as far.
         if time is None or time != later:
             looked_at += 1
             level += most - least <= max(1.0, math.sqrt(row / turns) / 2)

@@ -1,4 +1,4 @@
-"""The answer about a topic's records, once their writers are found or there are none."""
+"""The answer about a topic's records, whether writers were found or not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answers", "Fingerprint"]
 
-# The share of records that no rule explains, where there is one writer all the same: strays are exceptions of it.
+# Up to this share of unexplained records there is still one writer: strays are its exceptions.
 _UNEXPLAINED = 0.02
 _EXAMPLES = 5
 _TWO = 2
@@ -39,15 +39,16 @@ class Fingerprint:
     """Which client wrote a topic.
 
     Attributes:
-        verdict: `one-writer`; `mixture` of several, or of one and what follows no rule; `n-change` and `writer-change`
-            at a point in time; `round-robin` if there are keys and partitions follow a cycle; `no-rule` if there are
-            keys and no profile puts them there; `no-keys`; `undecided` if too few keys tell the profiles apart.
+        verdict: `one-writer`; `mixture` of several writers, or of one and records without a rule; `n-change` and
+            `writer-change` at a point in time; `round-robin` if there are keys and partitions follow a cycle; `no-rule`
+            if there are keys but no profile puts them there; `no-keys`; `undecided` if there are too few keys to tell
+            the profiles apart.
         n: The latest number of partitions for which it was written; None if unknown.
         family: The profiles that these keys cannot tell apart, in the order of `partwright.clients`.
         shares: Of the records with a key, the share of each writer, by one profile of its family.
-        key_transform: What had to be done to the keys first; None for nothing.
+        key_transform: How keys had to be changed first; None if unchanged.
         change: When the writer or n changed.
-        explained: By profile, how many records it puts where they are, and how many it determines.
+        explained: By profile, how many records are where it puts them, and for how many it determines the partition.
         deciding_keys: How many different keys the nearest other rule puts elsewhere.
         rows: All records.
         null_keys: Those without a key.
@@ -56,9 +57,10 @@ class Fingerprint:
         scattered: Some of those, with their partitions.
         unexplained: The share of the records with a key that no writer put where they are; agreement by chance is
             estimated, and counted here.
-        is_sampled: Whether there were too many keys to look at each: of a key that was looked at, all records count.
-        strays: Of one writer, the exceptions with the most records: key, its partition, the one by the rule, records.
-        course: Where the writer or n changed, how many records each alone explains over time: `from_ms`, `to_ms` and
+        is_sampled: Whether there were too many keys to look at all of them; all records of a sampled key count.
+        strays: If there is one writer, its exceptions with the most records: key, partition, partition by the rule,
+            records.
+        course: If the writer or n changed, how many records each alone explains over time: `from_ms`, `to_ms` and
             `rows` by writer, or by number of partitions; empty without timestamps.
     """
 
@@ -85,7 +87,7 @@ class Fingerprint:
         return notebook(self)
 
     def to_dict(self) -> Json:
-        """As JSON has it; keys are hex."""
+        """The object for the JSON output; keys are hex."""
         found = asdict(self)
         found["change"] = None if self.change is None else self.change.to_dict()
         found["scattered"] = [
@@ -99,13 +101,13 @@ class Fingerprint:
 
 
 class Answers:
-    """Makes the answers about some pairs of a key and a partition.
+    """Make the answers about some pairs of a key and a partition.
 
     Args:
-        seen: All that was seen.
-        pairs: Its pairs, their keys as they are or with something taken off.
-        n: How many partitions the topic has; None where nobody knows.
-        transform: What was taken off.
+        seen: The sums of all records.
+        pairs: Its pairs, with keys unchanged or transformed.
+        n: How many partitions the topic has; None if unknown.
+        transform: The transform of the keys.
     """
 
     def __init__(self, seen: Observed, pairs: pa.Table, n: int | None, transform: str | None = None) -> None:
@@ -118,11 +120,11 @@ class Answers:
         self.scattered = by_key.filter(pc.greater(by_key["rows"], number(1)))["key"]
 
     def without_writer(self, verdict: str, n: int | None) -> Fingerprint:
-        """No rule is seen."""
+        """The answer if no rule is found."""
         return self._made(verdict, n, unexplained=1.0 if self.pairs.num_rows else 0.0)
 
     def undecided(self, left: Sequence[Writer]) -> Fingerprint:
-        """Some rules are left, or one is left by chance."""
+        """The answer if several rules fit, or one that may fit by chance."""
         numbers = {each.n for each in left}
         n = numbers.pop() if len(numbers) == 1 else self.n
         families = {each.client for each in left if self._null_keys_fit(each.client, [each])}
@@ -130,13 +132,13 @@ class Answers:
         return self._made("undecided", n, family=family, explained={} if n is None else self._explained(n))
 
     def unexplained_pairs(self, writers: Sequence[Writer]) -> float:
-        """The share of the pairs that no writer explains, however many records each of them has."""
+        """The share of pairs that no writer explains, regardless of their numbers of records."""
         followed = functools.reduce(pc.or_, (self._followed(writer) for writer in writers))
         some: int = pc.sum(followed).as_py()
         return 1 - some / len(followed)
 
     def by(self, writers: Sequence[Writer]) -> Fingerprint:
-        """Some writers are seen."""
+        """The answer if writers are found."""
         found, unexplained = self._shares(writers)
         # A writer that explains less than one record is dropped.
         rows = pc.sum(self.pairs["rows"]).as_py()
@@ -170,7 +172,7 @@ class Answers:
     def _course(
         self, change: Change, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]
     ) -> tuple[Json, ...]:
-        """Who wrote how much when; by their number of partitions where that is what changed."""
+        """How much each writer wrote over time; by number of partitions, if that changed."""
         names = {
             writer: f"{writer.n} partitions" if change.kind == "n" else families[writer][0]
             for writer in writers
@@ -178,7 +180,7 @@ class Answers:
         return course({names[writer]: self._alone(writer, writers) for writer in writers})
 
     def _strays(self, writer: Writer) -> tuple[tuple[bytes, int, int, int], ...]:
-        """The pairs that a rule puts elsewhere, those with the most records."""
+        """The pairs with the most records that a rule puts elsewhere."""
         expected = partition_for_key(self.pairs["key"], writer.n, writer.client).cast(pa.int64())
         elsewhere = pc.fill_null(pc.not_equal(expected, self.pairs["partition"]), FALSE)
         found = self.pairs.append_column("expected", expected).filter(elsewhere)
@@ -192,7 +194,7 @@ class Answers:
         return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
 
     def _shares(self, writers: Sequence[Writer]) -> tuple[list[float], float]:
-        """The share of each writer of the records that one of them puts somewhere, and that of none."""
+        """Each writer's share of the records that some writer determines, and the share of records without a writer."""
         found = [follows(self.pairs, writer) for writer in writers]
         determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
         # A number with a bit for each writer that explains a pair.
@@ -215,7 +217,7 @@ class Answers:
         return shares(patterns, len(writers), max(writer.n for writer in writers))
 
     def _alone(self, writer: Writer, writers: Sequence[Writer]) -> pa.Table:
-        """The pairs that one of several writers alone explains."""
+        """The pairs that only this one of several writers explains."""
         alone = self._followed(writer)
         for other in writers:
             if other != writer:
@@ -223,7 +225,7 @@ class Answers:
         return self.pairs.filter(alone)
 
     def _change(self, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]) -> Change | None:
-        """From one writer or n to another, if each came after another."""
+        """The change from one writer or n to another, if they followed one another."""
         if len(writers) == 1:
             return None
         alone = {writer: self._alone(writer, writers) for writer in writers}
@@ -231,7 +233,7 @@ class Answers:
         if dated:
             order = sorted(writers, key=lambda writer: _middle(alone[writer]))
         else:
-            # n only grows; who wrote first is told by the offsets.
+            # n only grows; offsets show who wrote first.
             order = sorted(writers, key=lambda writer: writer.n)
         kind = "n" if len({writer.n for writer in writers}) == len(writers) else "writer"
         parted = [parting(alone[a], alone[b]) for a, b in pairwise(order)]
@@ -250,7 +252,7 @@ class Answers:
         )
 
     def _family(self, writer: Writer, writers: Sequence[Writer]) -> tuple[str, ...]:
-        """The profiles that explain all that a writer explains, and put nothing elsewhere that it leaves open."""
+        """The profiles that explain all that a writer explains, and contradict no pair that it leaves open."""
         own = follows(self.pairs, writer)
         names = []
         for name in client_names():
@@ -269,12 +271,12 @@ class Answers:
         if not places or not self.seen.null_keys:
             return True
         right = sum(self.seen.null_keys_in[place] for place in places)
-        # Of several writers the others may have put null keys anywhere.
+        # If there are several writers, the others may have put null keys anywhere.
         several = len({each.client for each in writers}) > 1
         return right > 0 if several else right == self.seen.null_keys
 
     def _null_keys(self, client: str, n: int) -> tuple[int, int]:
-        """How many null keys are where a client puts them, of how many that it puts somewhere."""
+        """How many null keys are where a client puts them, and for how many it determines the partition."""
         place = _place_of_null(client, n)
         return (0, 0) if place is None else (self.seen.null_keys_in[place], self.seen.null_keys)
 
@@ -350,7 +352,7 @@ def _place_of_null(client: str, n: int) -> int | None:
 
 
 def _middle(pairs: pa.Table) -> float:
-    """The middle of some pairs' times, by their rows."""
+    """The median of the pairs' times, weighted by rows."""
     times = pairs.filter(pc.is_valid(pairs["first"]))
     weighted = pc.multiply(
         pc.add(times["first"].cast(pa.float64()), times["last"].cast(pa.float64())), times["rows"]

@@ -20,32 +20,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer", "find_writers", "follows", "rules"]
 
-# With so many pairs every n is tried: a writer of a tenth of them shows. What it leaves is sampled again.
+# A sample of this many pairs is tried with every n: enough to show a writer of a tenth of them. The rest is sampled
+# again.
 _SAMPLED = 500
-# The numbers of partitions that are tried: all up to the first, and up to twice the largest partition, to the second.
+# The numbers of partitions to try: all up to the first; beyond it, up to twice the largest partition, but at most the
+# second.
 _TRIED = 1_024
 _MOST_TRIED = 20_000
-# Numbers of partitions are too large where that keys are in the first ones alone has a probability of e to minus this.
+# A number of partitions is too large if the probability that all keys are in the first ones is below e to minus this.
 _HARDLY = 7.0
 _FEW = 50
-# How improbable it must be that keys which know nothing of a rule follow it.
+# How improbable it must be that keys follow a rule by chance.
 _CHANCE = 1e-2
 _CHANCE_OF_ANOTHER = 1e-6
 _WRITERS = 4
-# String.hashCode of numbered keys goes up with the numbers, so that it agrees in part with whatever does so too.
+# String.hashCode of numbered keys grows with the numbers, so it partly agrees with anything else that does.
 _OF_NUMBERS = "java:string-hash"
 _NEARLY_ALL = 0.9
 
 
 class Writer(NamedTuple):
-    """A rule, by one of the profiles that have it, for a number of partitions."""
+    """A rule for a number of partitions, named by one of the profiles that share it."""
 
     client: str
     n: int
 
 
 def rules() -> list[str]:
-    """A profile of each way from a hash to a partition.
+    """One profile for each rule.
 
     Examples:
         >>> rules()[:3]
@@ -58,7 +60,7 @@ def rules() -> list[str]:
 
 
 def follows(pairs: pa.Table, writer: Writer) -> Any:
-    """Which pairs follow a rule, null where it determines nothing; None where a key stops such a client."""
+    """Which pairs follow a rule, null if it determines nothing; None if such a client fails at a key."""
     try:
         placed = partition_for_key(pairs["key"], writer.n, writer.client)
     except PartwrightError:
@@ -67,7 +69,7 @@ def follows(pairs: pa.Table, writer: Writer) -> Any:
 
 
 def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Writer], list[Writer]]:
-    """Those who wrote the pairs; where too few keys tell, nobody and all profiles that are left.
+    """The writers of the pairs; if there are too few keys to tell, no writers and all remaining profiles.
 
     Args:
         pairs: A row for each key in each partition.
@@ -77,7 +79,7 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
     sample = _sample(pairs)
     numbers = [n] if n is not None else _numbers(largest, pc.count_distinct(pairs["key"]).as_py())
     agreeing, looked_at = _best(sample, rules(), numbers)
-    # A rule that explains all; one for the number of partitions that is known before any other.
+    # A rule that explains all, preferably for the known number of partitions.
     left = (
         [each for each in agreeing.best if _numbers_left(pairs, each.client, [each.n])]
         if agreeing.is_all
@@ -92,19 +94,19 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
 
 
 def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Writer]:
-    """Who explains most, who explains most of the rest, and so on as long as that is not chance."""
+    """The writer that explains most, then the one that explains most of the rest, and so on until it may be chance."""
     found: list[Writer] = []
     left = pairs
     while left.num_rows and len(found) < _WRITERS:
         most, looked_at = _best(_sample(left), rules(), numbers)
-        # Who knows n prefers it.
+        # A known n is preferred.
         best = next((each for each in most.best if each.n == n), most.best[0])
         if best.client == _OF_NUMBERS and most.follow < _NEARLY_ALL * most.determined:
             most, looked_at = _best(_sample(left), [each for each in rules() if each != _OF_NUMBERS], numbers)
             best = next((each for each in most.best if each.n == n), most.best[0])
         improbable = _chance(most.determined, most.follow, best.n) * looked_at
         following = follows(left, best)
-        # A key that the sample did not have may stop such a client: then it wrote some at most.
+        # A client may fail at a key outside the sample: then it wrote some of the records at most.
         if improbable > (_CHANCE_OF_ANOTHER if found else _CHANCE) or following is None:
             break
         found.append(best)
@@ -113,9 +115,9 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
 
 
 def _numbers(largest: int, keys: int) -> list[int]:
-    """The numbers of partitions that a topic may have, or have had, for its largest partition and so many keys.
+    """The numbers of partitions that a topic may have, or have had, given its largest partition and number of keys.
 
-    Of many more partitions, few keys would hardly all be in the first ones; and few keys may agree by chance.
+    With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance.
     """
     most = (largest + 1) * math.exp(_HARDLY / max(keys, 1)) if keys < _FEW else math.inf
     most = min(most, max(_TRIED, 2 * largest + 2), _MOST_TRIED)
@@ -123,7 +125,7 @@ def _numbers(largest: int, keys: int) -> list[int]:
 
 
 def _sample(pairs: pa.Table) -> pa.Table:
-    """Some of the pairs; drawn, for pairs in an order of their own may follow a rule by turns."""
+    """A random sample of the pairs, because their order may favour a rule."""
     if pairs.num_rows <= _SAMPLED:
         return pairs
     rows = random.Random(pairs.num_rows).sample(range(pairs.num_rows), _SAMPLED)  # noqa: S311 - no secret
@@ -131,7 +133,7 @@ def _sample(pairs: pa.Table) -> pa.Table:
 
 
 class _Most(NamedTuple):
-    """The rules that most of a sample follows: how many do, of how many that are determined."""
+    """The rules that most pairs of a sample follow: how many follow them, and how many are determined."""
 
     best: list[Writer]
     follow: int
@@ -143,7 +145,7 @@ class _Most(NamedTuple):
 
 
 def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> tuple[_Most, int]:
-    """Whom most of a sample follows, and how many rules were looked at."""
+    """The rules that most pairs of a sample follow, and how many rules were tried."""
     most, looked_at = (-1, 0), 0
     best: list[Writer] = []
     for client in clients_:
@@ -152,7 +154,7 @@ def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> 
             if count is None:
                 continue
             looked_at += 1
-            # As many as possible, and as few as possible that do not.
+            # The most pairs that follow, then the fewest that are determined otherwise.
             found = (count, sample.num_rows - determined)
             if found > most:
                 most, best = found, []
@@ -162,9 +164,9 @@ def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> 
 
 
 def _following(pairs: pa.Table, client: str, numbers: Sequence[int]) -> tuple[int, dict[int, int | None]]:
-    """How many pairs a client determines, and by number of partitions how many follow it; None where a key stops it.
+    """How many pairs a client determines, and by number of partitions how many follow it; None if it fails at a key.
 
-    Each key is hashed once, however many numbers there are.
+    Each key is hashed only once for all numbers.
     """
     numbers = list(dict.fromkeys(numbers))
     keys, partitions = (pairs[name].combine_chunks() for name in ("key", "partition"))
@@ -173,17 +175,17 @@ def _following(pairs: pa.Table, client: str, numbers: Sequence[int]) -> tuple[in
 
 
 def _left(pairs: pa.Table, sample: pa.Table, numbers: Sequence[int]) -> list[Writer]:
-    """All profiles and numbers that no pair speaks against."""
+    """All profiles and numbers that no pair contradicts."""
     left = []
     for client in client_names():
-        # Of the sample first: what is left of many numbers is few.
+        # The sample first, because it leaves few of many numbers.
         some = _numbers_left(sample, client, numbers)
         left += [Writer(client, n) for n in _numbers_left(pairs, client, some)]
     return left
 
 
 def _numbers_left(pairs: pa.Table, client: str, numbers: Sequence[int]) -> list[int]:
-    """The numbers of partitions that no pair speaks against, and one speaks for."""
+    """The numbers of partitions that no pair contradicts, and at least one supports."""
     if not numbers:
         return []
     determined, follow = _following(pairs, client, numbers)
@@ -191,7 +193,7 @@ def _numbers_left(pairs: pa.Table, client: str, numbers: Sequence[int]) -> list[
 
 
 def _chance(pairs: int, agreeing: int, n: int) -> float:
-    """A bound on how probable it is that so many pairs follow a rule that had nothing to do with them (Chernoff).
+    """A bound on the probability that this many pairs follow an unrelated rule by chance (Chernoff).
 
     Examples:
         >>> _chance(100, 8, 12), round(_chance(10, 10, 10), 15)

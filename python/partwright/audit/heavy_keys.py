@@ -1,8 +1,7 @@
 """The keys with the most rows, in bounded memory: Misra and Gries's summary, over tables.
 
-What is kept of a pair of a key and a partition is at most what it has, and lacks at most `missed` of it; `missed` times
-the pairs that there is room for is at most the rows seen.  Summaries of parts can be merged: Agarwal et al., Mergeable
-Summaries, 2012.
+A pair's kept count is at most its number of rows, and at most `missed` below it; `missed` times the pairs that there is
+room for is at most the rows seen. Summaries of parts can be merged: Agarwal et al., Mergeable Summaries, 2012.
 
 >>> heavy = HeavyPairs(counters=1)
 >>> heavy.add(pa.table({"partition": [4, 8, 8], "key": [b"a", b"b", b"c"], "rows": [90, 6, 4]}))
@@ -27,7 +26,7 @@ __all__ = ["HeavyKey", "HeavyPairs", "bytes_of_keys", "most_rows"]
 
 _COUNTERS = 1 << 16
 _MOST_BYTES = 32 << 20
-# Parts are merged once they have as many pairs.
+# Parts are merged once they have this many pairs.
 _PENDING = 1 << 20
 
 _PAIRS = pa.schema([("partition", pa.int64()), ("key", pa.binary()), ("rows", pa.int64())])
@@ -39,8 +38,8 @@ class HeavyKey(NamedTuple):
     Attributes:
         key: Its bytes.
         rows: How many rows it has, at least.
-        at_most: How many it has, at most; the same where they were counted.
-        partition: The one that has most of them, of several the first; None where they are in none.
+        at_most: How many it has, at most; the same if they were counted.
+        partition: The partition with most of them, the first if several are equal; None if they are in none.
     """
 
     key: bytes
@@ -53,7 +52,7 @@ class HeavyPairs:
     """The heaviest pairs of a key and a partition.
 
     Args:
-        counters: How many are kept at most.
+        counters: How many pairs are kept at most.
     """
 
     def __init__(self, counters: int = _COUNTERS) -> None:
@@ -64,13 +63,13 @@ class HeavyPairs:
 
     @property
     def missed(self) -> int:
-        """How many rows of a pair are left out at most, of one that is not kept all of them."""
+        """How many rows of a pair are left out at most; all of them, if the pair is not kept."""
         self.table()
         return self._missed
 
     def add(self, pairs: pa.Table) -> None:
-        """Take some rows, counted: a row for each pair, with the columns partition, key and rows."""
-        # What is light in this part alone goes first, so that little is merged.
+        """Take counted rows: a row for each pair, with the columns partition, key and rows."""
+        # Pairs that are light within this part go first, so that little is merged.
         part = self._lightened(pairs.select(_PAIRS.names).cast(_PAIRS))
         self._tables.append(part)
         self._pending += part.num_rows
@@ -78,12 +77,12 @@ class HeavyPairs:
             self.table()
 
     def merge(self, other: Self) -> None:
-        """Take what another summary has of other rows."""
+        """Take over another summary, of other rows."""
         self._missed += other.missed
         self.add(other.table())
 
     def table(self) -> pa.Table:
-        """The pairs that are kept, with the rows that each has at least."""
+        """The kept pairs, with the least number of rows that each has."""
         if len(self._tables) > 1:
             grouped = pa.concat_tables(self._tables).group_by(PAIR, use_threads=False)
             whole = grouped.aggregate([("rows", "sum")]).rename_columns(_PAIRS.names).cast(_PAIRS)
@@ -92,7 +91,7 @@ class HeavyPairs:
 
     def _lightened(self, pairs: pa.Table) -> pa.Table:
         while pairs.num_rows > (room := self._room(pairs)):
-            # The first one that has no room; as much is taken off of each that has.
+            # The first pair that has no room; its count is subtracted from every pair that has.
             order = pc.select_k_unstable(pairs, k=room + 1, sort_keys=[("rows", "descending")])
             light = pairs["rows"][order[-1].as_py()]
             self._missed += light.as_py()
@@ -102,7 +101,7 @@ class HeavyPairs:
         return pairs
 
     def _room(self, pairs: pa.Table) -> int:
-        """How many of some pairs are kept: fewer where their keys have many bytes."""
+        """How many pairs are kept: fewer if their keys have many bytes."""
         return (
             self._counters
             if bytes_of_keys(pairs) <= _MOST_BYTES
@@ -116,17 +115,17 @@ def bytes_of_keys(table: pa.Table) -> int:
 
 
 def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
-    """Of pairs of a key and a partition the keys with the most rows.
+    """The keys with the most rows, from pairs of a key and a partition.
 
     Args:
         pairs: With the columns partition, key and rows.
         count: How many keys are given.
-        missed: How many rows a key may have beyond those.
+        missed: How many more rows a key may have.
     """
     rows = rows_by_key(pairs["key"], pairs["rows"])
     if not rows.num_rows:  # pyarrow before 22 finds nothing heaviest in an empty table, and raises.
         return []
-    # The heaviest alone are sorted by their bytes too.
+    # Only the heaviest are also sorted by their bytes.
     places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows", "descending")])
     least = rows["rows"][places[-1].as_py()] if len(places) else number(0)
     heavy = rows.filter(pc.greater_equal(rows["rows"], least)).sort_by(
@@ -134,7 +133,7 @@ def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
     )
     heavy = heavy.slice(0, count)
     of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
-    # Of as many rows the first partition, whatever the order of the pairs.
+    # With equal rows the first partition, regardless of the pairs' order.
     placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by(
         [("rows", "ascending"), ("partition", "descending")]
     )

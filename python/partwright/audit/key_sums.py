@@ -30,20 +30,20 @@ __all__ = ["EARLIEST", "Level", "Observed", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
-# How many records are kept in the order of time: a cycle shows in far fewer.
+# How many records are kept in order of time: a cycle shows in far fewer.
 EARLIEST = 1 << 16
 _HASHES = 1 << 32
-# A pair that may lack no more than this part of its rows is known well enough to stand for itself.
+# A pair is known well enough to count as exact if it has more than this many times the rows that may be missing.
 _KNOWN = 8
 
 _ORDER = pa.schema([("time", pa.int64()), ("partition", pa.int64())])
 
 
 class Level(NamedTuple):
-    """Pairs of a key and a partition that are kept until the hashes have been halved so often, and not longer.
+    """The pairs of a key and a partition that survive this many halvings of the hash range, but not one more.
 
     Attributes:
-        level: How often.
+        level: The number of halvings.
         pairs: How many pairs there are.
         key_bytes: How many bytes their keys have.
     """
@@ -56,18 +56,18 @@ class Level(NamedTuple):
 class Observed:
     """Records by key and partition.
 
-    Beyond a number of pairs of a key and a partition only some keys are kept, with all of their records: those
-    with the smallest hashes, so that the parts of a data set keep the same ones. The heaviest are kept beside them.
+    If there are too many pairs of a key and a partition, only some keys are kept, with all of their records: the keys
+    with the smallest hashes, so that all parts of a data set keep the same ones. The heaviest keys are kept as well.
 
     Args:
         most: How many pairs of a partition and a key are kept at most.
 
     Attributes:
         rows: Records seen.
-        null_keys: Those without a key.
-        null_keys_in: Where they are.
+        null_keys: Records without a key.
+        null_keys_in: Their number by partition.
         rows_in: Records by partition, without those in none.
-        bytes_in: Their bytes by partition; empty where no sizes are known.
+        bytes_in: Their bytes by partition; empty if no sizes are known.
     """
 
     def __init__(self, most: int = _MOST) -> None:
@@ -79,15 +79,15 @@ class Observed:
         self._most = most
         self._below = _HASHES
         self._kept = _core.KeySums()
-        # All pairs of the rows that the heaviest have not been looked for in, once keys are left out.
+        # Once keys are left out: the pairs of the rows that the summary of the heaviest has not taken yet.
         self._latest = _core.KeySums()
-        # What is kept as a table, if somebody has asked for it since.
+        # The kept pairs as a table, if it was asked for since the last change.
         self._table: pa.Table | None = None
         self._heavy: HeavyPairs | None = None
         self._earliest: pa.Table | Callable[[], pa.Table] = pa.Table.from_batches([], _ORDER)
 
     def __getstate__(self) -> dict[str, object]:
-        """With tables for what the core has."""
+        """Pickle the core's sums as tables."""
         return {**self.__dict__, "_kept": self.pairs(), "_latest": None}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -103,14 +103,14 @@ class Observed:
         heavy: pa.Table | None = None,
         order: Callable[[], pa.Table] | None = None,
     ) -> Self:
-        """What another engine has summed up, all of it.
+        """The complete sums of another engine.
 
         Args:
             totals: A row for each partition: partition, rows, null_keys and bytes.
-            pairs: As `pairs` has them, of the keys that are kept.
-            scale: Of how many keys one is kept.
-            heavy: As `heavy_pairs` has them, with all rows that each has, where not all keys are kept.
-            order: What gives the table that `order` has, if it is asked for; None where there is none.
+            pairs: The kept keys' pairs, in the form of `pairs`.
+            scale: How many keys each kept key stands for.
+            heavy: The heaviest pairs with all their rows, in the form of `heavy_pairs`, if not all keys are kept.
+            order: A function that returns the table of `order`; None if there is none.
         """
         seen = cls()
         for row in totals.to_pylist():
@@ -137,7 +137,7 @@ class Observed:
 
     @property
     def scale(self) -> int:
-        """Of how many keys one was kept, a power of two."""
+        """How many keys each kept key stands for, a power of two."""
         self.pairs()
         return _HASHES // self._below
 
@@ -153,8 +153,8 @@ class Observed:
 
         Args:
             keys: Their key bytes, null where there is no key.
-            partitions: Where they are, whole numbers of 64 bits, null where they are in none.
-            times: Their timestamps as whole numbers of 64 bits, null where they are not known; None for none.
+            partitions: Their partitions, whole numbers of 64 bits, null if they are in none.
+            times: Their timestamps as whole numbers of 64 bits, null if unknown; None for none.
             offsets: Their offsets, the same.
             sizes: How many bytes each has, the same.
         """
@@ -174,7 +174,7 @@ class Observed:
             self._make_room()
 
     def merge(self, other: Self) -> None:
-        """Take what another one has seen: the records that come after these in their source."""
+        """Take over the sums of the records that follow these in their source."""
         self._make_room()
         pairs = other.pairs()
         self.rows += other.rows
@@ -183,7 +183,7 @@ class Observed:
         self.rows_in.update(other.rows_in)
         self.bytes_in.update(other.bytes_in)
         self._keep_earliest(*other.order().select(["partition", "time"]).columns)
-        # One that has left keys out has the heaviest of all.
+        # One that has left keys out has a summary of the heaviest of all its rows.
         if other._heavy is not None:
             self._heaviest().merge(other._heavy)
         elif self._heavy is not None:
@@ -202,27 +202,27 @@ class Observed:
         return self._table
 
     def comparable(self, other: Self) -> tuple[pa.Table, pa.Table, float]:
-        """The pairs of this one and of another whose keys both keep, and what share of all keys that is, 0 to 1."""
+        """The pairs of both whose keys both would keep, and what share of all keys that is, 0 to 1."""
         pairs, others = self.pairs(), other.pairs()
         if self._below > other._below:
             return _with_hash_below(pairs, other._below), others, other._below / _HASHES
         return pairs, _with_hash_below(others, self._below), self._below / _HASHES
 
     def keys(self) -> int:
-        """How many different keys there are; where some were left out, an estimate."""
+        """How many different keys there are; an estimate if some were left out."""
         return len(pc.unique(self.pairs()["key"])) * self.scale
 
     def keys_in(self) -> dict[int, int]:
-        """How many different keys each partition has; the same."""
+        """How many different keys each partition has; an estimate if some were left out."""
         found = value_counts(self.pairs()["partition"])
         return {partition: keys * self.scale for partition, keys in found.items()}
 
     def heaviest(self, count: int, places: int | None = None) -> list[HeavyKey]:
-        """The keys with the most rows, the heaviest first, those of the same rows by their bytes.
+        """The keys with the most rows, the heaviest first; keys with equal rows are in the order of their bytes.
 
         Args:
             count: How many keys are given.
-            places: In how many partitions the rows of a key may be at most; by default in all that are seen.
+            places: In how many partitions a key's rows may be at most; by default in all seen partitions.
         """
         if not self.is_sampled:
             return most_rows(self.pairs(), count)
@@ -232,7 +232,7 @@ class Observed:
         return most_rows(heavy.table(), count, heavy.missed * places)
 
     def places_of(self, heavy: Sequence[HeavyKey]) -> dict[bytes, dict[int, int]]:
-        """Of some of the heaviest keys the rows by partition, without those in none; where estimated, at least."""
+        """For some of the heaviest keys, their rows by partition, without rows in none; a lower bound if estimated."""
         pairs = self.heavy_pairs()
         keys = binary_column([each.key for each in heavy])
         found: dict[bytes, dict[int, int]] = {each.key: {} for each in heavy}
@@ -242,9 +242,10 @@ class Observed:
         return found
 
     def whole(self) -> pa.Table:
-        """Partition, key, rows and keys: of each pair how many rows and keys of the whole it stands for.
+        """Partition, key, rows and keys: how many rows and keys of the whole each pair stands for.
 
-        All of them, where none was left out; else the heaviest for themselves, and those that are kept for the rest.
+        If no key was left out, each pair stands for itself; otherwise the heaviest do, and the other kept pairs stand
+        for the rest.
         """
         pairs = self.pairs().select([*PAIR, "rows"])
         ones = pa.repeat(number(1), pairs.num_rows)
@@ -252,7 +253,7 @@ class Observed:
             return pairs.append_column("keys", ones)
         heavy = self._heaviest()
         heavy_pairs = heavy.table()
-        # What may have as much again is not known well enough.
+        # A pair that may have a large share more is not known well enough.
         heavy_pairs = heavy_pairs.filter(pc.greater(heavy_pairs["rows"], number(_KNOWN * heavy.missed)))
         others = pairs.filter(
             pc.invert(pc.is_in(pairs["key"], pc.unique(heavy_pairs["key"]))),
@@ -268,11 +269,11 @@ class Observed:
         )
 
     def heavy_pairs(self) -> pa.Table:
-        """The heaviest pairs of a key and a partition with the rows that each has at least; all where all were kept."""
+        """The heaviest pairs of a key and a partition with the least rows that each has; all pairs if all were kept."""
         return self._heaviest().table() if self.is_sampled else self.pairs()
 
     def order(self) -> pa.Table:
-        """The times and partitions of the earliest records, in that order; as they came where there are no times."""
+        """The times and partitions of the earliest records, in order of time, or of arrival if there are no times."""
         if not isinstance(self._earliest, pa.Table):
             self._earliest = self._earliest()
         return self._earliest
@@ -281,7 +282,7 @@ class Observed:
         return sums.pairs > self._most or sums.key_bytes > _MOST_BYTES
 
     def _make_room(self) -> None:
-        """Keep of all rows no more than there is room for."""
+        """Drop keys until the rest fits."""
         if self._heavy is not None and self._latest.pairs:
             self._heavy.add(table_of(self._latest))
             self._kept.merge(self._latest, self._below)
@@ -294,7 +295,7 @@ class Observed:
             self._table = None
 
     def _heaviest(self) -> HeavyPairs:
-        """The summary of the heaviest; it begins with all that is known, before the first key is left out."""
+        """The summary of the heaviest; it starts with all pairs, before the first key is left out."""
         if self._heavy is None:
             self._heavy = HeavyPairs()
             self._heavy.add(table_of(self._kept))
@@ -310,23 +311,23 @@ class Observed:
                 return
             last = earliest["time"][-1]
             if last.is_valid:
-                # Most come later, and what is of the same time has come later.
+                # Most records are later; records of the same time arrived later.
                 rows = rows.filter(pc.less(rows["time"], last))
                 if not rows.num_rows:
                     return
         whole = pa.concat_tables([earliest, rows])
         if known:
-            # Stable, for records of one millisecond stay as they came.
+            # A stable sort: records of one millisecond stay in their order of arrival.
             whole = whole.take(pc.sort_indices(whole["time"]).slice(0, EARLIEST))
         self._earliest = whole.slice(0, EARLIEST).combine_chunks()
 
 
 def scale_of(levels: Sequence[Level], most: int | None = None) -> int:
-    """Of how many keys one is kept, where there are so many pairs.
+    """How many keys each kept key stands for, given the numbers of pairs.
 
     Args:
         levels: All pairs.
-        most: How many are kept at most, where others than by default.
+        most: How many pairs are kept at most, if not the default.
 
     Examples:
         >>> scale_of([Level(0, 500, 5000), Level(1, 300, 3000), Level(2, 200, 2000)], most=500)
@@ -343,8 +344,8 @@ def scale_of(levels: Sequence[Level], most: int | None = None) -> int:
 
 
 def _with_hash_below(pairs: pa.Table, below: int) -> pa.Table:
-    """The pairs whose keys have one of the smallest hashes, of so many."""
-    # Signed, so that zero is in the middle; Java's partitions go by the low bits, these are the high ones.
+    """The pairs of keys whose hash is below a bound."""
+    # Signed, so zero is in the middle. Java's partitions depend on the low bits; this uses the high ones.
     return pairs.filter(pc.less(murmur2(pairs["key"]).cast(pa.int64()), number(below - _HASHES // 2)))
 
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["END", "HEADER", "TRANSFORMS", "has_id", "has_quotes", "without_id", "without_quotes"]
 
-# A schema's id has four bytes, and a zero comes before it.
+# A zero byte, then a schema's ID of four bytes.
 HEADER = 5
-# Where a slice ends that takes all: without an end, Arrow multiplies the largest number there is by the rows.
+# The end of a slice that takes all: without an end, Arrow multiplies the largest integer by the rows.
 END = 2**31 - 1
 
 
@@ -30,7 +30,7 @@ def has_quotes(keys: pa.Array) -> pa.Array:
 
 
 def without_id(keys: pa.Array) -> pa.Array | None:
-    r"""Keys without the five bytes that a schema registry's serializer puts before them; None where one has none.
+    r"""Keys without the five bytes that a schema registry's serializer puts before them; None if a key lacks them.
 
     Examples:
         >>> without_id(pa.array([b"\x00\x00\x00\x00\x07a"])).to_pylist()
@@ -42,7 +42,7 @@ def without_id(keys: pa.Array) -> pa.Array | None:
 
 
 def without_quotes(keys: pa.Array) -> pa.Array | None:
-    """Keys without the quotes of JSON's text; None where one has none.
+    """Keys without the quotes of JSON's text; None if a key lacks them.
 
     Examples:
         >>> without_quotes(pa.array([b'"a"'])).to_pylist()
@@ -53,7 +53,7 @@ def without_quotes(keys: pa.Array) -> pa.Array | None:
     return pc.binary_slice(keys.cast(pa.binary()), 1, -1) if pc.all(has_quotes(keys)).as_py() else None
 
 
-# In the order in which they are tried, after the key as it is.
+# In the order in which they are tried, after the unchanged key.
 TRANSFORMS: dict[str, Callable[[pa.Array], pa.Array | None]] = {
     "confluent:strip-id": without_id,
     "json-unquote": without_quotes,

@@ -17,9 +17,9 @@ class Pattern(NamedTuple):
     """Records that the same writers explain.
 
     Attributes:
-        explains: For each writer whether it does.
+        explains: For each writer, whether it explains them.
         rows: How many records there are.
-        pairs: How many pairs of a key and a partition they are.
+        pairs: How many pairs of a key and a partition they form.
     """
 
     explains: tuple[bool, ...]
@@ -28,10 +28,11 @@ class Pattern(NamedTuple):
 
 
 def shares(patterns: Sequence[Pattern], writers: int, n: int) -> tuple[list[float], float]:
-    """The share of each writer, and of those who follow no rule and put a record into any of n partitions.
+    """Each writer's share, and the share of records without a rule, which may be in any of n partitions.
 
-    By expectation and maximisation: what several writers explain belongs to each by its share, and what chance explains
-    is taken off. Chance may take each record anew, or each key: whichever leaves less unexplained.
+    By expectation and maximisation: records that several writers explain are divided by the writers' shares, and
+    records that chance explains are subtracted. Chance may act on each record or on each key, whichever leaves less
+    unexplained.
 
     Args:
         patterns: All records.
@@ -56,7 +57,7 @@ def shares(patterns: Sequence[Pattern], writers: int, n: int) -> tuple[list[floa
 def _shares(patterns: Sequence[Pattern], weights: Sequence[int], writers: int, n: int) -> list[float]:
     found = [1.0] * (writers + 1)
     if all(any(each.explains) for each in patterns):
-        # Nothing asks for chance.
+        # Nothing is left for chance.
         found[-1] = 0.0
     found = [share / sum(found) for share in found]
     for _ in range(_ROUNDS):
@@ -69,11 +70,11 @@ def _shares(patterns: Sequence[Pattern], weights: Sequence[int], writers: int, n
 def _split(
     patterns: Sequence[Pattern], weights: Sequence[int], shares_: Sequence[float], n: int
 ) -> list[float]:
-    """What of the weights belongs to each by the shares that they have."""
+    """Divide the weights among the writers by their shares."""
     counts = [0.0] * len(shares_)
     for pattern, weight in zip(patterns, weights, strict=True):
         parts = [share * by for share, by in zip(shares_, (*pattern.explains, 1 / n), strict=True)]
-        # Where no writer has any share left, nobody explains it.
+        # If no writer has a share left, nobody explains it.
         whole = sum(parts) or 1.0
         for place, part in enumerate(parts):
             counts[place] += weight * part / whole

@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 __all__ = ["After", "Alternative", "Before", "Moved", "Resize"]
 
 _HEAVY = 10
-# How many numbers of partitions beside the one that is asked for are looked at, to either side.
+# How many numbers of partitions around the requested one are compared, on each side.
 _NEARBY = 6
-# Beyond so many partitions, those that have no rows are left out of a list of them.
+# If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A key that is elsewhere afterwards; `from_` and `to` are its partitions."""
+    """A key that moves; `from_` and `to` are its partitions."""
 
     key: str
     rows: int
@@ -58,11 +58,11 @@ class Moved:
 
 @dataclass(frozen=True)
 class Before:
-    """A partition of now.
+    """A partition before the change.
 
     Attributes:
-        partition: Which.
-        rows: Its rows that have a place by their key.
+        partition: Its number.
+        rows: Its rows that are placed by their key.
         rows_moved: Those that would be elsewhere.
         drain_to: The offset that consumers must have committed here before a producer sees the new partitions: the one
             after the last record whose key moves; None without offsets, or if none moves.
@@ -78,11 +78,11 @@ class Before:
 
 @dataclass(frozen=True)
 class After:
-    """A partition of the topic with another number of them, which has all records.
+    """A partition after the change, if it had all records.
 
     Attributes:
-        partition: Which.
-        rows: Its rows that have a place by their key.
+        partition: Its number.
+        rows: Its rows that are placed by their key.
         bytes: Their bytes; None if no sizes are known.
     """
 
@@ -204,7 +204,7 @@ class Resize:
         self._seen.add(in_one(encode(keys, self._placer.key_type)), before)
 
     def _count_moves(self, before: pa.Array, after: pa.Array) -> None:
-        """Count records that all have a place, and are in it: by one column, faster than by several."""
+        """Count records that all have a place and are in it; using one column is faster than several."""
         both = value_counts(pc.add(pc.multiply(before, number(self.to)), after.cast(pa.int64())))
         moves = [(*divmod(place, self.to), rows) for place, rows in both.items()]
         self._count(
@@ -250,7 +250,7 @@ class Resize:
         )
 
     def take(self, of_before: pa.Table, of_after: pa.Table, seen: Observed) -> None:
-        """Take what another engine has summed up, all of it.
+        """Take over the complete sums of another engine.
 
         Args:
             of_before: Rows, bytes and last_offset by before, at and moved: where the client places them now, where
@@ -300,7 +300,7 @@ class Resize:
 
     @property
     def keys_moved(self) -> int:
-        """How many of them would be elsewhere; the same.
+        """How many different keys would be elsewhere; an estimate if there are too many to count.
 
         Each key's last old record stays where it is. A compacted topic keeps it forever, because nothing newer of the
         key comes to its partition, not even the tombstone that deletes it.
@@ -327,7 +327,7 @@ class Resize:
         return self.from_ // gcd(self.from_, self.to)
 
     def forget_offsets(self) -> None:
-        """Leaves `drain_to` and `end` out: if only a part of a topic was seen, later records may move too."""
+        """Leave out `drain_to` and `end`: if only a part of a topic was seen, later records may move too."""
         self._drain_to.clear()
         self._end.clear()
 
@@ -355,11 +355,11 @@ class Resize:
         ]
 
     def nearby(self) -> list[Alternative]:
-        """The numbers around the one that is asked for, and that one; without those at which the client fails."""
+        """The requested number and its neighbours, without numbers at which the client fails."""
         whole = self._whole()
         found = []
         for to in self._candidates():
-            # Java's string hash has keys that it cannot place among most numbers of partitions.
+            # With most numbers of partitions, Java's string hash has keys that it cannot place.
             with suppress(PartwrightError):
                 found.append(self._choice(whole, to))
         return found
@@ -367,7 +367,7 @@ class Resize:
     def flows(self) -> list[dict[str, int]]:
         """The rows from each partition to each, including those that stay, the most first: `from`, `to`, `rows`.
 
-        Of very many pairs of partitions those with the most rows; estimated where there were too many keys.
+        Of very many pairs of partitions only those with the most rows; estimated if there were too many keys.
         """
         by_pair = (
             self._placed(self._whole(), self.to)
@@ -381,7 +381,7 @@ class Resize:
         return found
 
     def to_dict(self) -> Json:
-        """As in the JSON."""
+        """The object for the JSON output."""
         before, after = self.largest_share
         return {
             "from": self.from_,
@@ -410,11 +410,11 @@ class Resize:
         }
 
     def _place_of_null(self, n: int) -> pa.Array:
-        """Where the client puts null keys, which a few of them hash; null where it does not."""
+        """The partition of null keys, which a few clients hash; null if this client does not."""
         return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
 
     def _whole(self) -> pa.Table:
-        """Partition, key, rows and keys of all that has a place, null keys among them."""
+        """Partition, key, rows and keys of all records with a place, including null keys."""
         nulls = pa.table(
             {
                 "partition": self._place_of_null(self.from_),
@@ -428,7 +428,7 @@ class Resize:
         return whole.filter(pc.is_valid(whole["partition"]))
 
     def _placed(self, table: pa.Table, to: int) -> pa.Table:
-        """The pairs and, as `to`, where the client puts each key among another number of partitions."""
+        """The pairs and, as `to`, each key's partition under another number of partitions."""
         return table.append_column("to", partition_for_key(table["key"], to, self.client))
 
     def _moved(self, table: pa.Table, to: int) -> pa.Table:
@@ -442,11 +442,11 @@ class Resize:
 
     def _candidates(self) -> Iterator[int]:
         for to in range(max(1, self.to - _NEARBY), self.to + _NEARBY + 1):
-            # A topic's partitions are never fewer, but for a new topic.
+            # Only a new topic can have fewer partitions.
             if to != self.from_ and (self.to < self.from_ or to > self.from_):
                 yield to
 
 
 def _elsewhere(placed: pa.Table) -> pa.Table:
-    """Those of some pairs that are in another partition afterwards."""
+    """The pairs that are in another partition afterwards."""
     return placed.filter(pc.fill_null(pc.not_equal(placed["partition"], placed["to"]), FALSE))

@@ -1,4 +1,4 @@
-"""How large the largest partition would be if the heaviest keys were salted, that is split by a number at their end.
+"""How large the largest partition would be if the heaviest keys were salted, that is, split by a number at their end.
 
 >>> heavy = {b"US": {8: 900}}
 >>> [(each.ways, round(each.largest_share, 3)) for each in salted(heavy, {8: 905, 4: 50, 2: 45}, 1000, 12)]
@@ -46,10 +46,10 @@ def salted(
     n: int,
     client: str = "java",
 ) -> list[Salted]:
-    """The largest share for several numbers of ways; empty where no key has more rows than an even partition, or one.
+    """The largest share for several numbers of ways; empty if no key has more rows than an even partition, or than one.
 
     Args:
-        heavy: Of each of the heaviest keys its rows by partition: where another client writes, it may be in several.
+        heavy: For each of the heaviest keys its rows by partition; if another client writes, it may be in several.
         rows_in: Rows by partition.
         rows: All rows that are in a partition.
         n: How many partitions there are.
@@ -62,7 +62,7 @@ def salted(
         return []
     found = []
     for ways in _WAYS:
-        # A salt that the client fails at is none that can be taken.
+        # A salt at which the client fails cannot be used.
         with suppress(PartwrightError):
             found.append(Salted(ways, len(split), _largest(split, rows_in, n, client, ways) / rows))
     return found

@@ -29,9 +29,9 @@ class Skew:
 
     Attributes:
         n: How many partitions there are.
-        rows_in: Rows by partition; those without any may be left out.
-        keys_in: Different keys by partition, the same; None where they were not counted.
-        scale: Of how many keys one was counted, where `keys_in` is an estimate.
+        rows_in: Rows by partition; partitions without rows may be left out.
+        keys_in: Different keys by partition, in the same form; None if they were not counted.
+        scale: How many keys each counted key stands for, if `keys_in` is an estimate.
     """
 
     n: int
@@ -51,7 +51,7 @@ class Skew:
 
     @property
     def largest_over_mean(self) -> float:
-        """The largest partition's rows over those of an even one; 1 is even."""
+        """The largest partition's rows divided by an even partition's; 1 is even."""
         return self.largest_share * self.n
 
     @property
@@ -62,27 +62,27 @@ class Skew:
         keys = sum(self.keys_in.values())
         if self.n == 1:
             return float(keys > 0)
-        # By logarithms, for n may be large and the keys few.
+        # With logarithms, because n may be large and the keys few.
         return self.n * -math.expm1(keys * math.log1p(-1 / self.n))
 
     @property
     def chi_square(self) -> float | None:
         """Pearson's statistic of the different keys by partition against an even spread; None without keys.
 
-        Where keys are estimated it is that of those which were counted.
+        If keys are estimated, it is the statistic of the counted ones.
         """
         if not self.keys_in or not sum(self.keys_in.values()):
             return None
         counted = [keys / self.scale for keys in self.keys_in.values()]
         even = sum(counted) / self.n
-        # A partition without keys adds what is even; and the partitions' order adds nothing.
+        # A partition without keys adds `even`; thanks to fsum the order of partitions does not matter.
         return math.fsum((keys - even) ** 2 / even for keys in counted) + even * (self.n - len(counted))
 
     @property
     def p_value(self) -> float | None:
-        """How probable it is that a good hash spreads this many keys as unevenly, or more; None if unknown.
+        """The probability that a good hash spreads this many keys as unevenly, or more so; None if unknown.
 
-        Not with fewer than five keys to a partition, where the statistic says little.
+        It is None with fewer than five keys per partition, where the statistic says little.
         """
         statistic = self.chi_square
         if (
@@ -108,7 +108,7 @@ class Skew:
                 f"partition {largest} has {_above(self.largest_share, max_share)} of the rows, more than "
                 f"{_percent(max_share)}"
             )
-        # A product of shares is rounded to another number than 7 of 100 is, and a quotient is not.
+        # Compare the quotient: a product of shares may round differently than 7 of 100 does.
         if min_used is not None and self.used / self.n < min_used:
             found.append(
                 f"{self.used} of {self.n} partitions have rows, fewer than {_percent(min_used)} of them"
@@ -116,7 +116,7 @@ class Skew:
         return found
 
     def to_dict(self) -> Json:
-        """As in the JSON."""
+        """The object for the JSON output."""
         return {
             "largest_over_mean": self.largest_over_mean,
             "expected_used": self.expected_used,
@@ -126,14 +126,14 @@ class Skew:
 
 
 def read_share(given: object, name: str) -> float | None:
-    """A share, 0 to 1, of its percent or its fraction; None stands for none.
+    """Read a share, 0 to 1, from a percentage or a fraction; None stays None.
 
     Args:
         given: 0.05, "0.05" or "5%".
         name: What an error calls it.
 
     Raises:
-        PartwrightError: It is not a share, or one of nothing.
+        PartwrightError: It is not a share, or it is 0.
 
     Examples:
         >>> read_share("5%", "max_share"), read_share(0.05, "max_share"), read_share(None, "max_share")
@@ -149,7 +149,7 @@ def read_share(given: object, name: str) -> float | None:
     if isinstance(given, str):
         number, percent, rest = given.partition("%")
         try:
-            # Not of a float: 0.7% is 0.007, which a float's hundredth is not.
+            # Not with floats: 0.7% is 0.007, but 0.7 / 100 as a float is not.
             found = float(Decimal(number) / (100 if percent else 1))
         except (ArithmeticError, ValueError):
             found = math.nan
@@ -161,7 +161,7 @@ def read_share(given: object, name: str) -> float | None:
 
 
 _TWO = 2
-# As is usual for the statistic.
+# The usual minimum for the statistic.
 _FEWEST = 5
 _PRECISION = 1e-14
 _TINY = 1e-300
@@ -172,7 +172,7 @@ def _percent(share: float) -> str:
 
 
 def _above(share: float, limit: float) -> str:
-    """A share that is above a limit, with as many digits as it takes to see that."""
+    """A share above a limit, with as many digits as it takes to see the difference."""
     return next(
         (shown for digits in range(1, 10) if float((shown := f"{share:.{digits}%}")[:-1]) > 100 * limit),
         _percent(share),
@@ -180,7 +180,7 @@ def _above(share: float, limit: float) -> str:
 
 
 def _upper_gamma(a: float, x: float) -> float:
-    """The regularized upper incomplete gamma function: of chi-square, the probability of so much or more.
+    """The regularized upper incomplete gamma function: for chi-square, the probability of this value or more.
 
     By its series below the mean and by its continued fraction, with Lentz's method, above: Press et al., Numerical
     Recipes, 6.2.

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "Parting", "course", "parting"]
 
-# A course of time is cut into so many spans.
+# A course over time is cut into this many spans.
 _SPANS = 40
-# Of the records that one of two writers alone explains, so many may be on the other's side, as of a rolling deployment.
+# Of the records that only one of two writers explains, this share may be on the other's side, as in a rolling
+# deployment.
 _OVERLAP = 0.02
 
 
@@ -30,12 +31,12 @@ class Change:
     Attributes:
         kind: `n` or `writer`.
         before: The number of partitions, or the writer's profile, before.
-        after: The same after; of several changes this is the last.
-        last_timestamp_before: That of the last record which only the former explains; None without timestamps.
-        first_timestamp_after: That of the first record which only the latter explains; None without timestamps.
+        after: The same after the change, or after the last of several.
+        last_timestamp_before: The timestamp of the last record that only the former explains; None without timestamps.
+        first_timestamp_after: The timestamp of the first record that only the latter explains; None without timestamps.
         first_offset_after: By partition, the offset of the first record which only the latter explains; empty
             without offsets.
-        steps: All numbers of partitions, or writers, one after the other.
+        steps: All numbers of partitions, or writers, in order.
     """
 
     kind: str
@@ -47,18 +48,18 @@ class Change:
     steps: tuple[int | str, ...]
 
     def to_dict(self) -> Json:
-        """As JSON has it."""
+        """The object for the JSON output."""
         names = {"before": "from", "after": "to"}
         return {names.get(name, name): value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
 class Parting:
-    """Between the records of two writers.
+    """The boundary between the records of two writers.
 
     Attributes:
         last_before: The time of the last record of the former; None without times.
-        first_after: That of the first of the latter.
+        first_after: The time of the first record of the latter.
         first_offsets: By partition, the first offset of the latter.
     """
 
@@ -68,13 +69,13 @@ class Parting:
 
 
 def parting(former: pa.Table, latter: pa.Table) -> Parting | None:
-    """Where the records of two writers part; None where those of the latter do not come after.
+    """Where the records of two writers part; None if the latter's do not follow the former's.
 
-    A few records on the wrong side are left out of account.
+    A few records on the wrong side are ignored.
 
     Args:
-        former: The pairs of a key and a partition that the one alone explains.
-        latter: Those that the other alone explains.
+        former: The pairs of a key and a partition that only the first writer explains.
+        latter: The pairs that only the second explains.
     """
     if former["last"].null_count < len(former) and latter["first"].null_count < len(latter):
         return _by_time(former, latter)
@@ -82,7 +83,7 @@ def parting(former: pa.Table, latter: pa.Table) -> Parting | None:
 
 
 def _by_time(former: pa.Table, latter: pa.Table) -> Parting | None:
-    # Of each pair its first and its last record stand for half of its rows each.
+    # A pair's first and last record each stand for half of its rows.
     points = pa.concat_tables(
         pa.table({"time": pairs[name], "rows": pairs["rows"], "side": pa.repeat(side, len(pairs))})
         for side, pairs in enumerate((former, latter))
@@ -93,7 +94,7 @@ def _by_time(former: pa.Table, latter: pa.Table) -> Parting | None:
     )
     of_latter = pc.multiply(points["rows"], points["side"])
     of_former = pc.subtract(points["rows"], of_latter)
-    # If the change is after a point: the latter's up to there are wrong, and the former's from there on.
+    # If the change is at a point, the latter's records before it are wrong, and the former's after it.
     wrong = pc.add(pc.cumulative_sum(of_latter), pc.subtract(pc.sum(of_former), pc.cumulative_sum(of_former)))
     least = pc.min(wrong).as_py()
     if least > _OVERLAP * min(pc.sum(of_former).as_py(), pc.sum(of_latter).as_py()):
@@ -134,7 +135,7 @@ def _first_offsets(pairs: pa.Table) -> dict[int, int]:
 def course(alone: Mapping[str, pa.Table]) -> tuple[Json, ...]:
     """How many records each writer alone explains, over time; empty without times.
 
-    The records of a key in a partition count as spread evenly between its first and its last.
+    A key's records in a partition are assumed to be spread evenly between its first and its last.
 
     Args:
         alone: By writer, the pairs of a key and a partition that it alone explains.

@@ -1,4 +1,4 @@
-"""A producer's batches before it runs: what its accumulator and its sender make of given records.
+"""A producer's batches before it runs: what its accumulator and its sender do with given records.
 
 Exact to `RecordAccumulator`, `BuiltInPartitioner` and `Sender` of kafka-clients 4.4.0, and of 2.8.2, without
 compression and transactions. Time is in the records: nothing sleeps, and no clock is read.

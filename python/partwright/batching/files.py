@@ -59,7 +59,7 @@ def reader(
         names: The columns by role: `time`, `key`, `partition`, `value` and `size`; None for one that the file does not
             have.
         key_type: How a key becomes key bytes.
-        read: Is told how many rows have been read, and how much of the file.
+        read: Called with how many rows have been read, and how much of the file.
 
     Returns:
         Batches of `time` (int64, milliseconds), `size` (int64, bytes of the value) and, if they are named, `key`

@@ -42,7 +42,7 @@ __all__ = ["broker_of", "draws_of", "is_each_append", "replay"]
 
 _SCENARIO = (
     "strategy", "config", "sender", "brokers", "partitions", "flush_ms", "failed_requests", "draws", "seed", "records",
-    # The fields of a golden line besides its question.
+    # The fields of a golden line that are not part of its question.
     "placed", "batches", "requests",
 )  # fmt: skip
 _SENDERS = ("each-instant", "each-append")
@@ -60,10 +60,9 @@ def replay(scenario: Mapping[str, object]) -> Json:
             (each-instant or each-append); `brokers`, each with `id`, `rack`, `latency_ms` and `away`, spans of
             milliseconds in which it accepts nothing; a latency is a number, or one of `{"from": 1, "to": 9}`, `{"p50": 2,
             "p99": 40}` and `{"among": [1, 1, 2, 50]}`, as for `simulate`; `partitions` with `id` and `leader`, in the order
-            of the metadata; `flush_ms` and `failed_requests`; `draws` of the strategy, and `seed` for what else is drawn;
+            of the metadata; `flush_ms` and `failed_requests`; `draws` of the strategy, and `seed` for all other draws;
             and `records`, each a list of its time in milliseconds, its key in hex, its own partition, the size of its
-            value in bytes, and of those of its headers. A null means a null key, no partition, or a null
-            value.
+            value in bytes, and of those of its headers. A null means a null key, no partition, or a null value.
 
     Returns:
         `placed`, the partition and batch of each record; `batches` in order of creation, with `why` each was closed
@@ -125,7 +124,7 @@ def is_each_append(given: object) -> bool:
 
 
 def draws_of(given: object) -> list[int] | None:
-    """Raw values of Java's `nextInt()`, if there are any."""
+    """Raw values of Java's `nextInt()`, if any are given."""
     if given is None:
         return None
     return [whole(each, "a draw", LEAST_INT, MOST_INT) for each in listed(given, "draws")]
@@ -138,7 +137,7 @@ def _partition(given: object) -> tuple[int, int | None]:
 
 
 def broker_of(given: object) -> tuple[int, str | None, Latency, list[tuple[int, int]]]:
-    """A broker's id, rack, latency and the times in which it is away."""
+    """A broker's ID, rack, latency and the spans in which it is away."""
     found = object_fields(given, "a broker", _BROKER, needs="id")
     broker = whole(found["id"], "a broker's id", 0, MOST_INT)
     rack, what = found.get("rack"), f"broker {broker}"

@@ -121,14 +121,14 @@ def simulate(
             draws by `seed` and the broker's ID. `{"from": 1, "to": 9}`: each whole number equally likely, both ends
             included; `{"p50": 2, "p99": 40}`: log-normal, rounded; `{"among": [1, 1, 2, 50]}`: one of these, such as
             your own measurements. A broker still answers its requests in order.
-        brokers: By ID, what differs from that: `latency_ms`, and `away`, a list of spans `[from, to)` in which the
+        brokers: By ID, a broker's own values: `latency_ms`, and `away`, a list of spans `[from, to)` in which the
             broker accepts no request.
         sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or also after
             each append that filled or opened a batch.
         flush_ms: When `flush()` begins, after all records were sent.
         failed_requests: The requests, counted from 0, that fail and whose batches are sent again.
         seed: The seed of all draws; see `partwright.Producer`.
-        draws: The strategy's draws themselves, in the place of a seed.
+        draws: The strategy's draws themselves, instead of a seed.
         client: Whose rule places records by key.
         key_type: How a key becomes key bytes.
         key: The column of keys.
@@ -143,9 +143,8 @@ def simulate(
         Tables of the records, batches, requests and switches, and a summary.
 
     Raises:
-        PartwrightError: With the row, a time that runs backwards, a record over `max.request.size`, a
-            partition that is not there; a config that Kafka refuses; a column that is missing or of another
-            type.
+        PartwrightError: With the row, a time that runs backwards, a record over `max.request.size`, a partition that
+            does not exist; a config that Kafka refuses; a column that is missing or of another type.
 
     Examples:
         >>> records = {"time": [0, 1, 9], "size": [100] * 3}
@@ -204,10 +203,10 @@ def compare(
         configs: Kafka's own keys and values, for all of them.
         topic: The records' topic.
         latency_ms: How long a broker takes to answer.
-        brokers: What differs from that.
+        brokers: Brokers with values of their own.
         sender: When the sender runs.
         flush_ms: When `flush()` begins.
-        seed: The seed of each one's draws.
+        seed: The seed of each simulation's draws.
         client: Whose rule places records by key.
         key_type: How a key becomes key bytes.
         key: The column of keys.
@@ -281,7 +280,7 @@ class _Given:
         return cls(cluster, topic, client, key_type, columns)
 
     def arrays(self, batch: RecordChunk) -> pa.StructArray:
-        """Some records as the core takes them."""
+        """A batch of records in the form that the core takes."""
         times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
         if times is None:
             raise PartwrightError(
@@ -308,7 +307,7 @@ class _Given:
 
 
 class _Run:
-    """A simulation under way."""
+    """A running simulation."""
 
     def __init__(
         self,
@@ -419,7 +418,7 @@ def _scenario(
 def _named(
     strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
 ) -> list[tuple[str, str, Mapping[str, object]]]:
-    """What is compared: names, strategies and their own configs."""
+    """The compared strategies: name, strategy and its own configs."""
     if not isinstance(strategies, Mapping):
         return [(each, each, {}) for each in listed(strategies, "strategies", str)]
     found = []

@@ -41,7 +41,7 @@ class Tuning:
         settings: A row for each, the best first: `rank` (int32, from 1 on), `strategy`, `batch_size` and `linger_ms`
             (int64), `is_on_front` (bool: no other has both fewer requests and a lower p99 delay), and the columns of
             `compare` from `records` on.
-        default: The row of Kafka's own settings, or of those that `configs` has in their place.
+        default: The row of Kafka's own settings, or of the settings in `configs` that replace them.
         recommended: The first row.
         reason: Why that one, in a sentence.
         at_most_ms: The longest p99 delay allowed; None if the present settings' own delay has no limit.
@@ -60,11 +60,11 @@ class Tuning:
         return notebook(self)
 
     def plot(self, file: str | os.PathLike[str]) -> None:
-        """Draws the settings: their requests to the right, their p99 delays upwards.
+        """Draw the settings: requests to the right, p99 delays upwards.
 
-        It is the plot of `partwright.report`: those that no other beats are joined by a line, a `batch.size` has its
-        colour and a strategy its shape; the present setting and the recommended one are marked, and the limit is a
-        dashed line. The same settings give the same bytes; the parts of a .pdf have another order each time.
+        It is the plot of `partwright.report`: a line joins the settings that no other beats, each `batch.size` has its
+        colour and each strategy its shape; the present setting and the recommended one are marked, and the limit is a
+        dashed line. The same settings give the same bytes, except for a .pdf, whose parts change their order.
 
         Args:
             file: The picture's path: a .svg, .png or .pdf file.
@@ -112,10 +112,10 @@ def tune(
     configs: Mapping[str, object] | None = None,
     **options: Unpack[_Options],
 ) -> Tuning:
-    """Simulates each pair of `batch.size` and `linger.ms` with each strategy, and ranks them.
+    """Simulate each pair of `batch.size` and `linger.ms` with each strategy, and rank them.
 
     The best setting has the fewest requests among those whose p99 delay is at most `at_most_ms`; if several are equal
-    in both, the one with the smaller batches and the shorter linger.
+    in both, the one with smaller batches, then with the shorter linger, wins.
 
     Args:
         records: As for `compare`, and so are all others that are not named here.
@@ -123,7 +123,7 @@ def tune(
         strategies: Names of strategies.
         batch_sizes: Values of `batch.size`, in bytes.
         lingers_ms: Values of `linger.ms`.
-        at_most_ms: The longest p99 delay allowed, in milliseconds; twice that of the present settings by default.
+        at_most_ms: The longest p99 delay allowed, in milliseconds; twice the present settings' delay by default.
         configs: Kafka's own keys and values, for all of them.
         options: `topic`, `latency_ms`, `brokers` and so on.
 
@@ -183,7 +183,7 @@ def _row(summary: Json, configs: Mapping[str, object]) -> Json:
 
 
 def _without_twins(rows: list[Json]) -> list[Json]:
-    """The defaults are in the grid, too, as a rule."""
+    """Drop repeated settings: the defaults are usually in the grid, too."""
     return list({_settings(row): row for row in rows}.values())
 
 
@@ -192,7 +192,7 @@ def _settings(row: Fields) -> tuple[str, int, int]:
 
 
 def _delay(row: Fields) -> float:
-    """Records that never arrive have no p99 delay."""
+    """The p99 delay; infinite if some records never arrive."""
     return inf if row["p99_delay_ms"] is None or row["unsent"] else row["p99_delay_ms"]
 
 
@@ -204,12 +204,12 @@ def _is_better(one: Fields, other: Fields) -> bool:
 def _order(row: Fields, default: Fields, limit: float) -> tuple[float, ...]:
     """The ranking of settings, the best first."""
     delay = _delay(row)
-    # Too slow ones come by how slow they are.
+    # Settings that are too slow are ranked by their delay.
     return (
         float(delay > limit),
         row["requests"] if delay <= limit else delay,
         delay,
-        # A setting that gains nothing is no reason for a change.
+        # Keep the present settings if a change gains nothing.
         float(_settings(row) != _settings(default)),
         row["batch_size"],
         row["linger_ms"],

@@ -43,7 +43,7 @@ _COMMANDS = {
 }
 
 
-# What a shell gives for a process that SIGPIPE ended.
+# A shell's exit code for a process that SIGPIPE ended.
 _NO_READER = 141
 
 
@@ -51,7 +51,7 @@ class _Commands(click.Group):
     """A group whose commands live in `partwright.cli.commands.NAME` under the name `command`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # A page repeats the command line that made it.
+        # A report repeats the command line that made it.
         ctx.meta["partwright.words"] = tuple(args)
         return super().parse_args(ctx, args)
 
@@ -72,8 +72,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Whoever reads, `head` say, has seen enough. click would exit with 1, which is a check's answer, and
-            # Python would complain as it flushes stdout at its end.
+            # The reader, such as `head`, has seen enough. click would exit with 1, which is the exit code of a failed
+            # check, and Python would complain when it flushes stdout at its end.
             _give_up(sys.stdout)
             ctx.exit(_NO_READER)
 
@@ -117,20 +117,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code.
 
     Args:
-        arguments: The words after `partwright`; those of the process by default.
+        arguments: The words after `partwright`; by default the process's own.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            # A check that holds does not fail for a terminal that has no tick.
+            # A passed check must not fail because the terminal cannot show a tick.
             stream.reconfigure(errors="backslashreplace")
         elif stream is None:
-            # Closed by who started us: what is said is lost, and no reason to fail.
+            # The parent process closed the stream: the output is lost, but that is no reason to fail.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
     sys.exit(_exit_code(arguments))
 
 
-# What BSD's sysexits.h calls EX_SOFTWARE.
+# EX_SOFTWARE of BSD's sysexits.h.
 _DEFECT = 70
 
 
@@ -149,7 +149,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         if isinstance(error.__context__, KeyboardInterrupt):
             # click could not even end the line on stderr: the terminal is gone.
             return _interrupted(error.__context__)
-        # Of a file or a broker it is told where it happens: what is left is stdout or stderr, on a full disk say.
+        # Errors of files and brokers are reported where they happen: this one is of stdout or stderr, for example on a
+        # full disk.
         _give_up(sys.stdout)
         return _refuse(
             f"the system refuses what partwright does ({error}): make room, or send stdout elsewhere"
@@ -163,7 +164,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _interrupted(error: BaseException) -> int:
-    # click turns the interrupt into its own; what was said with it stands at its cause.
+    # click turns the interrupt into its own exception; our message is in its cause.
     causes = (error, error.__cause__)
     ended = next((each for each in causes if isinstance(each, Ended)), Ended(signal.SIGINT))
     said = next((str(each) for each in causes if each and str(each)), str(ended))
@@ -172,7 +173,7 @@ def _interrupted(error: BaseException) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    # Help is click's answer to a group without a command, and no sentence.
+    # For a group without a command, click prints its help, not a sentence.
     _say(sentence if sentence.startswith("Usage: ") else f"partwright: {sentence}")
     return 2
 
@@ -185,5 +186,5 @@ def _say(line: str) -> None:
 
 
 def _give_up(stream: TextIO) -> None:
-    """What a stream still holds goes nowhere; Python would try to write it at its end."""
+    """Discard what a stream still holds, which Python would otherwise try to write at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -46,7 +46,7 @@ def _command(command: click.Command | None, parent: click.Context, path: str) ->
     for paragraph in (command.help or "").split("\n\n"):
         yield ".PP"
         if "\b" in paragraph:
-            # Lines that stay as they are.
+            # Lines that are not refilled.
             kept = paragraph.replace("\b", "").strip("\n").splitlines()
             yield from (".nf", *map(_text, kept), ".fi")
         else:
@@ -61,6 +61,6 @@ def _command(command: click.Command | None, parent: click.Context, path: str) ->
 
 
 def _text(text: str) -> str:
-    """A line of text: no backslash, hyphen or leading dot of it is roff's own."""
+    """A line of text, with backslashes, hyphens and a leading dot escaped for roff."""
     shown = text.replace("\\", r"\e").replace("-", r"\-")
     return re.sub(r"^(?=[.'])", r"\\&", shown)

@@ -24,10 +24,10 @@ _POLL_S = 0.25
 
 
 class ConsoleProgress:
-    """Tells of a run's steps; while one is under way, how many tasks of Spark's present stage are done."""
+    """Report a run's steps and, during a step, how many tasks of Spark's present stage are done."""
 
     def __init__(self) -> None:
-        # A descriptor of its own: Spark's start turns stderr itself to its log file.
+        # A separate descriptor, because Spark's start redirects stderr to its log file.
         self._stream = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
         self._console = Console(file=self._stream)
         self._bar = Progress(
@@ -87,7 +87,7 @@ class ConsoleProgress:
                 self._bar.update(shown, total=total, completed=finished, tasks=f"{finished}/{total} tasks")  # type: ignore[arg-type]
 
     def _stage(self) -> tuple[int, int] | None:
-        """Tasks done and tasks to do of the stages under way; Spark Connect does not tell."""
+        """Finished and total tasks of the running stages; Spark Connect does not report them."""
         with contextlib.suppress(Exception):  # a session that is just stopping has nothing to tell
             tracker = self._spark.sparkContext.statusTracker() if self._spark else None
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()] if tracker else []

@@ -16,11 +16,11 @@ __all__ = ["reading", "working"]
 
 @contextmanager
 def reading(name: str) -> Iterator[Callable[[int, float | None], None]]:
-    """What to call with the rows read so far, and with how much of all that is, 0 to 1 or None."""
+    """A function to call with the rows read so far, and with their share of all, 0 to 1 or None."""
     import pyarrow as pa
 
-    # pyarrow takes Ctrl-C over while it reads csv, and loses one that comes as it ends; what it reads at once is small
-    # enough for Python to take it afterwards.
+    # By default pyarrow handles Ctrl-C while it reads csv, and loses one that comes at the end. Its blocks are small
+    # enough for Python to handle Ctrl-C between them.
     pa.enable_signal_handlers(False)
     try:
         with _shown(name) as read:
@@ -47,11 +47,11 @@ def _shown(name: str) -> Iterator[Callable[[int, float | None], None]]:
 
 @contextmanager
 def working(name: str, of: str) -> Iterator[Callable[[int, int], None]]:
-    """What to call with how many of how many parts are done, of work that is not a reading.
+    """A function to call with finished and total parts, for work other than reading.
 
     Args:
-        name: What is done.
-        of: What the parts are called.
+        name: The work's name.
+        of: The parts' name.
     """
     with _bar(name) as update:
 
@@ -64,11 +64,11 @@ def working(name: str, of: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def _bar(name: str) -> Iterator[Callable[..., None] | None]:
-    """What changes a bar with the time gone and the time left; None where stderr is not a terminal."""
+    """A function that updates a bar with the times elapsed and left; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    # It is needed on a terminal alone, and takes a while to import.
+    # It is only needed on a terminal, and takes a while to import.
     from rich.console import Console
     from rich.progress import (
         BarColumn,

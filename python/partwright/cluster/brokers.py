@@ -24,7 +24,7 @@ class Broker:
         host: Where clients reach it; None if it is not known, like all below.
         port: The port there, 0 to 65535.
         rack: Its `broker.rack`.
-        region: Which region it is in, a word that Kafka does not have.
+        region: Its region, which Kafka itself does not know.
 
     Raises:
         PartwrightError: A value is of another type or out of its range.
@@ -55,7 +55,8 @@ class Partition:
     Attributes:
         id: Its number, from 0 on.
         leader: The ID of the broker that leads it; None if no broker does.
-        replicas: The ids of the brokers that have it.  Some may be no brokers of the cluster: metadata lists live ones.
+        replicas: The ids of the brokers that have it. Some may not be among the cluster's brokers, because metadata
+            lists only live ones.
         in_sync_replicas: The replicas that are in sync.
         offline_replicas: The replicas that are offline.
 
@@ -84,7 +85,7 @@ class Partition:
 
 
 def read_broker(given: object) -> Broker:
-    """A broker of an object with its fields, or as it is.
+    """A broker from an object with its fields; a `Broker` stays as it is.
 
     Examples:
         >>> read_broker({"id": 0, "rack": None})
@@ -96,7 +97,7 @@ def read_broker(given: object) -> Broker:
 
 
 def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, ...]:
-    """A topic's partitions of a list of objects, or of their number, all with the one leader.
+    """A topic's partitions from a list of objects; or from their number, all with the same leader.
 
     Examples:
         >>> [each.leader for each in read_partitions("t", [{"id": 0, "leader": None}, {"id": 1, "leader": 3}], 0)]
@@ -126,7 +127,7 @@ def _read_partition(topic: str, given: object) -> Partition:
 
 
 def known(part: Broker | Partition) -> Json:
-    """A part's fields as `read_broker` and `read_partitions` take them: the id, and what is known; a leader always.
+    """The fields that `read_broker` and `read_partitions` take: the ID and the known ones; `leader` is always there.
 
     Examples:
         >>> known(Broker(0, rack="a")), known(Partition(1, replicas=(0,)))

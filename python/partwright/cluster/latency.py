@@ -23,7 +23,7 @@ _FORMS = (("from", "to"), ("p50", "p99"), ("among",))
 
 
 def latency_of(given: object, what: str) -> Latency:
-    """A latency that a broker can have.
+    """Check a broker's latency.
 
     Args:
         given: A whole number of milliseconds; or `{"from": 1, "to": 9}`, all equally likely; or `{"p50": 2, "p99":
@@ -58,7 +58,7 @@ def latency_of(given: object, what: str) -> Latency:
             raise PartwrightError(f"{what}: among has no latency: name one at least")
         return {"among": among}
     low, high = form[0], form[-1]
-    # The logarithm of a log-normal one begins with 1.
+    # A log-normal distribution takes logarithms, so its numbers begin at 1.
     least = whole(fields[low], f"{what}: {low}", int(low == "p50"), MOST_INT)
     return {low: least, high: whole(fields[high], f"{what}: {high}", least, MOST_INT)}
 

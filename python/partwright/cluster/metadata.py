@@ -44,7 +44,8 @@ class Cluster:
         topics: By name, a topic's partitions in the order of the metadata, which round robin and others follow; the
             mapping is read-only.
         strict: Whether a topic must have partitions, with IDs from 0 to n-1 in any order, each led by a known broker or
-            by none.  If not, as in a replay, IDs may have gaps, and an unknown leader becomes a broker with only an ID.
+            by none. If false, as in a replay, IDs may have gaps, and an unknown leader becomes a broker with only an
+            ID.
 
     Raises:
         PartwrightError: A topic without partitions, a missing or repeated partition, a repeated broker, a leader that
@@ -92,7 +93,7 @@ class Cluster:
 
     @classmethod
     def of(cls, topics: Mapping[str, int]) -> Self:
-        """Make topics with that many partitions each, in ascending order and all led by the only broker, 0.
+        """Make topics from their numbers of partitions, in ascending order and all led by the only broker, 0.
 
         Args:
             topics: By name, how many partitions: 1 to 2147483647.
@@ -117,14 +118,14 @@ class Cluster:
             given: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known; and
                 `topics`, by name a list of objects with `id`, `leader` (null where there is none), and `replicas`,
                 `in_sync_replicas` (or `isr`) and `offline_replicas` as far as known.  A number of partitions stands for
-                as many, led by the first broker.  Without `brokers` they are those that lead.
+                as many, led by the first broker. Without `brokers`, the leaders are the brokers.
             strict: As in `Cluster`.
 
         Returns:
             The cluster.
 
         Raises:
-            PartwrightError: As for `Cluster`, and a field that there is not.
+            PartwrightError: As for `Cluster`, and an unknown field.
 
         Examples:
             >>> given = {"brokers": [{"id": 0, "rack": None}], "topics": {"t": [{"id": 1, "leader": 0}, {"id": 0}]}}
@@ -171,7 +172,7 @@ class Cluster:
         except TypeError:
             raise PartwrightError(f"from_json takes text, not {shown(given)}") from None
         except (ValueError, RecursionError) as error:
-            raise PartwrightError(f"this is no JSON of a cluster: {error}") from None
+            raise PartwrightError(f"this is not JSON of a cluster: {error}") from None
         return cls.from_dict(read, strict=strict)
 
     @classmethod
@@ -193,7 +194,7 @@ class Cluster:
                 confluent-kafka has no racks: only its AdminClient tells them, by `describe_cluster`, which is asked
                 too.  confluent-kafka does not tell which replicas are offline: with an address, those on brokers that
                 are gone count as offline, and one whose disk failed is not noticed.
-            topics: The names of those that are wanted; all but Kafka's own by default.
+            topics: The names of the wanted topics; by default all but Kafka's internal ones.
             timeout: Seconds for each answer.  An admin client of kafka-python has its own.
             kafka_config: The client configuration, of an address: a dict of settings by Kafka's or librdkafka's
                 names, or the path of a properties file.
@@ -244,7 +245,7 @@ class Cluster:
         return tuple(partition for partition in self.partitions(topic) if partition.leader is not None)
 
     def check_leaders(self, topic: str) -> tuple[Partition, ...]:
-        """The same, if at least one is needed.
+        """A topic's partitions that have a leader, if at least one is needed.
 
         Raises:
             PartwrightError: The topic does not exist, or none of its partitions has a leader.
@@ -295,7 +296,7 @@ class Cluster:
         return self._by_id[id]
 
     def with_topic(self, name: str, partitions: object) -> Cluster:
-        """The same with one topic more, or with another one in the place of its namesake.
+        """A copy with one more topic, which replaces a topic of the same name.
 
         Args:
             name: The topic's name.
@@ -319,14 +320,14 @@ class Cluster:
         return Cluster(self.brokers, topics, strict=self.strict)
 
     def in_metadata_order(self) -> Cluster:
-        """The same with each topic's partitions in the order in which Java's client has them.
+        """A copy with each topic's partitions in the order that Java's client has.
 
         A Java producer keeps the partitions of all its topics in one `HashMap` (`MetadataSnapshot`; `MetadataCache` in
-        Kafka 2.8), and sees a topic's partitions in the order of its walk.  So the order depends on the topic's name,
-        and on the total number of partitions of all topics: name exactly those that the producer writes to.  Compared
-        with kafka-clients 2.8.2 and 4.4.0, whether a producer learns of its topics at once or one after the other.  If
-        more than eight partitions share a bin and some of them share a hash code, Java orders those by memory address,
-        differently at every start: this is one of those orders.
+        Kafka 2.8), and sees a topic's partitions in that map's iteration order. So the order depends on the topic's
+        name, and on the total number of partitions of all topics: name exactly those that the producer writes to.
+        Tested against kafka-clients 2.8.2 and 4.4.0, with producers that learn of their topics at once or one by one.
+        If more than eight partitions share a bin and some of them share a hash code, Java orders those by memory
+        address, differently at every start: this is one of those orders.
 
         Returns:
             A new cluster.
@@ -341,7 +342,7 @@ class Cluster:
         return Cluster(self.brokers, topics, strict=self.strict)
 
     def to_dict(self) -> Json:
-        """As for `from_dict`, without what is not known.
+        """The form that `from_dict` takes, without unknown fields.
 
         Examples:
             >>> Cluster.of({"orders": 2}).to_dict()

@@ -32,7 +32,7 @@ class SegmentFile(NamedTuple):
 
 
 def segment_file(base_offset: int, kind: str = "log") -> str:
-    """The file of a segment: its base offset in 20 digits, so that names sort as numbers (`LogFileUtils`).
+    """The name of a segment's file: its base offset in 20 digits, so that names sort as numbers (`LogFileUtils`).
 
     Args:
         base_offset: The offset of its first record, 0 to 9223372036854775807; of a snapshot the one after its last.
@@ -83,8 +83,8 @@ def read_segment_file(name: str) -> SegmentFile:
         The parsed name.
 
     Raises:
-        PartwrightError: It is not a segment's file, such as `leader-epoch-checkpoint` and `partition.metadata` next to
-            them.
+        PartwrightError: It is not a segment's file; `leader-epoch-checkpoint` and `partition.metadata`, for example,
+            are not.
 
     Examples:
         >>> read_segment_file("00000000000000368769.timeindex.deleted")

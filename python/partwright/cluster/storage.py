@@ -1,7 +1,7 @@
 """Kafka's names on disk: a partition's folder, the segment files in it, and the topic names that are allowed.
 
-Exact to `org.apache.kafka.storage.internals.log.LocalLog` of kafka-storage 4.4.0. Nothing here looks at a disk: names
-in, names out.
+Exact to `org.apache.kafka.storage.internals.log.LocalLog` of kafka-storage 4.4.0. Nothing here reads a disk: names in,
+names out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "segment_files",
 ]
 
-# What a broker keeps in log.dirs beside the partitions; the last ones are folders.
+# What a broker keeps in log.dirs next to the partitions; the last ones are folders.
 _OWN = {
     ".kafka_cleanshutdown",
     ".lock",
@@ -55,9 +55,8 @@ class LogDirectory(NamedTuple):
     """A partition's folder in `log.dirs`.
 
     `state` is `log`, or why it is renamed: `delete` until it is removed, `future` while its replica moves to another
-    disk, `stray` when the cluster knows nothing of it.  Such a folder has an ID in its name, 32 hex digits as a rule:
-    that is `id`, which is empty otherwise.  A topic's name that is very long has lost its end in a `delete` or `stray`
-    folder.
+    disk, `stray` when the cluster knows nothing of it. A renamed folder has an ID in its name, usually 32 hex digits:
+    that is `id`, which is empty otherwise. In a `delete` or `stray` folder a very long topic name is cut off.
     """
 
     topic: str
@@ -69,7 +68,7 @@ class LogDirectory(NamedTuple):
 class Listing(NamedTuple):
     """The names in one of `log.dirs`: partitions' folders, Kafka's own files and folders, and everything else.
 
-    A broker does not start with a folder that is neither.
+    A broker does not start if it finds a folder of the last kind.
     """
 
     logs: tuple[LogDirectory, ...]
@@ -119,7 +118,7 @@ def log_directories(topic: str, partitions: int) -> list[str]:
 
 
 def read_directory(name: str) -> LogDirectory:
-    """Whose folder it is (`LocalLog.parseTopicPartitionName`): the number is behind the last dash.
+    """The partition whose folder this is (`LocalLog.parseTopicPartitionName`): its number follows the last dash.
 
     Args:
         name: A folder's name, without a path.
@@ -156,7 +155,7 @@ def read_directory(name: str) -> LogDirectory:
 
 
 def read_listing(names: Iterable[str]) -> Listing:
-    """The names in one of `log.dirs`, as `ls -A` prints them, told apart.
+    """Sort the names in one of `log.dirs`, as `ls -A` prints them, by kind.
 
     Args:
         names: Names without a path.

@@ -21,7 +21,7 @@ LONGEST_TOPIC = 249
 
 
 def check_topic(topic: str) -> str:
-    """A topic's name, if Kafka allows it (`Topic.validate`).
+    """Check a topic's name as Kafka does (`Topic.validate`).
 
     Args:
         topic: 1 to 249 of the letters a-z, A-Z, 0-9, `.`, `_` and `-`, and neither `.` nor `..`.
@@ -30,7 +30,7 @@ def check_topic(topic: str) -> str:
         The same.
 
     Raises:
-        PartwrightError: It is none of these.
+        PartwrightError: Kafka does not allow the name.
 
     Examples:
         >>> check_topic("orders.v1")

@@ -126,7 +126,7 @@ class DocumentLines:
 
     def _broken(self, line: int, why: str) -> PartwrightError:
         return PartwrightError(
-            f"{self._path!r} is no JSON: the value in line {line} ({why})", path=self._path
+            f"{self._path!r} is not JSON: the value in line {line} ({why})", path=self._path
         )
 
 

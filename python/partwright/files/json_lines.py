@@ -297,7 +297,7 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
             path=path,
         )
     raise PartwrightError(
-        f"{what} {line} of {path!r} is no JSON object ({why}): give one object a line", path=path
+        f"{what} {line} of {path!r} is not a JSON object ({why}): give one object a line", path=path
     )
 
 

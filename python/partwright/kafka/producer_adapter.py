@@ -19,7 +19,7 @@ __all__ = ["LiveProducer", "Metadata", "is_strategy"]
 
 
 def is_strategy(strategy: object) -> bool:
-    """Whether it is more than the key's hash, which keeps nothing between records.
+    """Whether a strategy is more than the key's hash, which keeps no state between records.
 
     Examples:
         >>> is_strategy("sticky"), is_strategy("key"), is_strategy(None)
@@ -29,11 +29,12 @@ def is_strategy(strategy: object) -> bool:
 
 
 class Metadata(NamedTuple):
-    """What a library knows of a topic, raw, for it is compared at each record and looked at when it has changed.
+    """A library's raw metadata of a topic: compared for each record, and converted only when it has changed.
 
     Attributes:
         brokers: Id, host, port and rack of each.
-        partitions: Number and leader's id of each, in ascending order; a leader that is not a broker here is none.
+        partitions: Number and leader's ID of each, in ascending order; a leader that is not among the brokers counts as
+            none.
     """
 
     brokers: tuple[tuple[int, str | None, int | None, str | None], ...]
@@ -41,21 +42,21 @@ class Metadata(NamedTuple):
 
 
 class LiveProducer:
-    """A `partwright.Producer` whose topics are those that records were sent to, in the order of Java's metadata.
+    """A `partwright.Producer` for the topics to which records were sent, in the order of Java's metadata.
 
     Attributes:
         strategy: The strategy's name.
-        counts_bytes: Whether the choice hangs on the records' bytes.
+        counts_bytes: Whether the choice depends on the records' bytes.
 
     Args:
-        strategy: Its name, or a partitioner of one's own; see `partwright.Producer`.
+        strategy: Its name, or your own partitioner; see `partwright.Producer`.
         client: Whose rule places records by key.
         configs: Kafka's own keys and values.
-        seed: What draws begin with; None draws that too, so that no two producers begin alike.
+        seed: The seed of all draws; None draws that too, so that no two producers start the same.
 
     Raises:
-        PartwrightError: An unknown strategy or client; a config that Kafka refuses; `field`, for a record that a
-            producer sends has none.
+        PartwrightError: An unknown strategy or client; a config that Kafka refuses; or `field`, because a record that a
+            producer sends has no field.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class LiveProducer:
         self._choice = strategy if own is None else own.partitioner
         self._client, self._configs = client, configs
         self._seed = secrets.randbits(63) if seed is None else seed
-        # What would be refused at the first record is refused now; a partitioner of one's own is configured once.
+        # Refuse now what would be refused at the first record; a user's own partitioner is configured only once.
         checked = self._made(Cluster.of({"topic": 1}), strategy if own is None else "explicit")
         if checked.strategy == "field":
             raise PartwrightError(
@@ -92,18 +93,18 @@ class LiveProducer:
         *,
         is_told: bool = False,
     ) -> int:
-        """A record's partition; what counts bytes counts this one's.
+        """A record's partition; a strategy that counts bytes counts this record's.
 
         Args:
             topic: The topic.
-            metadata: What is known of it now.
+            metadata: Its present metadata.
             key: The key's bytes.
             value: The value's.
             is_told: Whether the library tells of new batches (`on_new_batch`), and asks again about the record that
                 would have begun one. Otherwise batches are those that Kafka's `RecordAccumulator` would make.
 
         Raises:
-            PartwrightError: What Kafka's own producer refuses.
+            PartwrightError: Kafka's own producer would refuse the record.
         """
         with self._lock:
             producer = self._learned(topic, metadata)
@@ -122,7 +123,7 @@ class LiveProducer:
         return placed
 
     def on_new_batch(self, topic: str, previous: int) -> None:
-        """A record would begin a batch in a partition: the same thread asks about it once more."""
+        """Tell the strategy that a record would begin a batch; the same thread then asks about the record again."""
         with self._lock:
             producer = self._producer
             if producer is not None and producer.is_told:
@@ -131,7 +132,7 @@ class LiveProducer:
                 self._again.partition = previous
 
     def _learned(self, topic: str, metadata: Metadata) -> Producer:
-        """The producer, which has seen this metadata."""
+        """The producer, updated to this metadata."""
         if self._producer is not None and self._known.get(topic) == metadata:
             return self._producer
         if not metadata.partitions:

@@ -27,7 +27,7 @@ __all__ = ["as_column", "is_expression", "is_single", "single_column"]
 
 _SINGLE = (str, bytes, bytearray, memoryview, int, float, Decimal, date, UUID, pa.Scalar)
 _INT64 = range(-(2**63), 2**63)
-# The digits of Arrow's widest decimals.
+# How many digits Arrow's widest decimals have.
 _WIDE = (range(1 - 10**76, 10**76), "76 digits", pa.decimal256(76, 0))
 _INTEGER_KEYS = ("java:short", "java:int", "java:long", "digits")
 
@@ -38,7 +38,7 @@ def is_single(values: object) -> bool:
         return False
     if isinstance(values, _SINGLE) or _kind(type(values)) == "null":
         return True
-    # Spark's Column has an attribute of any name, which is one more Column.
+    # Any attribute of Spark's Column exists, and is another Column.
     dimensions = getattr(values, "ndim", None)
     return isinstance(dimensions, int) and dimensions == 0
 
@@ -104,7 +104,7 @@ def _made(values: object, key_type: str | None, make: Callable[[Any, str | None]
     except (PartwrightError, MemoryError):
         raise
     except Exception as error:
-        raise KeyTypeError(f"these keys are no column of one kind: {first_line(error)}") from error
+        raise KeyTypeError(f"these keys are not a column of one kind: {first_line(error)}") from error
 
 
 def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bool = False) -> pa.Array:
@@ -174,7 +174,7 @@ def _from_integers(values: Sequence[Any], key_type: str | None, *, single: bool)
         if value is not None and int(value) not in limits:
             refusal = PartwrightError(f"{value} does not fit into {what}")
             raise _placed(refusal, None if single else row)
-    # numpy's numbers are not ones of Python to a decimal.
+    # Decimal does not accept numpy's numbers as Python's.
     return pa.array([None if value is None else int(value) for value in values], type_)
 
 
@@ -193,7 +193,7 @@ def _from_decimals(values: Sequence[Decimal | None]) -> pa.Array:
 
 def _from_numpy(values: Any, key_type: str | None) -> pa.Array:
     if getattr(getattr(values, "dtype", None), "hasobject", False):
-        # pandas has a NaN where an object is missing.
+        # pandas writes NaN for a missing object.
         items = [None if isinstance(value, float) and isnan(value) else value for value in values.tolist()]
         return _from_sequence(items, key_type)
     try:
@@ -203,7 +203,7 @@ def _from_numpy(values: Any, key_type: str | None) -> pa.Array:
 
 
 def _kind(type_: type) -> str:
-    """What a key type sees in the values of a type; "other" has no key bytes."""
+    """The kind of a type's values, as key types distinguish kinds; "other" has no key bytes."""
     if type_ is NoneType or (
         type_.__module__.startswith("pandas.") and type_.__name__ in {"NAType", "NaTType"}
     ):
@@ -231,7 +231,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def _first(values: Sequence[object], kind_of: dict[type, str], kind: str) -> tuple[int, str]:
-    """The first row that has a value of a kind, and the value's type."""
+    """The first row with a value of each kind, and the value's type."""
     return next(
         (row, type(value).__name__) for row, value in enumerate(values) if kind_of[type(value)] == kind
     )

@@ -32,7 +32,7 @@ def clients() -> pa.Table:
         `hash`                string  the hash of the key's bytes
         `sign`                string  how the hash becomes a partition
         `null_key`            string  `hashed` as an empty key, or how the client chooses: the answer is null
-        `empty_key`           string  the same of a key without bytes
+        `empty_key`           string  the same for a key without bytes
         `agrees_with_java`    bool    whether every key goes where `java` puts it, null and empty keys included
         `setting`             string  the line of configuration that makes it agree, null where it does
         `library`             string  what is installed

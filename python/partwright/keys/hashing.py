@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def _one_key_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The same function, for what the core does not answer itself."""
+    """The same function in Python, for arguments that the core does not answer itself."""
     return update_wrapper(_core.OneKeyFirst(function), function)
 
 
@@ -195,7 +195,7 @@ def partition_for_key(
         partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int, java:long or digits (the number as text)
     """  # noqa: E501 - the error's sentence is one line
     if isinstance(keys, pa.Array):
-        # Spark brings batch by batch, so nothing may have to be looked up first.
+        # Spark calls it for every batch, so nothing is looked up again.
         return _core.partition_for_key(keys, n, client, key_type, threads)
     _core.check(n, client, key_type)
     if is_expression(keys):
@@ -208,7 +208,7 @@ def partition_for_key(
 def placer(
     n: SupportsIndex, client: str = "java", key_type: str | None = None
 ) -> Callable[[ArrowArray | ArrowStream], pa.Array | pa.ChunkedArray]:
-    """`partition_for_key` with its settings checked once, for callers with one column after the other.
+    """`partition_for_key` with its settings checked once, for callers with many columns.
 
     Args:
         n: How many partitions the topic has, 1 to 2^31-1.
@@ -348,7 +348,7 @@ def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa
 
 
 def _single_bytes(value: object, key_type: str | None) -> bytes | None:
-    """The key bytes of one key, None for a null."""
+    """The key bytes of one key; None for a null key."""
     if key_type is None and isinstance(value, str):
         return text_bytes(value, key_type)
     if key_type is None and isinstance(value, bytes):

@@ -24,7 +24,7 @@ __all__ = ["key_columns"]
 
 # How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17
-# Their columns are Series; `as_column` knows what these hide from Arrow.
+# Their columns are Series; `as_column` handles what a Series hides from Arrow.
 _FRAMES = {"pandas", "polars"}
 
 
@@ -55,9 +55,9 @@ def key_columns(records: object, key: str | None, key_type: str | None = None) -
 def _key_column(keys: object, key_type: str | None) -> Iterable[pa.Array]:
     """The chunks of a column of keys."""
     if is_single(keys):
-        raise PartwrightError(f"{keys!r} is one key and no column of keys: pass a list, or an Arrow array")
+        raise PartwrightError(f"{keys!r} is one key, not a column of keys: pass a list, or an Arrow array")
     if isinstance(keys, (list, tuple)) and any(isinstance(each, Mapping) for each in keys):
-        raise PartwrightError("these are rows and no keys: say which of their members is the key, with key=")
+        raise PartwrightError("these are rows, not keys: say which of their members is the key, with key=")
     # Looked up on the type, because a LazyFrame computes its `columns`.
     is_table = isinstance(keys, pa.RecordBatchReader) or hasattr(type(keys), "columns")
     chunks = [] if is_table else _chunks(keys, key_type)
@@ -84,7 +84,7 @@ def _columns_named(records: Any, key: str, key_type: str | None) -> Iterable[pa.
     except pa.ArrowInvalid as error:
         raise KeyTypeError(f"a {kind} has no columns to have a {key!r} among them: leave out key=") from error
     if isinstance(records, Mapping):
-        raise KeyTypeError("one dict is one row and no table of records: give a list of them")
+        raise KeyTypeError("one dict is one row, not a table of records: give a list of them")
     raise KeyTypeError(
         f"a {kind} is not a table of records: give an Arrow table, a frame of pandas or polars, a list of dicts, or an "
         "iterator of these"

@@ -44,7 +44,7 @@ def shown_key(key: bytes | None, key_type: str | None = None) -> str:
 
 
 def short(shown: str) -> str:
-    """A key as it is shown, cut if it is very long.
+    """A key for display, cut if it is very long.
 
     Examples:
         >>> short("N14228"), short("x" * 900)[98:]

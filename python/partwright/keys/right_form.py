@@ -24,9 +24,9 @@ _FORMS = {
     "pyspark.DataFrame": "call partwright.spark.with_partition(df, key='key', n=N)",
     "pyspark.Column": "call the function of this name in partwright.spark",
 }
-"""By another library's type, what to do instead."""
-# They have values one after the other, but neither the order nor the length of a column. A dict is not among them: as a
-# list it would be its names, and a user who passes a dict of columns would hash these.
+"""What to do instead, by the type of another library."""
+# They are iterable, but lack the order or the length of a column. A dict is left out: list(dict) gives its names, so a
+# user who passes a dict of columns would hash those.
 _ONE_BY_ONE = ("set", "frozenset", "generator", "range", "map", "filter", "dict_keys", "dict_values")
 # The key types under which a user means whole numbers; None because floats have no key bytes of their own.
 _WHOLE = {None, "digits", "java:short", "java:int", "java:long"}
@@ -52,7 +52,7 @@ def right_form(values: object) -> str | None:
 
 
 def whole_floats(values: Any, key_type: str | None) -> str | None:
-    """The sentence for a pandas column of floats that are all whole numbers, if floats are refused; otherwise None.
+    """The sentence for a refused pandas column of floats that are all whole numbers; None for any other column.
 
     pandas has no null in `int64`, so one null makes floats of a column of whole numbers.
 

@@ -77,7 +77,7 @@ def _by_group(
     settings: dict[str, pa.Array | None],
     function: Callable[[pa.Array, Fields], pa.Array],
 ) -> pa.Array:
-    """The function over the keys of each distinct combination of settings, in the keys' order.
+    """Apply the function once to the keys of each distinct combination of settings; the answer has the keys' order.
 
     Args:
         keys: One batch's keys.
@@ -87,7 +87,7 @@ def _by_group(
     given = {name: column for name, column in settings.items() if column is not None}
     if len(keys) == 0:
         return pa.array([], pa.int32())
-    # A literal is the same all over its batch.
+    # A literal is the same in every row of its batch.
     if all(_is_constant(column) for column in given.values()):
         return function(keys, {name: column[0].as_py() for name, column in given.items()})
     table = pa.table({**given, "row": pa.array(range(len(keys)), pa.int64())})

@@ -1,4 +1,4 @@
-"""One key's places in one sentence: where a client puts it, and how many other clients do not."""
+"""One key's places in one sentence: where a client puts it, and how many other clients disagree."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_one_sentence(key: str, n: int, found: Sequence[KeyPlacement]) -> str:
     differ = [each for each in others if each.partition != first.partition]
     if not differ:
         return f"{words}, and so do the other {len(others)} clients."
-    # A bare name is what a library does unless it is told otherwise.
+    # A bare name is a library's default rule.
     other = next((each for each in differ if ":" not in each.client), differ[0])
     where = "no fixed partition" if other.partition is None else f"{other.partition:,}"
     return (

@@ -31,7 +31,7 @@ def read_key(text: str, key_type: str | None) -> Key:
         key_type: The key type; None for text.
 
     Raises:
-        PartwrightError: It is not one of that type.
+        PartwrightError: The text is not a value of that type.
 
     Examples:
         >>> read_key("42", "java:long"), read_key("42", None), read_key("42", "bytes")
@@ -53,7 +53,7 @@ def read_key(text: str, key_type: str | None) -> Key:
 
 
 def _of_form(text: str, key_type: str) -> Decimal | date:
-    # Text needs none of this.
+    # Text needs no conversion.
     from datetime import date, datetime  # noqa: PLC0415
     from decimal import Decimal, DecimalException  # noqa: PLC0415
 
@@ -66,7 +66,7 @@ def _of_form(text: str, key_type: str) -> Decimal | date:
 
 
 def _number(text: str, key_type: str, kind: type[int | float]) -> int | float:
-    # As `place` reads a number from a text file, rounding it once. Text needs none of this.
+    # Rounded once, as `place` reads a number from a text file. Text needs no conversion.
     from partwright.files import text_type  # noqa: PLC0415
     from partwright.files.text_types import read_one  # noqa: PLC0415
 

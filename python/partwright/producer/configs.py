@@ -28,7 +28,7 @@ def _number(least: int, values: range) -> Callable[[str, object], int]:
         number = given
         if isinstance(given, str):
             try:
-                # Java's parseInt knows no underscores.
+                # Java's parseInt accepts no underscores.
                 number = None if "_" in given else int(given.strip())
             except ValueError:
                 number = None

@@ -33,7 +33,7 @@ _KAFKA = "org.apache.kafka."
 
 
 def is_path(strategy: str) -> bool:
-    """Whether this is the path of somebody's own class, and not the name of a strategy or of a class of Kafka's.
+    """Whether this is the path of a user's own class, not the name of a strategy or of a Kafka class.
 
     Examples:
         >>> is_path("mine.Last"), is_path("sticky@2.4"), is_path("org.apache.kafka.Mine")
@@ -43,12 +43,12 @@ def is_path(strategy: str) -> bool:
 
 
 class OwnPartitioner:
-    """Somebody's own partitioner, asked as Kafka's producer asks one.
+    """A user's own partitioner, called as Kafka's producer calls one.
 
     Its `partition(topic, key, key_bytes, value, value_bytes, cluster)` returns a record's partition, or its
-    `partitions(batch, cluster)` those of an Arrow batch with the columns of the table. It may have
-    `configure(configs)`, `close()`, and `on_new_batch(topic, cluster, previous)`; with the last, it is asked once more
-    about a record that begins a batch, as by Kafka 2.4 to 3.9.
+    `partitions(batch, cluster)` returns the partitions of an Arrow batch with the columns of the table. It may have
+    `configure(configs)`, `close()`, and `on_new_batch(topic, cluster, previous)`; with `on_new_batch`, it is asked
+    again about a record that begins a batch, as Kafka 2.4 to 3.9 do.
     """
 
     def __init__(self, partitioner: Any) -> None:
@@ -56,7 +56,7 @@ class OwnPartitioner:
         self.name = type(partitioner).__qualname__
         self.is_by_batch = callable(getattr(partitioner, "partitions", None))
         self.is_told = callable(getattr(partitioner, "on_new_batch", None))
-        # Text has a method of the same name.
+        # str has a method `partition` too.
         is_text = isinstance(partitioner, (str, bytes, bytearray))
         if is_text or not (self.is_by_batch or callable(getattr(partitioner, "partition", None))):
             raise PartwrightError(
@@ -74,7 +74,7 @@ class OwnPartitioner:
         return cls(made("partitioner", given))
 
     def configure(self, configs: Mapping[str, object]) -> None:
-        """Hands the configuration over, if it wants any.
+        """Pass the configuration to the partitioner, if it has `configure`.
 
         Raises:
             PartwrightError: Its code raises.
@@ -93,7 +93,7 @@ class OwnPartitioner:
         """The partition of a record.
 
         Raises:
-            PartwrightError: Its code raises, or it gives no partition of the topic.
+            PartwrightError: Its code raises, or it returns a partition that the topic does not have.
         """
         if self.is_by_batch:
             raise PartwrightError(
@@ -113,7 +113,7 @@ class OwnPartitioner:
         Args:
             batch: The records.
             topics: The topic of each.
-            named: The partition that each names itself, which comes first: its answer is not looked at.
+            named: The partition that each record names itself; for such a record the partitioner's answer is ignored.
             cluster: The metadata.
 
         Raises:
@@ -148,7 +148,7 @@ class OwnPartitioner:
 
         Args:
             batch: The records.
-            records: The same one after the other.
+            records: The same records, one by one.
             cluster: The metadata.
             append: Puts a record into its partition's batch, or into a new one if that is allowed; returns whether it
                 did.
@@ -217,7 +217,7 @@ class OwnPartitioner:
         return partition
 
     def on_new_batch(self, topic: str, cluster: Cluster, previous: int) -> None:
-        """Tells it that a record would begin a batch.
+        """Tell the partitioner that a record would begin a batch.
 
         Raises:
             PartwrightError: Its code raises.
@@ -225,7 +225,7 @@ class OwnPartitioner:
         self._tell("on_new_batch", topic, cluster, previous)
 
     def close(self) -> None:
-        """Close it.
+        """Close the partitioner.
 
         Raises:
             PartwrightError: Its code raises.

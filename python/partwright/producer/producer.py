@@ -61,10 +61,10 @@ class Producer:
         client: Whose rule places records by key, a name in `partwright.clients()`.
         key_type: How a key becomes key bytes; see `partwright.encode`.
         seed: The seed of all draws, a whole number of 64 bits.
-        draws: The draws themselves, in the place of a seed: raw values of Java's `nextInt()`, taken in order.
+        draws: The draws themselves, instead of a seed: raw values of Java's `nextInt()`, taken in order.
         counters: By topic, where round robin begins; Kafka's own start since 2.4 is 0.
-        lingers: Whether a batch leaves when `linger.ms` has passed, if records have times; otherwise it leaves when it
-            is full.
+        lingers: Whether a batch also leaves when `linger.ms` has passed, if records have times; if not, it leaves only
+            when it is full.
         leader: For the strategy `leader`: a function that tells whether a broker is where a partition's leader should
             be, instead of the configs `leader.host`, `leader.rack` and `leader.region`.
 
@@ -101,7 +101,7 @@ class Producer:
         self.configs = read_configs(configs)
         named: Any = self.configs.partitioner_class or "sticky" if strategy is None else strategy
         self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
-        # Its records name their partitions.
+        # With your own partitioner, the core gets records that name their partitions.
         known = "explicit" if self._own is not None else _core.strategy_name(named)
         self.strategy = known if self._own is None else self._own.name
         self.client, self.key_type = client, key_type
@@ -137,7 +137,7 @@ class Producer:
 
     @property
     def is_told(self) -> bool:
-        """Whether it depends on new batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9)."""
+        """Whether the choice depends on new batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9)."""
         return self._kafka.is_told if self._own is None else self._own.is_told
 
     @property
@@ -147,7 +147,7 @@ class Producer:
 
     @property
     def takes_keyed(self) -> bool:
-        """Whether it also chooses for records with keys, so that equal keys may be in several partitions."""
+        """Whether the strategy also chooses for records with keys, so that equal keys may be in several partitions."""
         return self._own is not None or self._kafka.takes_keyed
 
     @property
@@ -157,12 +157,12 @@ class Producer:
 
     @property
     def sticky(self) -> Sticky:
-        """The sticky partition of each topic, by the calls that Kafka makes inside of a producer."""
+        """The sticky partition of each topic, through the calls that Kafka makes inside a producer."""
         return Sticky(self._core, self._open_place_of, self.configs.client_rack)
 
     @property
     def drawn(self) -> int:
-        """How many draws were taken."""
+        """How many draws have been taken."""
         return self._core.drawn()
 
     def partition(
@@ -173,7 +173,7 @@ class Producer:
         *,
         time: int = 0,
     ) -> int | None:
-        """The strategy's choice for a record, which is put into no batch (`Partitioner.partition`).
+        """The strategy's choice for a record, which is not added to a batch (`Partitioner.partition`).
 
         Args:
             topic: The record's topic.
@@ -232,7 +232,7 @@ class Producer:
         return self._core.place_record(self._place_of(topic), own, data, size, at)
 
     def on_new_batch(self, topic: str, previous: int) -> None:
-        """A record of partition `previous` would begin a batch (`Partitioner.onNewBatch`).
+        """Tell the strategy that a record of partition `previous` would begin a batch (`Partitioner.onNewBatch`).
 
         Raises:
             PartwrightError: As for `partition`.
@@ -244,7 +244,7 @@ class Producer:
         self._core.on_new_batch(self._place_of(topic), bits(previous, "a partition", INT))
 
     def update(self, cluster: Cluster | Mapping[str, int]) -> None:
-        """Take new metadata; the state of each topic stays.
+        """Use new metadata from now on; each topic keeps its state.
 
         Args:
             cluster: All topics that the producer writes to from now on, as for a new producer.
@@ -335,7 +335,7 @@ class Producer:
             self._own.close()
 
     def __reduce__(self) -> NoReturn:
-        # A copy would share the state, or start without it.
+        # A copy would share the state, or lose it.
         raise PartwrightError(
             "a producer keeps what its records have done and cannot be pickled or copied: make one where it is used"
         )
@@ -344,7 +344,7 @@ class Producer:
         return f"Producer({self.strategy}; {self.cluster!r})"
 
     def _append(self, topic: str, record: Row, partition: int, begins: bool) -> bool:
-        """Appends a record to its partition's batch, or to a new one if that is allowed; whether it did."""
+        """Append a record to its partition's batch, or to a new one if `begins`; return whether it was appended."""
         sizes = (self._places[topic], record.key_size, record.value_size, record.time)
         return self._core.append_record(sizes, partition, begins)
 

@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 __all__ = ["RecordChunk", "Records", "Row", "network"]
 
-# As kafka-python has a record's headers.
+# The names that kafka-python gives the parts of a header.
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _PLAIN = ("utf8", "bytes", "java:string", None)
 
@@ -76,10 +76,10 @@ class Records:
         self._topic, self._places = topic, places
 
     def batches(self) -> Iterator[RecordChunk]:
-        """The records in their order, batch by batch.
+        """Yield the records in their order, batch by batch.
 
         Raises:
-            PartwrightError: The table comes from elsewhere, and breaks off.
+            PartwrightError: A stream of another library fails midway.
         """
         while True:
             try:
@@ -101,7 +101,7 @@ def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> 
     if isinstance(records, pa.RecordBatch):
         records = pa.Table.from_batches([records])
     if isinstance(records, pa.RecordBatchReader):
-        # Through C, whatever its own code raises would end in that code's traceback.
+        # If we read it through the C interface, an error of its own code would end in that code's traceback.
         return records
     if not hasattr(records, "__arrow_c_stream__"):
         raise PartwrightError(
@@ -173,7 +173,7 @@ class Row(NamedTuple):
 
 
 class RecordChunk:
-    """Some records, by what their columns are."""
+    """A batch of records, with their columns by role."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class RecordChunk:
 
     @cached_property
     def topics(self) -> pa.Array | None:
-        """The place of each record's topic; None where all are the first.
+        """The index of each record's topic; None if all records are of the first topic.
 
         Raises:
             PartwrightError: A topic that the cluster does not have.
@@ -286,7 +286,7 @@ class RecordChunk:
         if given is None or pa.types.is_null(given.type):
             return None
         lists = _header_lists(given)
-        # What is behind a null list is left out here.
+        # `flatten` leaves out the values under a null list.
         names, values = pc.list_flatten(lists).flatten()
         if names.null_count:
             row = pc.list_parent_indices(lists)[_first_null(names)]
@@ -346,7 +346,7 @@ class RecordChunk:
         return placed
 
     def _by_topic(self) -> Iterator[tuple[str, pa.Array]]:
-        """The existing topics, each with whether a record belongs to it."""
+        """The topics that occur, each with a mask of its records."""
         if self._topic is not None:
             yield self._topic, pa.repeat(pa.scalar(value=True), self._rows)
             return
@@ -379,7 +379,7 @@ def network(text: str, configs: Configs) -> bytes:
     try:
         address = ipaddress.ip_address(text.strip())
     except (AttributeError, ValueError):
-        raise PartwrightError(f"{text!r} is no IP address, as field.type address asks for") from None
+        raise PartwrightError(f"{text!r} is not an IP address, as field.type address asks for") from None
     prefix = (
         configs.field_prefix_ipv4 if isinstance(address, ipaddress.IPv4Address) else configs.field_prefix_ipv6
     )
@@ -397,9 +397,9 @@ def _has_lengths(data_type: pa.DataType) -> bool:
 
 
 def _header_lists(given: pa.Array) -> pa.Array:
-    """Headers as lists of structs of a name and a value, whatever lists they are."""
+    """Headers of any list type as lists of structs of a name and a value."""
     if pa.types.is_map(given.type):
-        # Arrow counts the pairs of no map.
+        # Arrow cannot count the pairs of a map.
         fields = [("key", given.type.key_type), ("value", given.type.item_type)]
         return given.cast(pa.list_(pa.struct(fields)))
     is_list = pa.types.is_list(given.type) or pa.types.is_large_list(given.type)
@@ -436,7 +436,7 @@ def _texts(column: pa.Array, what: str) -> pa.Array:
 
 
 def _without_views(keys: pa.Array) -> pa.Array:
-    """Arrow takes no rows out of a column of views."""
+    """Cast a column of views, from which Arrow cannot take rows."""
     if pa.types.is_string_view(keys.type):
         return keys.cast(pa.large_string())
     return keys.cast(pa.large_binary()) if pa.types.is_binary_view(keys.type) else keys

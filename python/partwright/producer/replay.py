@@ -23,7 +23,7 @@ __all__ = ["replay"]
 
 _LINE = (
     "strategy", "configs", "client", "brokers", "topics", "counters", "draws", "seed", "events", "records",
-    # The fields of a golden line besides its question.
+    # The fields of a golden line that are not part of its question.
     "results", "placed",
 )  # fmt: skip
 _OPS = {
@@ -75,7 +75,7 @@ def replay(question: Mapping[str, object]) -> Json:
         seed=0 if given.get("seed") is None else given["seed"],
         draws=_list(given, "draws") if given.get("draws") is not None else None,
         counters=_mapping(given, "counters"),
-        # Nothing drains the batches of a replay, unless it says how long they linger.
+        # No batch of a replay is drained, unless the replay sets how long batches linger.
         lingers="linger.ms" in (given.get("configs") or {}),
     )
     if (given.get("events") is None) == (given.get("records") is None):
@@ -87,7 +87,7 @@ def replay(question: Mapping[str, object]) -> Json:
 
 
 def _refuse_code(given: Mapping[str, object]) -> None:
-    """A replay may come from anywhere: no file says which code is run."""
+    """A replay may come from anywhere, so a file must not choose which code runs."""
     configs = given.get("configs") or {}
     named = [given.get("strategy"), configs.get("partitioner.class") if isinstance(configs, dict) else None]
     for each in named:
@@ -100,7 +100,7 @@ def _refuse_code(given: Mapping[str, object]) -> None:
 
 
 def _refuse_many(given: Mapping[str, object]) -> None:
-    """The topics' partitions, and those that a cluster gets later, are made one after the other."""
+    """Refuse too many partitions, of the topics and of later clusters together: they are made one by one."""
     topics, events = given["topics"], given.get("events")
     counts = [*topics.values()] if isinstance(topics, dict) else []
     counts += (
@@ -153,7 +153,7 @@ def _call(place: int, event: object) -> tuple[str, str, Fields]:
 
 
 def _refuse_no_list(given: object, kind: type, what: str) -> None:
-    """Refuses what is neither null nor a list of names, nulls among them, or of whole numbers."""
+    """Refuse a value that is neither null nor a list; a list has names, which may be null, or whole numbers."""
     if given is None:
         return
     if not isinstance(given, list) or not all(
@@ -165,14 +165,14 @@ def _refuse_no_list(given: object, kind: type, what: str) -> None:
 
 
 def _refuse_other(given: object, bits: int, what: str) -> None:
-    """Refuses what is not a whole number of so many bits."""
+    """Refuse a value that is not a whole number of this many bits."""
     if type(given) is not int or not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
         raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
 
 
 def _result(producer: Producer, op: str, topic: str, rest: Fields) -> object:
     if topic not in producer.cluster.topics:
-        # To Kafka's classes it is one without partitions.
+        # Kafka's classes take an unknown topic for one without partitions.
         producer.update(producer.cluster.with_topic(topic, []))
     if op == "cluster":
         producer.update(producer.cluster.with_topic(topic, rest["partitions"]))

@@ -1,4 +1,4 @@
-"""One of Kafka's strategies: what it needs, and where it puts a table's records, column by column.
+"""One of Kafka's strategies: which columns it needs, and where it puts a table's records.
 
 >>> strategies().column("strategy").to_pylist()[2:5]
 ['round-robin', 'round-robin@3.9.2', 'round-robin@2.8']
@@ -64,17 +64,17 @@ class Strategy:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it is `BuiltInPartitioner`, Kafka's since 3.3."""
+        """Whether this strategy is `BuiltInPartitioner`, Kafka's default since 3.3."""
         return self.name in {"sticky@3.3", "sticky@4.4"}
 
     @property
     def is_told(self) -> bool:
-        """Whether it depends on new batches."""
+        """Whether the choice depends on new batches."""
         return self.counts_bytes and not self.is_built_in
 
     @property
     def takes_keyed(self) -> bool:
-        """Whether it chooses for records with keys too."""
+        """Whether the strategy also chooses for records with keys."""
         return self._is_configured or (self.is_built_in and self._configs.ignore_keys)
 
     @property
@@ -144,7 +144,7 @@ class Strategy:
             return {}
         values = records.value_sizes()
         if values is None and self.name == "round-robin@3.9.2" and records.partitions() is None:
-            # A batch that begins changes nothing if no record names its partition.
+            # A new batch changes nothing if no record names its partition.
             return {}
         if values is None:
             raise PartwrightError(

@@ -35,15 +35,15 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
         answer: A Check, a Fingerprint, a Resize, a Meeting, an Assignment, a Timeline, a Rollout, a Simulation, a
             Tuning, an Advice, ReplicaCounts, a Reassignment, or a run's report; or with `asked`, several side by side
             as `compare` of the same parts gives them.
-        asked: What it answers; by default the command alone.
+        asked: The question that it answers; by default only the command.
         more: Further values that the figures of such an answer need.
 
     Returns:
         HTML.
 
     Raises:
-        PartwrightError: There is no page of such a thing, or it is too much for one.
-        MissingExtraError: What makes pages is missing: `pip install 'partwright[report]'`.
+        PartwrightError: There is no page for this type of answer, or it is too large for one.
+        MissingExtraError: The package that makes pages is missing: `pip install 'partwright[report]'`.
     """
     check("report.html")
     asked, document = _document(answer, asked, more)
@@ -51,14 +51,14 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
 
 
 def notebook(answer: object) -> str:
-    """What a notebook shows of an answer: its words and first figures, as SVG.
+    """An answer for a notebook: its words and first figures, as SVG.
 
     Args:
         answer: See `page`.
 
     Returns:
-        A piece of HTML without a script. Where what draws plots is missing (`pip install 'partwright[report]'`), it has
-        the words and the numbers alone.
+        A piece of HTML without a script. If the package that draws plots is missing (`pip install
+        'partwright[report]'`), it has only the words and the numbers.
 
     Examples:
         >>> import partwright as pw
@@ -92,11 +92,11 @@ def write(
     asked: Asked | None = None,
     **more: object,
 ) -> Path:
-    """Writes the page of an answer.
+    """Write the page of an answer.
 
     Args:
         answer: See `page`.
-        file: Where it is written to: a .html or .htm file, which is replaced in one step.
+        file: The page's file, .html or .htm, which is replaced in one step.
         asked: See `page`.
         more: See `page`.
 
@@ -104,7 +104,7 @@ def write(
         The file's path.
 
     Raises:
-        PartwrightError: See `page`; the file is named otherwise, or cannot be written.
+        PartwrightError: See `page`; the file has another suffix, or cannot be written.
         MissingExtraError: See `page`.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Plots of what is too much to draw each: maps whose cells hold many, and sizes by their rank."""
+"""Plots of more things than can be drawn one by one: maps whose cells hold many, and sizes by rank."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOUR", "binned", "by_rank", "cells"]
 
-# So many cells a map has at most from side to side, and so many from top to bottom.
+# The most cells of a map from side to side, and from top to bottom.
 _CELLS = 60
-# Of sizes by rank so many marks are drawn for ten times as many.
+# How many marks of sizes by rank are drawn for each power of ten.
 _MARKS = 24
 
 
 def binned(count: int, most: int = _CELLS) -> tuple[int, int]:
-    """How many things a cell holds, so that at most so many cells hold them all, and how many cells there are.
+    """How many things each cell holds, given the most cells allowed, and how many cells there are.
 
     Examples:
         >>> binned(2000), binned(40), binned(0)
@@ -45,8 +45,8 @@ def cells(
 
     Args:
         rows: Each with `left`, `right`, `top` and `bottom`, where its cell is, and `count`, 1 or more.
-        x: The title to the right, and how far the axis goes.
-        y: The title downwards, and how far that axis goes.
+        x: The horizontal axis's title, and its end.
+        y: The vertical axis's title, and its end.
         said: The tooltip.
         colour: The cells' colour channel.
         height: How high the plot is, in pixels.
@@ -76,7 +76,7 @@ def cells(
             },
             "y2": {"field": "bottom"},
             "color": colour,
-            # Few are seen next to many by powers alone.
+            # Only a scale of powers shows few next to many.
             "opacity": {
                 "field": "count",
                 "type": "quantitative",
@@ -94,10 +94,10 @@ def by_rank(
     """Sizes by their rank, the largest first, both on scales of powers; neighbouring ranks share a mark.
 
     Args:
-        series: By name, the sizes; those of 0 are left out, for they have no logarithm.
-        colours: Of each series.
+        series: By name, the sizes; sizes of 0 are left out, because they have no logarithm.
+        colours: The colour of each series.
         what: What is counted.
-        even: The size that an even one would have; None draws no line.
+        even: The size of an even one; None draws no line.
 
     Returns:
         The specification, and how many marks it has.
@@ -143,14 +143,14 @@ def by_rank(
 def _powers(low: float, high: float) -> Spec:
     ticks = [step * 10**power for power in range(19) for step in (1, 2, 5)]
     values = [tick for tick in ticks if low <= tick <= high]
-    # Of many powers, the powers alone.
+    # If there are many powers, label only these.
     if len(values) > 9:  # noqa: PLR2004 - more would stand in each other's way
         values = [tick for tick in values if math.log10(tick).is_integer()]
     return {"format": ",d", "values": values, "gridOpacity": 0.12}
 
 
 def _ranked(sizes: Sequence[int]) -> list[Json]:
-    """Ranges of ranks that grow, each with the sizes in it."""
+    """Growing ranges of ranks, each with the sizes in it."""
     ordered = sorted((size for size in sizes if size > 0), reverse=True)
     found: list[Json] = []
     at = 0

@@ -1,7 +1,7 @@
-"""The one place for colours, and for the order in which clients, strategies, assignors, protocols and members stand.
+"""The one place for colours, and for the order of clients, strategies, assignors, protocols and members.
 
-Each colour has a contrast of 3 to 1 at least with the page's light and its dark ground, and any two of them are told
-apart with red-, green- and blue-blind eyes: tests/report/test_colours.py holds both.
+Each colour has a contrast of at least 3 to 1 with the page's light and dark background, and red-, green- and blue-blind
+eyes can distinguish any two of them: tests/report/test_colours.py checks both.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ __all__ = [
 ]
 
 GROUNDS = ("#ffffff", "#15181d")
-"""What the page's plots stand on, light and dark; page.css has the same."""
+"""The background of the page's plots, light and dark; page.css has the same."""
 
 PALETTE = ("#0068ba", "#e8590c", "#1aa16a", "#9d5f97", "#8d67ff", "#91994c", "#67645f", "#7b9996")
-"""The colours of what has no order but its names, in the order in which they are given out."""
+"""The colours of things that are ordered only by name, in the order in which they are assigned."""
 
 ACCENT = PALETTE[0]
-"""What a plot is about."""
+"""The colour of a plot's subject."""
 EMPHASIS = PALETTE[1]
-"""What in it stands out: heavy keys, what moves, what nobody reads."""
+"""The colour of what stands out: heavy keys, moved records, unread partitions."""
 MUTED = PALETTE[6]
-"""What it is compared with."""
+"""The colour of what it is compared with."""
 
 HOLDS = PALETTE[2]
 """The colour of a verdict that holds."""
 FAILS = PALETTE[1]
-"""That of one that does not."""
+"""The colour of a verdict that does not hold."""
 OPEN = PALETTE[6]
-"""That of one that nobody has asked for."""
+"""The colour of a verdict that was not asked for."""
 
 TERMINAL = {ACCENT: "cyan", HOLDS: "green", FAILS: "red", OPEN: "yellow"}
-"""What a terminal has for them, whose owner has chosen its colours."""
+"""The terminal's own colours for these, which its user has chosen."""
 
 PROTOCOLS = ("range", "sticky", "cooperative-sticky", "consumer")
-"""As `partwright.group.compare` plays them: eager ones first, KIP-848 last."""
+"""In the order of `partwright.group.compare`: eager protocols first, KIP-848 last."""
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each of some names, by its place among them; from the ninth on they begin again.
+    """A colour for each name, by its position; from the ninth on, colours repeat.
 
     Examples:
         >>> colours(["range", "sticky"])
@@ -68,7 +68,7 @@ def colours(names: Iterable[str]) -> dict[str, str]:
 
 
 def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Some names, those that are known in their known order, then the others as they come.
+    """Names in order: known ones in their known order, then the others as given.
 
     Examples:
         >>> in_order(["mine", "sticky", "range"], ["range", "roundrobin", "sticky"])
@@ -96,7 +96,7 @@ def strategies() -> list[str]:
 
 
 def assignors() -> list[str]:
-    """The assignors' names in their order: those that are compared first, then older ones."""
+    """The assignors' names in their order: the compared ones first, then older ones."""
     from partwright.assignors.compare import COMPARED
     from partwright.assignors.names import assignors as names
 
@@ -115,7 +115,7 @@ def members(names: Iterable[str]) -> list[str]:
 
 def _natural(name: str) -> tuple[str, int, str]:
     stem = name.rstrip("0123456789")
-    # Of more digits than Python reads it is text.
+    # A number with more digits than Python reads counts as text.
     digits = name[len(stem) :] if len(name) - len(stem) <= _DIGITS else ""
     return stem, int(digits or -1), name
 

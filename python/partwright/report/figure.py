@@ -1,4 +1,4 @@
-"""A figure: what is drawn, the one sentence that says what is seen, and the numbers as a table."""
+"""A figure: a plot, one sentence that says what it shows, and its numbers as a table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["KEPT", "TABLED", "Column", "Document", "Figure", "Verdict", "bounded"]
 
 TABLED = 200
-"""So many rows of a table are shown at once."""
+"""How many rows of a table are shown at once."""
 KEPT = 20_000
-"""So many a page's table has, through which its filter looks."""
+"""How many rows a page's table has, for its filter to search."""
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
-    # Cut where it was put into the row.
+    # It was cut when it was put into the row.
     "text": plain,
     "number": number,
     "share": share,
@@ -34,7 +34,7 @@ class Column(NamedTuple):
 
     Attributes:
         field: Its name in the rows.
-        title: Its heading, with the unit where there is one.
+        title: Its heading, with the unit if there is one.
         kind: How its values are written: text, number, share or bytes.
     """
 
@@ -55,14 +55,14 @@ class Figure:
     Attributes:
         id: Its name in the page, lower case.
         title: Its heading.
-        sentence: What is seen, in one sentence with its numbers.
-        spec: The Vega-Lite specification, its data inline; None where there is nothing to draw. The layer that has a
+        sentence: What the plot shows, in one sentence with numbers.
+        spec: The Vega-Lite specification, with its data inline; None if there is nothing to draw. The layer that has a
             mark for each datum is named main.
         columns: The table's.
         rows: The table's, of which the first `TABLED` are shown.
         left: How many rows the table lacks, which are in the JSON.
         marks: How many marks the layer main has.
-        hint: What can be done with the plot; None where it is but looked at.
+        hint: How to use the plot; None if it is not interactive.
     """
 
     id: str
@@ -80,9 +80,9 @@ class Verdict(NamedTuple):
     """A sentence of an answer.
 
     Attributes:
-        state: holds, fails, open where nobody looked, or said where it is no question.
+        state: holds, fails, open if it was not checked, or said if it is not a question.
         text: The sentence.
-        headline: How it begins, where that is set apart from the rest.
+        headline: Its beginning, if that is set apart from the rest.
     """
 
     state: str
@@ -91,7 +91,7 @@ class Verdict(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What stands before it."""
+        """The mark before it."""
         return {"holds": "✓ ", "fails": "✗ "}.get(self.state, "")
 
     @property
@@ -102,10 +102,10 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """What a page is made of.
+    """The contents of a page.
 
     Attributes:
-        title: What the page is about.
+        title: The page's subject.
         verdicts: The answer in words, the most important first.
         figures: Its figures.
         answer: The whole answer, as `--json` prints it.
@@ -118,14 +118,14 @@ class Document:
 
 
 class Bounded(TypedDict):
-    """What a figure has of a table that may be too long for it."""
+    """The part of a table that fits into a figure."""
 
     rows: tuple[Fields, ...]
     left: int
 
 
 def bounded(rows: Sequence[Fields], most: int = KEPT) -> Bounded:
-    """The first rows of a table, and how many it lacks then.
+    """The first rows of a table, and how many are left out.
 
     Examples:
         >>> bounded([{"partition": 0}, {"partition": 1}], 1)

@@ -1,4 +1,4 @@
-"""Records that go from some partitions to others: bands where there are few, a map where there are many."""
+"""Records that go from some partitions to others: as bands, or as a map if there are many."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["flows_of"]
 
-# Of more partitions than these, on either side, bands would be threads.
+# With more partitions than this on either side, bands would be too thin.
 _BANDS = 24
-# Nor could more flows than these be told from each other.
+# More flows than this could not be distinguished.
 _FLOWS = 72
-# So many of the largest flows have a bar of their own, where all of them are a map.
+# How many of the largest flows have a bar of their own if all are shown as a map.
 _TOP = 20
-# A band's curve has so many points.
+# How many points a band's curve has.
 _STEPS = 24
 _NODE = 0.025
-# So many pixels apart names stand at least, and so often they are moved for it.
+# The least distance between names in pixels, and how often they are moved to reach it.
 _APART = 14
 _ROUNDS = 60
 _GAP = 0.012
@@ -37,13 +37,13 @@ _STAYS, _MOVES = "stays", "moves"
 def flows_of(
     flows: Sequence[Fields], figure: Figure, ends: tuple[str, str], sizes: tuple[int, int]
 ) -> tuple[Figure, ...]:
-    """A figure with its plot and its table; of many flows, the largest in a figure of their own.
+    """A figure with its plot and its table; if there are many flows, the largest get a figure of their own.
 
     Args:
         flows: Each with `from`, `to` and `rows`, and it stays where both are the same.
         figure: Its words.
-        ends: What both sides are called.
-        sizes: How many partitions both sides have.
+        ends: The names of both sides.
+        sizes: How many partitions each side has.
     """
     ordered = sorted(flows, key=lambda each: (each["from"], each["to"]))
     largest = sorted(flows, key=lambda each: (-each["rows"], each["from"], each["to"]))
@@ -57,7 +57,7 @@ def flows_of(
 
 
 def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
-    """Bands from the left to the right, as wide as their records are many."""
+    """Bands from left to right, as wide as they have records."""
     total = sum(each["rows"] for each in flows) or 1
     left, right = _stack(flows, "from", total), _stack(flows, "to", total)
     points: list[Json] = []
@@ -165,7 +165,7 @@ def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
 
 
 def _stack(flows: Iterable[Fields], end: str, total: int) -> dict[int, tuple[float, float]]:
-    """Where each partition stands on its side: from, to."""
+    """Each partition's position on its side: from, to."""
     counts: dict[int, int] = {}
     for each in flows:
         counts[each[end]] = counts.get(each[end], 0) + each["rows"]
@@ -173,7 +173,7 @@ def _stack(flows: Iterable[Fields], end: str, total: int) -> dict[int, tuple[flo
     for node in sorted(counts):
         found[node] = (at, at + counts[node] / total)
         at = found[node][1] + _GAP
-    # Both sides are as high, however many gaps they have.
+    # Both sides have the same height, however many gaps they have.
     shift = (1 + _GAP * _BANDS - (at - _GAP)) / 2
     return {node: (low + shift, high + shift) for node, (low, high) in found.items()}
 
@@ -204,13 +204,13 @@ def _nodes(
 
 
 def _middles(spans: Sequence[tuple[float, float]], apart: float) -> list[float]:
-    """Where the names of partitions stand: in their middles, and apart where these are near each other."""
+    """The positions of partitions' names: in their middles, but moved apart if these are too close."""
     found = [(low + high) / 2 for low, high in spans]
     for _ in range(_ROUNDS):
         for at, (low, high) in enumerate(spans[1:], 1):
             near = apart - (found[at] - found[at - 1])
             if near > 0:
-                # The larger of both keeps its place better.
+                # The larger of the two moves less.
                 above, below = spans[at - 1][1] - spans[at - 1][0], high - low
                 share = (above + 1e-9) / (above + below + 2e-9)
                 found[at] += near * share
@@ -219,7 +219,7 @@ def _middles(spans: Sequence[tuple[float, float]], apart: float) -> list[float]:
 
 
 def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int]) -> tuple[Spec, int, str]:
-    """A map whose cells hold the flows from some partitions to some others; its marks, and what a cell holds."""
+    """A map whose cells hold the flows between ranges of partitions; returns its marks, and what a cell holds."""
     (high, _), (wide, _) = (binned(size) for size in sizes)
     found: dict[tuple[int, int], list[int]] = {}
     for each in flows:
@@ -255,7 +255,7 @@ def _span(low: int, end: int) -> str:
 
 
 def _top(flows: Sequence[Fields], figure: Figure) -> Figure:
-    """The largest flows by name, of those that leave their partition where any do."""
+    """The largest flows by name; if any leave their partition, only these."""
     moves = [each for each in flows if each["from"] != each["to"]]
     rows = [
         {**each, "label": f"{each['from']} → {each['to']}", "text": f"{each['rows']:,}"}

@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BYTES", "Asked", "check", "html", "save"]
 
 MOST_BYTES = 5_000_000
-"""A page is smaller than this: without its JSON, where that alone would not fit."""
+"""A page is smaller than this; if its JSON does not fit, the JSON is left out."""
 
 _SUFFIXES = (".html", ".htm")
 _PACKAGES = ("vl_convert", "jinja2")
 _NAMED = 1000
-# So many rows of all tables together are printed.
+# How many rows of all tables together are printed.
 _PRINTED = 48
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a page answers.
+    """The question that a page answers.
 
     Attributes:
         command: The command's name.
         source: The file, the topic or the cluster.
-        settings: What else was said, by option.
-        read: Of a topic, what was read of how much; see `partwright.kafka.records.TopicRecords.told`.
-        line: The command line, as a shell takes it.
+        settings: The other options, by name.
+        read: For a topic, how much of it was read; see `partwright.kafka.records.TopicRecords.told`.
+        line: The command line, quoted for a shell.
     """
 
     command: str
@@ -59,7 +59,7 @@ class Asked:
     line: str | None = None
 
     def facts(self) -> list[tuple[str, str]]:
-        """All of it, each name with its value."""
+        """All parts, each name with its value."""
         facts = [("command", f"partwright {self.command}")]
         if self.source is not None:
             facts.append(("source", self.source))
@@ -67,17 +67,17 @@ class Asked:
 
 
 def check(file: str | os.PathLike[str]) -> Path:
-    """The path of a page that can be written.
+    """Check the path of a page before it is written.
 
     Args:
-        file: Where it would be: a .html or .htm file of a folder that is there.
+        file: A .html or .htm file in an existing folder.
 
     Returns:
         The path.
 
     Raises:
         PartwrightError: It does not end in .html or .htm, is a folder, or its folder does not exist.
-        MissingExtraError: What makes pages is missing.
+        MissingExtraError: The package that makes pages is missing.
 
     Examples:
         >>> check("report.pdf")
@@ -112,14 +112,14 @@ def html(document: Document, asked: Asked) -> str:
     """The page's text.
 
     Args:
-        document: What it says.
-        asked: What it answers.
+        document: Its contents.
+        asked: The question that it answers.
 
     Raises:
-        PartwrightError: It would be larger than a page may be.
+        PartwrightError: The page would be too large.
     """
     answer, rest = _script_json(document.answer), _rest(document)
-    # What is too much for a page leaves out first what its JSON has as well.
+    # A page that is too large first leaves out its JSON.
     for more in (rest, None) if len(answer) < MOST_BYTES else ():
         page = _rendered(document, asked, answer, "", more)
         if len(page.encode()) < MOST_BYTES:
@@ -136,7 +136,7 @@ def html(document: Document, asked: Asked) -> str:
 
 
 def _rest(document: Document) -> str | None:
-    """The rows of tables that are not shown at once, as JSON by figure; None where all are shown."""
+    """The rows of tables that are not shown at once, as JSON by figure; None if all are shown."""
     found = {
         figure.id: [[row.get(column.field) for column in figure.columns] for row in figure.rows[TABLED:]]
         for figure in document.figures
@@ -146,13 +146,13 @@ def _rest(document: Document) -> str | None:
 
 
 def save(text: str, file: str | os.PathLike[str]) -> Path:
-    """Writes a page beside its place, which it then takes in one step.
+    """Write a page next to its path, and move it there in one step.
 
     Raises:
         PartwrightError: As for `check`; it cannot be written.
     """
     path = check(file)
-    # Of the same folder, and so of the same file system; with the rights that any new file of the user's has.
+    # In the same folder, so on the same file system; with the permissions of the user's other new files.
     part = path.with_name(f".partwright-{token_hex(8)}.part")
     try:
         try:
@@ -189,7 +189,7 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         answer=answer,
         rest=rest,
         tabled=TABLED,
-        # All of them together are about a page.
+        # Together they are about one page.
         printed=max(4, _PRINTED // max(1, len(document.figures))),
         specs=_script_json({figure.id: figure.spec for figure in document.figures if figure.spec}),
         style=_text("page.css"),
@@ -202,7 +202,7 @@ _FORMS = "form-action 'none'"
 
 
 def _line(text: str) -> str:
-    """A text of the page: lines may end, and all else that is hidden is written out."""
+    """A text for the page: line ends stay, and all other invisible characters are written out."""
     shown = "\n".join(plain(line) for line in text.split("\n"))
     return shown if len(shown) <= _NAMED else short(shown)
 
@@ -212,11 +212,11 @@ def _raw(value: object) -> str:
 
 
 def _script_json(value: object) -> str:
-    """JSON as it may stand inside of a script: nothing in it begins a tag, and each number is one of JSON's."""
+    """JSON that may be placed inside a script: nothing in it begins a tag, and each number is valid JSON."""
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        # Few answers have a number that JSON lacks: those alone are walked through.
+        # Only the few answers with numbers that JSON lacks are searched for them.
         text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -236,7 +236,7 @@ def _text(name: str) -> str:
 
 @cache
 def _bundle() -> str:
-    # Making it takes seconds, so that it is kept; each release of what makes it has its own.
+    # Making it takes seconds, so it is kept, separately for each version of the package that makes it.
     kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
     with suppress(OSError, UnicodeDecodeError):
         text, _, digest = kept.read_text(encoding="utf-8").rpartition("\n// sha256 ")

@@ -1,4 +1,4 @@
-"""One picture of an answer, its first figure, as an .svg, .png or .pdf file."""
+"""A picture of an answer's first figure, as an .svg, .png or .pdf file."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["check", "draw"]
 
 _SUFFIXES = (".svg", ".png", ".pdf")
 _SCALE = 2.0
-# So many characters of a sentence are in a line above the plot.
+# How many characters a line of the sentence above the plot has.
 _LINE = 110
 
 
 def check(file: str | os.PathLike[str]) -> Path:
-    """The path of a picture that can be drawn.
+    """Check the path of a picture before it is drawn.
 
     Raises:
-        PartwrightError: Its suffix is that of no picture.
-        MissingExtraError: What draws it is missing.
+        PartwrightError: Its suffix is not a picture's.
+        MissingExtraError: The package that draws it is missing.
 
     Examples:
         >>> check("tuning.gif")
@@ -52,7 +52,7 @@ def check(file: str | os.PathLike[str]) -> Path:
 
 
 def draw(answer: object, file: str | os.PathLike[str], *, asked: Asked | None = None, **more: object) -> None:
-    """Writes an answer's first figure with its title and its sentence, as .svg and .png the same bytes each time.
+    """Write an answer's first figure with its title and its sentence; a .svg or .png has the same bytes each time.
 
     Args:
         answer: See `partwright.report.page`.
@@ -77,13 +77,13 @@ def draw(answer: object, file: str | os.PathLike[str], *, asked: Asked | None = 
 
 
 def _titled(document: Document) -> Figure:
-    """The first figure that draws anything, which has no page around it that says what it is."""
+    """The first figure that draws anything, with words that explain it without a page."""
     figure = next((each for each in document.figures if each.spec), document.figures[0])
     if figure.spec is None:
         raise PartwrightError("there is nothing to draw: leave out --plot")
     subtitle = [*lines(document.verdicts[0].text, most=_LINE), *lines(figure.sentence, most=_LINE)]
     title = {"text": plain(document.title), "subtitle": [plain(line) for line in subtitle], "anchor": "start"}
-    # On paper there is no text whose background it could take.
+    # On paper there is no surrounding text whose colours it could take.
     spec = {**(figure.spec or {}), "title": title, "background": "white"}
     return replace(figure, spec=spec)
 

@@ -1,4 +1,4 @@
-"""Vega-Lite's specifications that several figures share: bars of partitions, bars of names, maps of two names."""
+"""Vega-Lite specifications that several figures share: bars of partitions, bars of names, maps of two names."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 Spec: TypeAlias = dict[str, Any]
-"""A specification in Vega-Lite's own words, or a part of one: a layer, a channel, a parameter."""
+"""A Vega-Lite specification, or a part of one: a layer, a channel, a parameter."""
 
 _FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
-# What is drawn takes the colour of the text around it, so that light, dark and paper need no other picture.
+# Plots take the colour of the text around them, so the same picture works on light, dark and paper.
 _INK = "currentColor"
 CONFIG: Spec = {
     "aria": False,
@@ -67,7 +67,7 @@ CONFIG: Spec = {
     "text": {"color": _INK, "fontSize": 12},
     "rule": {"color": _INK},
 }
-"""How every plot looks."""
+"""The style of every plot."""
 
 ZOOM = "Shift and the wheel zoom, dragging moves, a double click shows all again."
 
@@ -94,7 +94,7 @@ def quantity(field: str, title: str, kind: str = "number", **more: object) -> Sp
         # d3 writes no more digits than a tick needs.
         "number": {},
         "share": {"format": ".0%"},
-        # Of few, ticks stand between whole ones, too.
+        # With few values, there are ticks between whole numbers, too.
         "whole": {"format": ",d", "labelExpr": "datum.value % 1 ? '' : datum.label"},
         "bytes": {"format": "~s"},
     }
@@ -103,12 +103,12 @@ def quantity(field: str, title: str, kind: str = "number", **more: object) -> Sp
 
 
 def tooltip(**titles: str) -> list[Spec]:
-    """What is said of a mark under the pointer: fields by their titles; a number's title may end in its format."""
+    """The tooltip of a mark: fields by their titles; a number's title may end in its format."""
     found = []
     for field, title in titles.items():
         name, _, form = title.partition("|")
         kind = {"field": field, "title": name}
-        # A whole number as it is, and of a broken one what `number` shows of it.
+        # A whole number as it is, any other as `number` shows it.
         form = ",.3~f" if form == "," else form
         found.append(
             {**kind, "type": "quantitative", "format": form} if form else {**kind, "type": "nominal"}
@@ -117,7 +117,7 @@ def tooltip(**titles: str) -> list[Spec]:
 
 
 def zoom(*encodings: str) -> Spec:
-    """A parameter that zooms and moves a plot, where Shift is held: a wheel alone goes on through the page."""
+    """A parameter that zooms and moves a plot while Shift is held: the wheel alone scrolls the page."""
     return {
         "name": "zoom",
         "select": {
@@ -130,13 +130,13 @@ def zoom(*encodings: str) -> Spec:
 
 
 def legend(field: str) -> Spec:
-    """A parameter by which a legend's entry, clicked, leaves its marks alone in full colour."""
+    """A parameter that leaves only the marks of a clicked legend entry in full colour."""
     return {"name": "picked", "select": {"type": "point", "fields": [field]}, "bind": "legend"}
 
 
 def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> Spec:
     """The colour of a few kinds, with a legend."""
-    # As many beside each other as there is room for, on a telephone too.
+    # As many next to each other as there is room for, also on a phone.
     wide = 40 + 7 * max((len(kind) for kind in kinds), default=0)
     return {
         "field": field,
@@ -161,15 +161,15 @@ def by_partition(
     even: float | None = None,
     unit: str = "records",
 ) -> Spec:
-    """Bars over partitions, one upon the other or beside it by kind.
+    """Bars over partitions, stacked by kind or side by side.
 
     Args:
         rows: Each with `partition` (a number; text where n is None), `kind`, `start` and `end`.
         kinds: Their colours.
-        title: What the bars' height is.
-        n: How many partitions there are; None where they are the largest of many, in the order of the rows.
-        beside: Whether the kinds stand beside each other.
-        even: What an even partition would have; None draws no line.
+        title: The meaning of the bars' height.
+        n: How many partitions there are; None if they are the largest of many, in the order of the rows.
+        beside: Whether the kinds are side by side.
+        even: The height of an even partition; None draws no line.
         unit: What is counted.
     """
     if even is not None:
@@ -201,7 +201,7 @@ def by_partition(
     else:
         axis: Spec = {"format": "d", "tickMinStep": 1, "grid": False}
         if n <= _GAPS:
-            # No other than whole ones, however few.
+            # Only whole numbers, however few.
             axis["values"] = list(range(n))
         bar["x"] = {
             "field": "left",
@@ -226,7 +226,7 @@ def by_partition(
     return chart(data, layer=[main] if even is None else [main, line])
 
 
-# Of more partitions than this, bars stand without a gap.
+# With more partitions than this, bars have no gaps.
 _GAPS = 150
 
 
@@ -237,12 +237,12 @@ def by_name(
     said: list[Spec],
     colour: Spec | None = None,
 ) -> Spec:
-    """Bars beside names, in the order of the rows, each with its value at its end.
+    """Horizontal bars with names, in the order of the rows, each with its value at its end.
 
     Args:
-        rows: Each with `label`, which is its own, and `text`, what stands at the bar's end.
+        rows: Each with a unique `label`, and `text`, which is written at the bar's end.
         value: The channel of the bars' lengths.
-        name_title: What the names are; None says nothing.
+        name_title: The title of the names; None for no title.
         said: The tooltip.
         colour: The bars' colour channel.
     """
@@ -281,7 +281,7 @@ def squares(
     opacity: Spec | None = None,
     height: int | None = None,
 ) -> Spec:
-    """A map: a square where a value of one name meets one of another.
+    """A map: a square for each pair of a name in one dimension and a name in the other.
 
     Args:
         rows: The squares.

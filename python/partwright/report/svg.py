@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["fragment", "svg"]
 
 _WIDTH = 760
-# A notebook has other things on its page, too.
+# A notebook has other content, too.
 _FIGURES = 2
 _ROWS = 20
 
 
 def svg(figure: Figure) -> str:
-    """A figure's plot as the text of an SVG picture, the same bytes each time; empty where there is none to draw.
+    """A figure's plot as the text of an SVG picture, the same bytes each time; empty if it has no plot.
 
     Args:
-        figure: It.
+        figure: The figure.
 
     Returns:
         SVG that takes the colour of the text around it.
@@ -35,20 +35,20 @@ def svg(figure: Figure) -> str:
 
     if figure.spec is None:
         return ""
-    # Whatever asks for an address gets none.
+    # Requests for addresses are denied.
     drawn = vl_convert.vegalite_to_svg({**figure.spec, "width": _WIDTH}, allowed_base_urls=[])
     return _with_own_ids(drawn)
 
 
 def _with_own_ids(drawn: str) -> str:
-    """Vega counts on from picture to picture: no picture of a page may take another's clips for its own."""
+    """Name clip paths by the picture's content: Vega only counts on, and pictures of one page must not share them."""
     numbers = {name: str(place) for place, name in enumerate(dict.fromkeys(_CLIP.findall(drawn)))}
     unnamed = _CLIP.sub(lambda found: f"clip{numbers[found[1]]}", drawn)
     own = sha256(unnamed.encode()).hexdigest()[:8]
     return _CLIP.sub(lambda found: f"clip-{own}-{found[1]}", unnamed)
 
 
-# Only of names: text is between tags.
+# Only in attributes: text is between tags.
 _CLIP = re.compile(r"""(?<=[#"])clip(\d+)(?=[)"])""")
 
 
@@ -56,8 +56,8 @@ def fragment(document: Document, *, is_drawn: bool = True) -> str:
     """An answer in short: its words and its first figures.
 
     Args:
-        document: It.
-        is_drawn: Whether its figures are plots; else they are tables alone, which are open.
+        document: The answer's document.
+        is_drawn: Whether its figures have plots; otherwise they are only tables, which are open.
 
     Returns:
         HTML without a script.

@@ -1,4 +1,4 @@
-"""Text and numbers as the page has them: what strangers wrote made harmless, and how many digits a figure has."""
+"""Text and numbers for the page: text from outside made harmless, and numbers with sensible digits."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LABEL = 40
 
 
 def plain(text: object) -> str:
-    r"""Text in which nothing is hidden: what is not printable is written as its escape.
+    r"""Text in which nothing is hidden: unprintable characters are written as escapes.
 
-    Marks that turn the direction of what follows, NUL and halves of characters are such.
+    These include marks that change the text's direction, NUL and unpaired surrogates.
 
     Examples:
         >>> plain("caf\u00e9"), plain("a\u202eb\x00\udc80")
@@ -31,12 +31,12 @@ def _escaped(character: str) -> str:
 
 
 def shown(text: object) -> str:
-    """Text of a table's cell: plain, and cut where it is very long."""
+    """Text of a table's cell: plain, and cut if it is very long."""
     return short(plain(text))
 
 
 def label(text: object) -> str:
-    """Text beside an axis: plain, and as short as there is room for.
+    """Text at an axis: plain, and cut to the available room.
 
     Examples:
         >>> label("x" * 900)
@@ -47,7 +47,7 @@ def label(text: object) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number with its thousands, and with no more than three digits behind the point.
+    """A number with thousands separators and at most three digits after the point.
 
     Examples:
         >>> number(1234567), number(0.123456), number(2.0), number(None)
@@ -86,7 +86,7 @@ def bytes_(value: float | None) -> str:
 
 
 def lines(text: str, *, most: int) -> list[str]:
-    """A text in lines of so many characters at most, its own lines kept.
+    """A text broken into lines of at most this many characters; its own line ends stay.
 
     Examples:
         >>> lines("one two three", most=8)
@@ -96,7 +96,7 @@ def lines(text: str, *, most: int) -> list[str]:
 
 
 def of(source: str | None) -> str:
-    """What a title says of where something is from.
+    """The part of a title that names the source.
 
     Examples:
         >>> of("orders.csv"), of(None)
@@ -106,7 +106,7 @@ def of(source: str | None) -> str:
 
 
 def after(source: str | None) -> str:
-    """The same behind what is not of it.
+    """The same after words that do not belong to the source.
 
     Examples:
         >>> after("group.json"), after(None)

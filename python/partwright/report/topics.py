@@ -1,4 +1,4 @@
-"""Which page an answer has, by its class; no class is imported for it, for an answer's own is there already."""
+"""Which page an answer has, by its class, which is not imported here: an answer's own already is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from partwright.errors import PartwrightError
 
 __all__ = ["topic_of"]
 
-# The command that gives such an answer: `partwright.report.figures` has a module of that name.
+# The command for each class of answer: `partwright.report.figures` has a module of that name.
 _TOPICS = {
     ("partwright.audit.check", "Check"): "check",
     ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
@@ -32,11 +32,11 @@ def topic_of(answer: object, command: str | None) -> str:
     """The command whose page an answer has.
 
     Args:
-        answer: An answer, or what a command lays side by side.
-        command: The command that was asked; None where nobody says, and an answer alone has a page.
+        answer: An answer, or several that a command compares.
+        command: The command; None if unknown, when only a single answer has a page.
 
     Raises:
-        PartwrightError: There is no page of such a thing.
+        PartwrightError: There is no page for this type of answer.
     """
     for place, topic in _TOPICS.items():
         if _is(answer, place):
@@ -48,7 +48,7 @@ def topic_of(answer: object, command: str | None) -> str:
 
 
 def _is_side_by_side(answer: object, command: str) -> bool:
-    """Whether it is what a command compares: lives of a group, assignors, strategies, or a scenario's batches."""
+    """Whether a command compares these: lives of a group, assignors, strategies, or a scenario's batches."""
     if not isinstance(answer, (dict, list)) or not answer:
         return False
     parts = list(answer.values()) if isinstance(answer, dict) else answer
@@ -63,5 +63,5 @@ def _is_side_by_side(answer: object, command: str) -> bool:
 
 def _is(answer: object, place: tuple[str, str]) -> bool:
     module, name = place
-    # Whose module nobody has imported, of that there is no answer.
+    # If a class's module has not been imported, no answer of it exists.
     return module in sys.modules and isinstance(answer, getattr(sys.modules[module], name))

@@ -1,4 +1,4 @@
-"""Audits of tables on the cluster: who wrote this topic, what moves when it grows, how even is it, do two meet?
+"""Audits of tables on the cluster: which client wrote a topic, what moves when it grows, how even is it, do two meet?
 
 Each groups by key and partition in Spark, in one pass over the table, and brings sums to the driver: the answers are
 those of `partwright fingerprint`, `resize`, `check` and `copartition` on files of the same records.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "check_copartition", "fingerprint", "resize"]
 
-# n is at most 2^31-1.
+# The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
 _MOST_SHOWN = 2**31 - 1
 
@@ -53,14 +53,14 @@ def fingerprint(
 ) -> Fingerprint:
     """Which client wrote a table's records, and for how many partitions.
 
-    One pass over the table; a second over its times where records with keys follow no rule, to see whether the
+    It takes one pass over the table; and a second over its times if records with keys follow no rule, to see whether
     partitions were taken in turn.
 
     Args:
         df: The records, such as Spark's Kafka source gives.
         key: The column of their keys, by name or as a Column: a string or binary, or under a `java:` key type numbers.
         partition: The column with their partitions, whole numbers without nulls.
-        timestamp: The column of when, timestamps or milliseconds: they date a change.
+        timestamp: The column with their times, timestamps or milliseconds: they date a change.
         offset: The column with their offsets, whole numbers: they locate a change in each partition.
         n: How many partitions the topic has; by default it is found, too.
         key_type: How a value becomes key bytes; see `partwright.encode`.
@@ -110,7 +110,7 @@ def resize(
         key_type: How a value becomes key bytes; see `partwright.encode`.
         partition: The column with their partitions, whole numbers; by default where the client places them.
         offset: The column with their offsets, to tell up to where each partition has to be drained.
-        size: The column of how many bytes each has.
+        size: The column with their sizes in bytes.
 
     Returns:
         The plan, a `partwright.audit.Resize`; `to_dict()` is what `partwright resize --json` prints.
@@ -194,7 +194,7 @@ def check(
         is_open = expected.isNull()
         inside = at.between(0, found.n - 1)
         place = sf.when(inside, at)
-        # Where the client determines none, none is right too.
+        # If the client determines no partition, having none is right too.
         right = sf.coalesce((inside & (is_open | (at == expected))) | (is_open & at.isNull()), sf.lit(False))
     placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client, engine=ARROW))
     placed = placed.withColumns({"place": place.cast("long"), "right": right})
@@ -209,7 +209,7 @@ def check(
             by_pair.agg(*(sf.sum(sf.when(of, sf.col("rows"))).alias(name) for name, of in counted.items()))
         )
         misplaced, open_, elsewhere = (totals[name][0].as_py() or 0 for name in counted)
-        # Only where partitions that the topic has not became one has a key several sums of it.
+        # A key has several sums of a partition only if partitions that the topic lacks were merged into one.
         seen = observed(_by(by_pair, "place", is_summed=partition is None or not elsewhere))
         heaviest = (
             wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
@@ -302,7 +302,7 @@ def _side(
     key_type: str | None,
     partition: str | Column | None,
 ) -> Callable[[], Side]:
-    """What sums up one of two tables, once what can be refused without a job is."""
+    """A function that sums up one of two tables; everything that can be refused without a job is refused first."""
     count = checked_n(n)
     rows = records(df, key, partition, key_type=key_type)
     by_pair = sums(rows)
@@ -330,7 +330,7 @@ def _side(
 
 
 def _checked_show(show: SupportsIndex) -> int:
-    """How many examples are kept, as Spark takes a limit."""
+    """Check how many examples to keep, a number that Spark accepts as a limit."""
     try:
         count = index(show)
     except TypeError:
@@ -341,13 +341,13 @@ def _checked_show(show: SupportsIndex) -> int:
 
 
 def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:
-    """Sums by key and another partition; by keys alone where each has one."""
+    """Sums by key and another partition; or by key alone, if each key has only one."""
     pairs = by_pair.drop("partition").withColumnRenamed(partition, "partition")
     return pairs if is_summed else summed_again(pairs)
 
 
 def _refuse_elsewhere(seen: Observed, n: int | None) -> None:
-    """Refuse records that are in no partition, or in none of n."""
+    """Refuse records that are in no partition, or in one that n does not have."""
     outside = [each for each in seen.rows_in if not 0 <= each <= (_LARGEST if n is None else n - 1)]
     nowhere = seen.rows - seen.rows_in.total()
     _refuse(nowhere, {each: seen.rows_in[each] for each in outside}, n)

@@ -1,6 +1,6 @@
 """Start a classic Spark session: its Java process, its configuration, its workers' interpreter.
 
-Apart from `session.py` because a client of Spark Connect alone has none of what is imported here.
+Separate from `session.py`, because an installation with only the Spark Connect client lacks the modules imported here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def start(
     log_file: str | os.PathLike[str] | None,
     python: str | None = None,
 ) -> SparkSession:
-    """The session that `partwright.spark.session` promises, and its refusals; its workers may run another `python`."""
+    """Does the work of `partwright.spark.session`, but workers may run another `python`."""
     python = python or _this_python()
     running = SparkContext._active_spark_context
     if running is not None:
@@ -82,7 +82,7 @@ def start(
 
 
 def _this_python() -> str:
-    """This interpreter's path; the environment may name no other one for the workers."""
+    """This interpreter's path; an environment that names another one for the workers is refused."""
     named = os.environ.get(_PYTHON)
     if not sys.executable:
         raise PartwrightError(f"this process does not know its Python interpreter: set {_PYTHON} to it")
@@ -95,10 +95,10 @@ def _this_python() -> str:
 
 
 def _is_same_python(one: str, other: str) -> bool:
-    """Whether both are one interpreter in one environment.
+    """Whether both are the same interpreter in the same environment.
 
-    A virtual environment's `python` is a link to that of the system: the same file, and not the same
-    packages.  So the folders are compared, with their own links followed, and the files.
+    A virtual environment's `python` is a link to the system's: the same file, but with other packages. So the folders
+    are compared, with their own links followed, and the files.
     """
     paths = [Path(shutil.which(name) or name).absolute() for name in (one, other)]
     folders, files = {path.parent.resolve() for path in paths}, {path.resolve() for path in paths}
@@ -147,7 +147,7 @@ def _connector() -> list[str]:
     """The jars of the connector for the Spark that will start."""
     files = [str(file.resolve()) for file in jars(connector_set(installed_spark()))]
     for file in files:
-        # Spark parts its list of jars there, also where an address has the comma as %2C.
+        # Spark splits its list of jars at commas, even if an address has the comma as %2C.
         if "," in file:
             raise PartwrightError(
                 f"Spark reads no jar whose path has a comma, as {file} has: see PARTWRIGHT_CACHE"
@@ -160,9 +160,10 @@ def _as_text(value: object) -> str:
 
 
 def _start_java(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> None:
-    """Start Java, unless this process has it already, with its output in the log from its first line on.
+    """Start Java, unless this process has already done so, with its output in the log from the first line on.
 
-    Spark's workers inherit its output.  This process's own is left alone: other threads may be drawing on it.
+    Spark's workers inherit its output. This process's own output is left alone, because other threads may be writing to
+    it.
     """
     if SparkContext._gateway is not None:
         return
@@ -189,7 +190,7 @@ def _ended_as_it_started(log_file: str | os.PathLike[str] | None) -> PartwrightE
 
 @contextmanager
 def _in_a_file(conf: SparkConf) -> Iterator[str]:
-    """spark-submit's arguments with all settings in a file, for a command line is read by every user of a machine.
+    """spark-submit's arguments with all settings in a file, because every user of a machine can read command lines.
 
     PySpark itself would give each setting as an argument, passwords too.
     """
@@ -198,7 +199,7 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
         with temporary_folder("partwright-spark-") as made:
             folder = made.folder
             file = folder / "settings.properties"
-            # Of two lines on one setting Java takes the later one.
+            # If two lines are about one setting, Java takes the later one.
             given = [
                 Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()
             ]
@@ -217,7 +218,7 @@ _LOADS_DEFAULTS = (4, 0)
 
 
 def _defaults_to_copy() -> list[Path]:
-    """Spark's own file of settings, where spark-submit cannot be told to read it next to another, before 4.0."""
+    """Spark's own settings file, for versions before 4.0, in which spark-submit cannot read it next to another file."""
     if pyspark_version() >= _LOADS_DEFAULTS:
         return []
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
@@ -226,7 +227,7 @@ def _defaults_to_copy() -> list[Path]:
 
 
 def _java_options_apart(settings: dict[str, str], folder: Path) -> dict[str, str]:
-    """The settings, with the system properties of the driver's Java, passwords of key stores say, in a file too.
+    """The settings, with the driver's Java system properties in a file too, because these may have key store passwords.
 
     spark-submit makes Java's command line of them, and Java takes `@file` there.
     """
@@ -263,10 +264,10 @@ def _submit_arguments(text: str) -> tuple[dict[str, str], list[str], list[str]]:
 
 @contextmanager
 def _deferred() -> Iterator[None]:
-    """Ctrl-C, and whatever else ends this process in order, waits for the end of the block, a few seconds.
+    """During the block, which takes a few seconds, Ctrl-C and other orderly ends of this process wait.
 
-    A Java process whose start is broken off would never end: PySpark takes away the folder in which it was to say
-    that it is there, and the thread that failed at this is not the one that keeps it running.
+    If its start is interrupted, the Java process would never end: PySpark removes the folder in which Java reports that
+    it is ready, and the thread that fails at this is not the one that keeps Java running.
     """
     came: list[int] = []
 
@@ -299,19 +300,19 @@ def _start_spark(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Sp
 
 
 def runs_tasks_twice(spark: SparkSession) -> bool:
-    """Whether Spark runs a slow task a second time (spark.speculation); on one machine it never does."""
+    """Whether Spark may run a slow task a second time (spark.speculation); on one machine it never does."""
     is_local = re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master or "")
     return not is_local and str(spark.conf.get("spark.speculation", "false")).lower() == "true"
 
 
 def file_facts(spark: SparkSession, files: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Size in bytes and time of the last change (ms) of files, on any file system that Spark reads.
+    """The size in bytes and the time of the last change (ms) of files, on any file system that Spark reads.
 
     Args:
         spark: A classic session.
         files: Their addresses, as `DataFrame.inputFiles` gives them.
     """
-    jvm: Any = spark._jvm  # Hadoop's file systems have no other door
+    jvm: Any = spark._jvm  # there is no public way to Hadoop's file systems
     hadoop: Any = spark._jsc.hadoopConfiguration()
     found = {}
     for file in files:
@@ -322,7 +323,7 @@ def file_facts(spark: SparkSession, files: Iterable[str]) -> dict[str, tuple[int
 
 
 def how_java_ended() -> str | None:
-    """How Spark's Java ended, in words; None while it answers, and where this process has none."""
+    """How Spark's Java ended, in words; None while it answers, or if this process has none."""
     gateway: JavaGateway | None = SparkContext._gateway
     if gateway is None:
         return None
@@ -333,7 +334,7 @@ def how_java_ended() -> str | None:
     else:
         return None
     try:
-        # Its connections are closed a moment before its parent is told.
+        # Its connections close a moment before its parent learns of its end.
         code = gateway.proc.wait(_END_S) if gateway.proc else None
     except subprocess.TimeoutExpired:
         code = None
@@ -346,13 +347,13 @@ _END_S = 5.0
 
 
 def java_pid() -> int | None:
-    """The process id of Spark's Java, where this process started it."""
+    """The process ID of Spark's Java, if this process started it."""
     gateway: JavaGateway | None = SparkContext._gateway
     return gateway.proc.pid if gateway is not None and gateway.proc else None
 
 
 def stop(spark: SparkSession) -> None:
-    """Stops a session, also one whose Java has ended: PySpark's own `stop` fails there half way."""
+    """Stop a session, even if its Java has ended: PySpark's own `stop` would fail halfway."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -360,14 +361,14 @@ def stop(spark: SparkSession) -> None:
     except (Py4JError, OSError):
         if how_java_ended() is None:
             raise
-        # What the first call did not reach, in Python alone.
+        # Clean up in Python what the first call did not reach.
         with suppress(Py4JError, OSError):
             spark.stop()
         _forget_java()
 
 
 def _forget_java() -> None:
-    """The next session of this process starts a Java of its own."""
+    """Make the next session of this process start a new Java process."""
     gateway: JavaGateway = SparkContext._gateway
     with suppress(Py4JError, OSError):
         gateway.shutdown()
@@ -376,7 +377,7 @@ def _forget_java() -> None:
 
 
 def removed_with_java(spark: SparkSession, *paths: Path) -> None:
-    """Lets Spark's Java remove folders and files as it ends, also where this process was killed before."""
+    """Let Spark's Java remove folders and files when it ends, even if this process has been killed."""
     jvm: JVMView = spark.sparkContext._jvm
     for path in paths:
         jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(path)))
@@ -394,7 +395,7 @@ def _opened(log_file: str | os.PathLike[str] | None) -> AbstractContextManager[I
 
 
 def _log_failed_queries(log_file: str | os.PathLike[str]) -> None:
-    """PySpark from 4.0 on prints a query's error on stderr, with Java's stack trace, and then raises it."""
+    """Since 4.0, PySpark prints a query's error with Java's stack trace on stderr, and then raises it."""
     try:
         from pyspark.logger import PySparkLogger  # noqa: PLC0415 - PySpark 3.5 has none
     except ImportError:
@@ -406,7 +407,7 @@ def _log_failed_queries(log_file: str | os.PathLike[str]) -> None:
 
 
 def _log_lost_tasks(spark: SparkSession, log_file: str | os.PathLike[str]) -> None:
-    """PySpark's server for accumulators prints a traceback on stderr where Java ends in the midst of a task."""
+    """PySpark's accumulator server prints a traceback on stderr if Java ends in the middle of a task."""
     server: Any = spark.sparkContext._accumulatorServer
 
     def logged(request: object, address: object) -> None:
@@ -419,7 +420,7 @@ def _log_lost_tasks(spark: SparkSession, log_file: str | os.PathLike[str]) -> No
 
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """What Spark or PySpark takes from the environment alone, once, as a session starts."""
+    """Set the variables that Spark or PySpark reads only from the environment, once, when a session starts."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

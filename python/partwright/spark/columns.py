@@ -6,8 +6,8 @@ in `engines/jvm.py`). With `arrow`, only the key's column crosses to Python, in 
 them names its functions.
 
 The UDFs are marked as nondeterministic, though they are not: Spark copies a deterministic UDF into each
-filter and join on its column and runs it once for every copy.  Marked, it runs once a row.  What that costs
-is in docs/spark.md.
+filter and join on its column and runs it once for every copy. Marked, it runs once per row. docs/spark.md says what
+that costs.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def encode(col: str | Column, key_type: str | None = None) -> Column:
 
 
 def as_column(col: str | Column, name: str = "col") -> Column:
-    """A column of a table by its name, or a Column as it is.
+    """A table's column by its name; a Column is returned unchanged.
 
     Args:
         col: What the user passed.
@@ -143,7 +143,7 @@ def as_column(col: str | Column, name: str = "col") -> Column:
         try:
             return column_named(col)
         except AssertionError:
-            # Classic PySpark's own, without a word.
+            # Classic PySpark's own AssertionError, which has no message.
             raise PartwrightError("no Spark session is active: start one before you name a column") from None
     if arrow.is_column(col):
         return col
@@ -155,8 +155,8 @@ def _check_key_type(key_type: str | None) -> None:
 
 
 def shown_name(col: str | Column) -> str:
-    """How Spark calls a column in the name of one that is made of it."""
-    # A Column shows its name in its repr alone, in Spark Connect as in classic Spark.
+    """Spark's name of a column inside the name of a column derived from it."""
+    # A Column shows its name only in its repr, in Spark Connect as in classic Spark.
     return col if isinstance(col, str) else repr(col).removeprefix("Column<'").removesuffix("'>")
 
 

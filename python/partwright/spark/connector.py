@@ -30,7 +30,7 @@ PRODUCER = {
     "kafka.request.timeout.ms": "10000",
     "kafka.max.block.ms": "20000",
 }
-"""A broker that went away is noticed within half a minute instead of two; a retry is still tried many times."""
+"""A broker that went away is noticed within half a minute instead of two; requests are still retried many times."""
 
 
 READER = {
@@ -38,28 +38,29 @@ READER = {
     "kafka.default.api.timeout.ms": "20000",
     "kafkaConsumer.pollTimeoutMs": "60000",
 }
-"""The same of reading: Spark asks three times for offsets, and would wait a minute each time, and two for records."""
+"""The same for reading: Spark asks three times for offsets, and would wait a minute each time, and two minutes for
+records."""
 
 
 _OLDER_READERS = "spark.sql.sources.useV1SourceList"
 
 
 def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, str]:
-    """The options by which Spark's Kafka connector, a Java client, reaches what a configuration is for.
+    """The options with which Spark's Kafka connector, a Java client, reaches the Kafka of a configuration.
 
     Args:
         config: The client configuration.
-        reading: Whether what only a consumer takes is among them, such as `isolation.level`.
+        reading: Whether to include options that only a consumer takes, such as `isolation.level`.
     """
     settings = config.java() | (config.java_reading() if reading else {})
     return {f"kafka.{name}": value for name, value in settings.items()}
 
 
 def load_topic(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
-    """A topic as a table, by the newer of the connector's two readers, which streams use.
+    """A topic as a table, through the newer of the connector's two readers, which streams use.
 
-    Unless told otherwise Spark takes the older one for a table, which makes an object of Java's of each record first:
-    that takes half as long again.
+    For a table, Spark uses the older one by default, which first makes a Java object of each record and takes half as
+    long again.
 
     Args:
         spark: A session with the connector.
@@ -76,11 +77,11 @@ def load_topic(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
 def write_topic(
     records: DataFrame, config: KafkaConfig, topic: str, options: Mapping[str, str] | None = None
 ) -> None:
-    """Writes a table by Spark's own Kafka sink, at least once.
+    """Write a table with Spark's own Kafka sink, at least once.
 
     Args:
-        records: `key`, `value`, and of `headers` and `partition` those that it has; without `partition` the Java
-            producer chooses. Other columns stay here.
+        records: `key`, `value`, and `headers` and `partition` if it has them; without `partition` the Java producer
+            chooses. Other columns are not written.
         config: How the Kafka is reached.
         topic: The topic.
         options: More of the sink's options.
@@ -97,7 +98,7 @@ def write_topic(
 
 
 def refuse_second_tasks(spark: SparkSession) -> None:
-    """Refuses a session that runs slow tasks a second time: by Spark's own sink each of them writes all its records.
+    """Refuse a session that may run slow tasks a second time: with Spark's own sink, each run writes all its records.
 
     Raises:
         PartwrightError: It is such a session.
@@ -112,13 +113,13 @@ def refuse_second_tasks(spark: SparkSession) -> None:
 
 
 def no_connector(spark: SparkSession) -> PartwrightError:
-    """The session has no Kafka connector: the error, with where it comes from."""
+    """The error that the session has no Kafka connector, with where to get it."""
     if is_classic(spark):
         from partwright.spark.spark_home import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
 
         build, start = installed_spark(), "make it with pws.session(kafka=True), or start Spark"
     else:
-        # A server does not say its Scala: PySpark's own 3.5 has 2.12, later ones have 2.13 alone.
+        # A server does not tell its Scala version: PySpark 3.5 comes with 2.12, later versions only with 2.13.
         build = SparkBuild(spark.version, "2.12" if spark.version.startswith("3.") else "2.13")
         start = "start its server"
     name = CONNECTORS.get((build.minor, build.scala), f"connector-{build.spark}_{build.scala}")

@@ -1,4 +1,4 @@
-"""Continue a write where an earlier one stopped: which rows are there, and which are left."""
+"""Continue a write where an earlier one stopped: find which rows are there, and which are left."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("v
 
 
 class There(NamedTuple):
-    """What one partition holds of a run.
+    """A run's records in one partition.
 
     Attributes:
         row: The row of the last record that is there.
@@ -49,7 +49,7 @@ class Rest(NamedTuple):
     Attributes:
         rows: These rows, laid out as they were.
         already_there: How many of the others are there.
-        late: How many of these come before the last one that is there, in their partitions.
+        late: How many of these rows precede the last one that is already in their partition.
     """
 
     rows: DataFrame
@@ -63,7 +63,7 @@ def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: 
     Args:
         config: How the Kafka is reached.
         topic: The topic.
-        begin: From which offset on this run's records can be, by partition; 0 where it is not named.
+        begin: By partition, the offset from which on this run's records can be; 0 if a partition is left out.
         mark: The header of this run's records.
 
     Raises:
@@ -80,9 +80,8 @@ def rest_of(
 ) -> Rest:
     """The rows that are left to write, laid out as they were.
 
-    In each partition those are there up to the last one's place: each has one task, which writes its rows in order.
-    Only where a delivery took too long are some of them missing. So where a partition has not as many offsets as rows
-    up to there, its records are read.
+    In each partition, all rows up to the last one are there, because one task writes them in order. Some can only be
+    missing if a delivery timed out. So if a partition has fewer offsets than rows up to there, its records are read.
 
     Args:
         placed: `partition`, `file` and `row` of all rows, task i holding partition i in the order of the last two.
@@ -140,7 +139,7 @@ def _missing(
     seen = _seen(passed.sparkSession, config, topic, unequal, mark).persist()
     try:
         counts: dict[int, int] = dict(map(tuple, seen.groupBy("partition").count().collect()))
-        # A topic that lost records by compaction or age does not tell which of them never came.
+        # If a topic lost records by compaction or age, it cannot show which of them never arrived.
         whole = [each for each in unequal if counts.get(each, 0) == spans[each]]
         for each in unequal.keys() - set(whole):
             if spans[each] < up_to[each]:
@@ -186,7 +185,7 @@ def _seen(
 
 
 def marked(mark: Mark, row: str = "row", headers: str = "headers") -> Column:
-    """A row's headers with its mark; that of an earlier run goes."""
+    """A row's headers with its mark, which replaces an earlier run's."""
     number = sf.unhex(sf.lpad(sf.hex(row), 16, "0"))
     ours = sf.array(
         sf.struct(sf.lit(mark.header).alias("key"), sf.concat(sf.lit(mark.run), number).alias("value"))
@@ -196,14 +195,14 @@ def marked(mark: Mark, row: str = "row", headers: str = "headers") -> Column:
 
 
 def mark_of(headers: str) -> Column:
-    """The value of our header among a record's, null where it has none."""
+    """The value of our header among a record's headers; null if it has none."""
     ours = sf.filter(headers, lambda header: header["key"] == MARK)
     last = sf.try_element_at(headers, sf.lit(-1))
-    # It is written as the last one, and behind it stands only what a producer's interceptor has added: to look there
-    # first takes half the time of a search.
+    # It is written last; only a producer's interceptor can add headers after it. Looking there first takes half the
+    # time of a search.
     return sf.when(last["key"] == MARK, last["value"]).otherwise(sf.get(ours, sf.lit(0))["value"])
 
 
 def record_bytes() -> Column:
-    """How many bytes the columns `key` and `value` of a record have together."""
+    """The size of a record's columns `key` and `value` together, in bytes."""
     return sf.coalesce(sf.octet_length("key"), sf.lit(0)) + sf.coalesce(sf.octet_length("value"), sf.lit(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-# Spark reads the annotations of what its workers call.
+# Spark reads the annotations of functions that its workers call.
 from collections.abc import Iterator  # noqa: TC003
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Written", "write_exactly_once"]
 
 _SCHEMA = "written bigint, already_there bigint"
-# Rows that travel to a task's Python at once have about so many bytes.
+# About how many bytes of rows go to a task's Python at once.
 _BATCH_BYTES, _BATCH_ROWS = 16 << 20, 10_000
-# So long a try of a task that another one has shut out waits for its end.
+# How long an attempt of a task that another attempt has fenced waits for Spark to end it.
 _SHUT_OUT_S = 600.0
 _ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
@@ -37,7 +37,7 @@ class Written(NamedTuple):
 
     Attributes:
         written: How many records they wrote.
-        already_there: How many an earlier run, or an earlier try of a task, had written.
+        already_there: How many an earlier run, or an earlier attempt of a task, had written.
     """
 
     written: int
@@ -52,19 +52,19 @@ def write_exactly_once(
     mark: Mark,
     mean_bytes: float,
 ) -> Written:
-    """Writes a table to a topic; each row is there once for those who read committed records.
+    """Write a table to a topic; readers of committed records see each row once.
 
     Args:
-        placed: `key`, `value`, `partition`, `row`; `headers` with the mark where records have others, too; `timestamp`
-            (milliseconds) where they keep theirs. All rows of a task are of one partition, in the same order each time.
+        placed: `key`, `value`, `partition`, `row`; `headers` with the mark if records have other headers; `timestamp`
+            (milliseconds) if they keep theirs. All rows of a task are of one partition, in the same order each time.
         config: How the Kafka is reached.
         topic: The topic.
-        begin: From which offset on this run's records can be, by partition; 0 where it is not named.
+        begin: By partition, the offset from which on this run's records can be; 0 if a partition is left out.
         mark: The header of this run's records.
         mean_bytes: How large a record is on average.
 
     Raises:
-        PartwrightError: A row has no partition or too early a timestamp, or the rows are not those of before.
+        PartwrightError: A row has no partition or too early a timestamp, or the rows differ from the earlier attempt's.
         BrokerError: No Kafka answers, or it refuses.
     """
     from partwright.spark.classic import runs_tasks_twice  # noqa: PLC0415 - workers need nothing of what it imports
@@ -73,7 +73,8 @@ def write_exactly_once(
     spark = placed.sparkSession
     before = spark.conf.get(_ARROW_ROWS)
     function = _task(dict(config.librdkafka()), topic, dict(begin), mark, runs_tasks_twice(spark))
-    # What follows from the row need not travel: headers take Spark and Python as long as all other columns.
+    # The mark follows from the row, so it is not sent: headers would take Spark and Python as long as all other
+    # columns.
     wanted = ["key", "value", "partition", "row", *({"headers", "timestamp"} & set(placed.columns))]
     spark.conf.set(_ARROW_ROWS, str(max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / (mean_bytes + 1))))))
     try:
@@ -84,7 +85,7 @@ def write_exactly_once(
 
 
 def _refuse_early(placed: DataFrame) -> None:
-    """Refuses a timestamp that cannot be kept before any task writes, for what is written stays."""
+    """Refuse a timestamp that cannot be kept before any task writes, because written records stay."""
     if "timestamp" not in placed.columns:
         return
     early = placed.where(sf.col("timestamp") < EARLIEST_MS).select("row", "timestamp").first()
@@ -100,8 +101,9 @@ def _task(
             yield from written(batches)
         except BrokerError as error:
             if twice and error.value in FENCED:
-                # By another try of this task, which goes on; Spark ends this one then. Were it to fail, Spark would
-                # count that, begin a third try, which shuts out the second, and give up at the fourth failure.
+                # Fenced by another attempt of this task, which goes on; Spark then ends this one. If this one failed,
+                # Spark would count the failure, start a third attempt, which fences the second, and give up at the
+                # fourth failure.
                 time.sleep(_SHUT_OUT_S)
             raise
 
@@ -132,7 +134,7 @@ def _task(
 
 
 def _the_partition(batch: pa.RecordBatch) -> int:
-    """The one partition that all rows of a batch have."""
+    """The single partition of all rows of a batch."""
     found = pc.unique(batch.column("partition")).to_pylist()
     if len(found) == 1 and found[0] is not None:
         return int(found[0])

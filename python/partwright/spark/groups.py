@@ -70,8 +70,8 @@ def assign(
             (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a column
             `group`, of members' type, each group has its own topics, and rows with a null there are ignored; without
             one the table is collected at once.
-        assignor: See `partwright.assign_groups`. A class of your own that the workers cannot import is sent to them; of
-            a path its module must be there.
+        assignor: See `partwright.assign_groups`. A class of your own that the workers cannot import is sent to them; if
+            it is a path, its module must be there.
         order_by: The column or columns by which a group's members are put into Java's map, unique in each group: ties
             between members depend on it, and a Spark table has no order of its own. A real leader uses the order of its
             JoinGroup response; use `"member"` if you know none.
@@ -114,7 +114,7 @@ def assign(
             arrow.to_arrow(topics.select(*_of_topics(topics)).orderBy("topic")).to_pylist()
         )
     own = sf.lit(None).cast(_NO_TOPICS) if shared is not None else sf.col("of_topics")
-    # What it was sorted by has done its work, and Arrow need not have a type for it.
+    # The columns for sorting are no longer needed, and Arrow might have no type for them.
     rows = sf.transform("members", lambda member: member.dropFields("order"))
     label = sf.col("group").cast("string").cast("binary")
     arguments = [label.alias("label"), sf.col("tied"), rows.alias("rows"), own.alias("own")]
@@ -125,7 +125,7 @@ def assign(
 
 
 def _check_sent(assignor: object) -> None:
-    """Spark pickles it: at once in a classic session, and through Connect not before a job runs."""
+    """Spark pickles it: at once in a classic session, but through Connect only when a job runs."""
     try:
         cloudpickle.dumps(assignor)  # type: ignore[no-untyped-call]
     except Exception as error:
@@ -140,7 +140,7 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
                 raise PartwrightError("members: a row is of no group, its group is null")
             if is_tied:
                 raise PartwrightError(
-                    f"group {name!r}: two members are equal in order_by, and ties between members hang on their "
+                    f"group {name!r}: two members are equal in order_by, and ties between members depend on their "
                     "order: name columns that are unique in a group"
                 )
         table, counts = _table(members)
@@ -157,14 +157,14 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
 
 
 def _table(lists: pa.Array) -> tuple[pa.Table, list[int]]:
-    """The structs of all lists as a table, and how many each list has; a null has none."""
+    """The structs of all lists as a table, and the length of each list, 0 for a null."""
     flat = lists.flatten()
     table = pa.table(dict(zip((field.name for field in flat.type), flat.flatten(), strict=True)))
     return table, pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
 
 
 def _as_text(name: bytes | None) -> str | None:
-    """A group's name; bytes that are no text are shown in hexadecimal."""
+    """A group's name; bytes that are not text are shown in hexadecimal."""
     if name is None:
         return None
     try:
@@ -191,13 +191,13 @@ def _of_topics(topics: DataFrame) -> list[Column]:
 
 
 def _there(df: DataFrame, names: Sequence[str]) -> list[str]:
-    """Those of the names that are columns; Spark finds columns in any case."""
+    """The names that are columns; Spark ignores their case."""
     columns = {column.lower() for column in df.columns}
     return [name for name in names if name in columns]
 
 
 def _sent(name: str) -> Column:
-    """A column of members as it is sent; of a pair what is looked at, for not all that it may hold has an order."""
+    """A column of members as it is sent; of a pair only the needed fields, because others may not be orderable."""
     if name != "owned":
         return sf.col(name)
 

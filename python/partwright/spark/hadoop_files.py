@@ -23,7 +23,7 @@ class HadoopFolder:
 
     Args:
         spark: A classic session, whose Hadoop configuration has the credentials.
-        uri: The folder, `s3a://bucket/path` say.
+        uri: The folder, such as `s3a://bucket/path`.
 
     Raises:
         PartwrightError: Spark has no such file system, or it refuses.
@@ -38,7 +38,7 @@ class HadoopFolder:
             self._files: Any = self._path.getFileSystem(context._jsc.hadoopConfiguration())
 
     def exists(self, name: str | None = None) -> bool:
-        """Whether there is this folder, or what is called so in it.
+        """Whether this folder, or an entry of it, exists.
 
         Raises:
             PartwrightError: The file system refuses.
@@ -47,10 +47,10 @@ class HadoopFolder:
             return bool(self._files.exists(self._path if name is None else self._at(name)))
 
     def create(self, name: str, content: bytes) -> None:
-        """A new file; the folder is made where it is not there.
+        """Write a new file, and create the folder if it does not exist.
 
         Raises:
-            PartwrightError: There is such a file already, or the file system refuses.
+            PartwrightError: The file exists already, or the file system refuses.
         """
         with self._refused("be written to"):
             stream = self._files.create(self._at(name), False)
@@ -74,7 +74,7 @@ class HadoopFolder:
                 stream.close()
 
     def remove(self, name: str | None = None) -> None:
-        """Removes this folder with all that is in it, or what is called so in it.
+        """Remove this folder with everything in it, or an entry of it.
 
         Raises:
             PartwrightError: The file system refuses.
@@ -90,7 +90,7 @@ class HadoopFolder:
         try:
             yield
         except Py4JError as error:
-            # What is no exception of Java's says that Java is gone.
+            # An exception that is not Java's means that Java is gone.
             java = error.java_exception if isinstance(error, Py4JJavaError) else None
             why = first_line(error if java is None else java.getMessage() or java.getClass().getName())
             raise PartwrightError(

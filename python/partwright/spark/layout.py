@@ -38,10 +38,10 @@ LAYOUT_COLUMNS = (PARTITION,) if _BY_ID else (PARTITION, _SALT)
 
 `("partition",)`, and `("partition", "salt")` before PySpark 4.1.
 """
-# With it on, as it is by default, a join by more columns than a table was hashed by hashes it anew.
+# If it is on, as by default, a join by more columns than a table was hashed by shuffles the table again.
 _ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 
-# Types whose values Spark's hash functions refuse, wherever they stand in a column's type.
+# Types that Spark's hash functions refuse, anywhere in a column's type.
 _NO_HASH = {"map", "variant", "geometry", "geography"}
 _LARGEST_INT = 2**31 - 1
 
@@ -58,14 +58,14 @@ def kafka_layout(
     """For `df.transform`: the exact partition, partition i in Spark's task i, sorted within; one shuffle.
 
     A task that writes to Kafka then writes to one partition, in order.  Rows that the client does not place by key keep
-    a null `partition` (the producer chooses), and a hash of the row deals them out over all tasks, so that a task that
-    runs again deals them the same way; Spark alone would put them all into task 0.
+    a null `partition` (the producer chooses), and are spread over all tasks by a hash of the row, the same way if a
+    task runs again; Spark alone would put them all into task 0.
 
     Args:
         key: The column of the keys, by name or as a Column.
         n: The topic's number of partitions, which is also the number of tasks, 1 to 2^31-1.
-        order_by: The column or columns that each task is sorted by; make them unique, or rows that are equal
-            in them may change places when a task runs again.
+        order_by: The column or columns that each task is sorted by; make them unique, or else equal rows may change
+            places when a task runs again.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         engine: `arrow` or `jvm`; see `partition_for_key`.
@@ -100,20 +100,20 @@ def kafka_layout(
 
 
 def laid_out(placed: DataFrame, df: DataFrame, tasks: int, order: Sequence[Column]) -> DataFrame:
-    """A table with its column `partition`, partition i in task i, sorted within; rows without one are dealt out.
+    """A table with its column `partition`, partition i in task i, sorted within; rows without one are spread out.
 
     Args:
         placed: The table.
-        df: The same before it was placed, by whose columns such a row is dealt.
+        df: The table before it was placed; rows without a partition are spread by a hash of its columns.
         tasks: How many partitions there are.
-        order: What each task is sorted by.
+        order: The columns that each task is sorted by.
     """
     row_hash = _row_hash(df)
     if _BY_ID:
         task = sf.coalesce(sf.col(PARTITION), sf.pmod(row_hash, sf.lit(tasks)).cast("int"))
         parts = placed.repartitionById(tasks, task)
     else:
-        # Spark hashes what it is given, so that any int of the row deals it out.
+        # Spark hashes the value it gets, so any int of the row will do.
         dealt = row_hash.bitwiseAND(sf.lit(_LARGEST_INT)).cast("int")
         parts = placed.repartition(tasks, sf.coalesce(salt_of(sf.col(PARTITION)), dealt))
     return parts.sortWithinPartitions(*order)
@@ -129,13 +129,13 @@ def copartition(
     key_type: str | None = None,
     engine: str | None = None,
 ) -> tuple[DataFrame, DataFrame]:
-    """Both tables with their column `partition`, partition i of both in task i.
+    """Both tables with a column `partition`, partition i of both in task i.
 
     A join on `[*LAYOUT_COLUMNS, key]`, or a group by them, then needs no further shuffle.  Rows without a key keep a
     null `partition` and are in task 0, where a group by it finds all of them; an inner join drops them before the
     shuffle.
 
-    Before PySpark 4.1 each table has a column `salt` as well, by whose hash Spark finds the task, and the session's
+    Before PySpark 4.1 each table has a column `salt` as well, whose hash gives Spark the task, and the session's
     setting `spark.sql.requireAllClusterKeysForCoPartition` must be false: otherwise Spark would silently replace the
     layout as it joins.
 
@@ -175,7 +175,7 @@ def copartition(
 
 
 def _by_partition(placed: DataFrame, tasks: int) -> DataFrame:
-    """A table with partition i in task i, and null ones in task 0, by columns that joins and groups can name."""
+    """A table with partition i in task i, and null partitions in task 0, by columns that joins and groups can name."""
     if _BY_ID:
         return placed.repartitionById(tasks, PARTITION)
     check_absent(placed, _SALT)
@@ -204,12 +204,13 @@ def _as_list(order_by: str | Column | Sequence[str | Column]) -> list[str | Colu
 
 
 def _row_hash(df: DataFrame) -> Column:
-    """A bigint for each row, by which it is dealt out: a hash of all its columns that Spark can hash.
+    """A bigint for each row, by which rows are spread: a hash of all its columns that Spark can hash.
 
-    The row's own values, and nothing random or counted: Spark may run a task again and must find the same.
+    It uses only the row's own values, nothing random or counted, because Spark may run a task again and must get the
+    same.
     """
     names = [field.name for field in df.schema.fields if _has_hash(field.dataType)]
-    # A name that stands twice could not be taken, and backquotes let any other be.
+    # A repeated name cannot be selected; in backquotes, any other name can.
     cols = [sf.col("`{}`".format(name.replace("`", "``"))) for name in names if df.columns.count(name) == 1]
     return sf.xxhash64(*cols)
 

@@ -13,7 +13,7 @@ __all__ = ["explained"]
 
 
 def explained(df: DataFrame, mode: str) -> str:
-    """What `df.explain(mode)` prints: PySpark has no other door to it, in Spark Connect as in classic Spark."""
+    """The text that `df.explain(mode)` prints; PySpark offers no other way to get it, classic or Connect."""
     text = io.StringIO()
     with redirect_stdout(text):
         df.explain(mode)

@@ -74,7 +74,7 @@ def max_quota(partitions: Numbers, members: Numbers) -> Column:
 
 
 def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
-    """Whether a member is to get more; see `partwright.assignors.quotas.under_min_quota`.
+    """Whether a member should get more; see `partwright.assignors.quotas.under_min_quota`.
 
     Args:
         owned: How many partitions the member has: a column's name, a Column or a number.
@@ -91,7 +91,7 @@ def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Co
 
 
 def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
-    """Whether a member is to lose some; see `partwright.assignors.quotas.over_max_quota`.
+    """Whether a member should lose some; see `partwright.assignors.quotas.over_max_quota`.
 
     Args:
         owned: See `under_min_quota`.
@@ -154,7 +154,7 @@ SQL_FUNCTIONS = {f"kafka_{function.__name__}": (function, returns) for function,
 
 
 def _column(function: Callable[..., Any], *given: Numbers) -> Column:
-    # A wrong number is refused before a job; a column stands for numbers that fit.
+    # A wrong number is refused before a job; columns are replaced by valid numbers for this check.
     function(*(None if _is_col(each) else each for each in given))
     for each in cast("tuple[object, ...]", given):
         if not (each is None or _is_col(each) or hasattr(each, "__index__")):

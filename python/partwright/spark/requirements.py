@@ -28,14 +28,14 @@ MINIMUM = (3, 5)
 TESTED = ((3, 5), (4, 0), (4, 1), (4, 2), (4, 3))
 """The minor versions that the tests run on."""
 
-# The first whose own code does without distutils, which Python 3.12 has no more.
+# The first version that does not need distutils, which Python 3.12 has removed.
 _WITHOUT_DISTUTILS = (4, 0)
 _INSTALL = "pip install 'partwright[spark]'"
 _NEEDS = f"partwright.spark needs PySpark {'.'.join(map(str, MINIMUM))} or later"
 
 
 def require_pyspark() -> None:
-    """Refuse a PySpark that is absent or too old, and warn of one that is newer than what the tests run on.
+    """Refuse a PySpark that is absent or too old, and warn of one that is newer than the tested versions.
 
     Raises:
         MissingExtraError: In one sentence, with what to install and the version found.
@@ -61,7 +61,7 @@ def require_pyspark() -> None:
 
 
 def require_pandas() -> None:
-    """Refuse that pandas is absent, where PySpark takes Arrow's columns through it alone, before 4.1.
+    """Refuse to continue without pandas if PySpark (before 4.1) takes Arrow's columns only through it.
 
     Raises:
         MissingExtraError: In one sentence, with what to install.
@@ -76,7 +76,7 @@ def require_pandas() -> None:
 
 
 def pyspark_version() -> tuple[int, int]:
-    """The major and the minor version of the PySpark that is installed; (0, 0) where it has no such number."""
+    """The major and minor version of the installed PySpark; (0, 0) if its version is not a number."""
     import pyspark  # noqa: PLC0415 - require_pyspark() comes first
 
     found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
@@ -91,7 +91,7 @@ def is_remote() -> bool:
 
 
 def is_of_server(spark: object) -> bool:
-    """Whether this is a session of Spark Connect; in PySpark 3.5 its class is no subclass of the other one."""
+    """Whether this is a Spark Connect session; in PySpark 3.5 its class is not a subclass of the classic one."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
@@ -102,7 +102,7 @@ def is_stopped(spark: object) -> bool:
 
 
 def require_classic() -> None:
-    """Refuse that a session of this process cannot be a classic one.
+    """Refuse to continue if a session of this process cannot be a classic one.
 
     Raises:
         MissingExtraError: `pyspark-client` is installed in PySpark's place.

@@ -1,7 +1,7 @@
-"""Ints that Spark's own hash sends to a given task: a layout by partition where Spark has no `repartitionById`.
+"""Ints that Spark's own hash sends to a given task: a layout by partition for a Spark without `repartitionById`.
 
 `repartition(n, salt)` puts a row into task `pmod(hash(salt), n)`, where `hash` is MurmurHash3 (x86, 32 bits, seed 42).
-For one int each of its steps can be undone, so that every int is the hash of exactly one.  The salt of partition i
+For a single int, each of its steps can be undone, so every int is the hash of exactly one int. The salt of partition i
 is the int whose hash is i; it is in task i for any n above i.
 """
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["salt_of"]
 
 _SEED = 42
-# MurmurHash3's constants, in the order in which an int meets them.
+# MurmurHash3's constants, in the order in which they are applied to an int.
 _MIX_1, _MIX_2, _ADDED = 0xCC9E2D51, 0x1B873593, 0xE6546B64
 _LAST_1, _LAST_2 = 0x85EBCA6B, 0xC2B2AE35
 
 
 def salt_of(partition: Column) -> Column:
-    """The int that Spark's `hash` makes this partition's number of.
+    """The int whose hash in Spark is this partition's number.
 
     Args:
         partition: Ints from 0 on.
@@ -38,7 +38,7 @@ def salt_of(partition: Column) -> Column:
     found = _divided(found, _LAST_2)
     found = found.bitwiseXOR(sf.shiftright(found, 13)).bitwiseXOR(sf.shiftright(found, 26))
     found = _divided(found, _LAST_1)
-    # The last step of the hash's own takes in the number of bytes, 4.
+    # The hash finally mixes in the number of bytes, 4.
     found = found.bitwiseXOR(sf.shiftright(found, 16)).bitwiseXOR(sf.lit(4))
     found = _rotated_back(_divided(found - sf.lit(_ADDED), 5), 13)
     found = _rotated_back(_divided(found.bitwiseXOR(sf.lit(_SEED)), _MIX_2), 15)
@@ -46,16 +46,16 @@ def salt_of(partition: Column) -> Column:
 
 
 def _divided(word: Column, factor: int) -> Column:
-    """The word that times the factor gives this one, modulo 2^32; the factor is odd."""
+    """The word whose product with the factor is this one, modulo 2^32; the factor is odd."""
     inverse = pow(factor, -1, 2**BITS)
     return times(word, (inverse ^ SIGN) - SIGN)
 
 
 def _rotated_back(word: Column, bits: int) -> Column:
-    """The word that rotated to the left gives this one.
+    """The word that gives this one when rotated left.
 
-    A rotation is a product modulo 2^32 - 1. It names the word once, where two shifts would double the expression; less
-    one and plus one keep 0 and 2^32 - 1 apart, for Spark's remainder has the dividend's sign.
+    A rotation is a product modulo 2^32 - 1. It uses the word once, while two shifts would double the expression.
+    Subtracting and adding one keeps 0 and 2^32 - 1 apart, because Spark's remainder has the dividend's sign.
     """
     turned = word * sf.lit(2 ** (BITS - bits))
     return (turned - sf.lit(1)) % sf.lit(WORD) + sf.lit(1)

@@ -1,4 +1,4 @@
-"""What the driver can refuse before any job: columns that do not exist, keys without key bytes."""
+"""Refusals that the driver can make before any job: columns that do not exist, keys without key bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_key", "type_of"]
 
-# What Spark sends to Python for the types that can be keys; PySpark's own function for it is not a public one.
+# The Arrow types that Spark sends to Python for possible key types; PySpark's own function for it is not public.
 _SENT = {
     "string": pa.string(),
     "char": pa.string(),
@@ -54,7 +54,7 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
         return df.select(as_column(col, name)).schema[0].dataType
     except AnalysisException as error:
         if not isinstance(col, str):
-            raise  # Spark's own words are about the user's own expression.
+            raise  # Spark's own message is about the user's expression.
         if _condition(error).startswith("UNRESOLVED_COLUMN"):
             raise PartwrightError(_absent(col, df, name)) from None
         reason = first_line(error)
@@ -62,9 +62,9 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
 
 
 def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataType:
-    """Refuse a key that is not there, or whose type has no key bytes under the key type.
+    """Refuse a key that does not exist, or whose type has no key bytes under the key type.
 
-    The core is asked with no row of the Arrow type that Spark would send, so that the sentence has one source.
+    The core gets an empty column of the Arrow type that Spark would send, so that the sentence has a single source.
 
     Returns:
         The key's Spark type.
@@ -88,7 +88,7 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
 
 
 def _condition(error: AnalysisException) -> str:
-    """The name of what went wrong, which PySpark 3.5 calls the error's class; its Connect has it in brackets alone."""
+    """The error's condition, which PySpark 3.5 calls its class, and which its Connect has only in brackets."""
     named = error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
     return named or first_line(error).lstrip("[")
 
@@ -98,12 +98,12 @@ def _called(key: str | Column) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is one word to Spark, and neither a path into a struct nor quoted."""
+    """Whether Spark takes a name as a single word, neither as a path into a struct nor as quoted."""
     return "." not in name and "`" not in name
 
 
 def _has_column(df: DataFrame, name: str) -> bool:
-    """Whether Spark might find a column; asking it prints a stack trace where there is none."""
+    """Whether Spark might find a column; if there is none, asking Spark prints a stack trace."""
     return name.lower() in (column.lower() for column in df.columns)
 
 

@@ -27,7 +27,7 @@ def check_spark_home() -> None:
     if home is None:
         return
     theirs = [build.spark for build in _sparks(home)]
-    # PySpark's own version may go on, as in 4.3.0.dev1.
+    # PySpark's own version may have a suffix, as in 4.3.0.dev1.
     if not any(pyspark.__version__.startswith(version.removesuffix("-SNAPSHOT")) for version in theirs):
         found = f"Spark {', '.join(theirs)}" if theirs else "no Spark"
         raise PartwrightError(
@@ -36,7 +36,7 @@ def check_spark_home() -> None:
 
 
 def installed_spark() -> SparkBuild:
-    """The Spark whose Java process a session of this process starts.
+    """The Spark that a session of this process would start.
 
     Raises:
         PartwrightError: Its folder has no jar of Spark's core.

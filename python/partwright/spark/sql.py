@@ -1,10 +1,10 @@
-"""SQL functions over the same core: those of keys are in `keys/sql.py`, those of quotas in `quotas.py`.
+"""SQL functions over the same core: the functions of keys are in `keys/sql.py`, those of quotas in `quotas.py`.
 
 Those of engine jvm are in `engines/jvm_sql.py`.
 
-Unlike the columns of `partwright.spark.columns`, these are not marked as nondeterministic: SQL asks for them
-in join conditions and inside of aggregates, as in `count_if(kafka_partition(key, 12) <> partition)`, where
-Spark takes only deterministic functions.  A filter on their result may run them once more.
+Unlike the columns of `partwright.spark.columns`, these are not marked as nondeterministic: SQL needs them in join
+conditions and inside aggregates, as in `count_if(kafka_partition(key, 12) <> partition)`, where Spark takes only
+deterministic functions. A filter on their result may run them once more.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
     - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the
       key is null.
     - `kafka_min_quota(partitions, members)`, `kafka_max_quota`, `kafka_under_min_quota(owned, partitions, members)`,
-      `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as
-      `partwright.quotas` has them; null where an argument is null.
+      `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as in
+      `partwright.quotas`; null where an argument is null.
 
-    PySpark 3.5 and 4.0 hand numbers among NULLs over to Python as floats. There a whole number from 2^53 on among NULLs
-    is refused, and so is a float or a double that is not whole (a whole one is taken for a bigint); leave the NULLs out
-    with WHERE, or use the columns of `partwright.spark`.
+    PySpark 3.5 and 4.0 pass numbers in a column with NULLs to Python as floats. There, a column with NULLs refuses
+    whole numbers from 2^53 on, and floats and doubles that are not whole (a whole one is taken for a bigint); leave the
+    NULLs out with WHERE, or use the columns of `partwright.spark`.
 
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.

@@ -1,7 +1,7 @@
 """A producer's strategies in Spark: each task is one producer, whose rows are in a known order.
 
-A strategy depends on earlier records, so a task that runs again must meet the same rows in the same order: the
-source's order, if nothing was shuffled, or that of columns that are unique, by which each task is sorted.
+A strategy depends on earlier records, so a task that runs again must see the same rows in the same order: the source's
+order, if nothing was shuffled, or the order of unique columns by which each task is sorted.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ __all__ = ["by_strategy", "the_topic"]
 _TOPIC = "topic"
 _SHUFFLES = ("Exchange", "ShuffleQueryStage")
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
-# Of what types a column may be, in words and as Spark calls them; where it is not named here, of any.
+# The types that a column may have, in words and in Spark's names; a column that is not named here may have any.
 _TYPES = {
     "partition": ("whole numbers", _WHOLE),
     "size": ("whole numbers", _WHOLE),
     "time": ("timestamps or whole numbers of milliseconds", {*_WHOLE, "timestamp", "timestamp_ntz"}),
     "value": ("string or binary", {"string", "binary"}),
 }
-# What each of these goes by, beside a key and a number of partitions.
+# The column that each of these strategies needs, apart from a key and a number of partitions.
 _GOES_BY = {"explicit": "partition", "field": "field"}
 
 
@@ -52,17 +52,17 @@ def by_strategy(
     made: Callable[[int], Producer],
     order_by: str | Column | Sequence[str | Column] | None,
 ) -> DataFrame:
-    """The table, sorted within its tasks where an order is given, with the column of its partitions.
+    """The table with the column of its partitions, sorted within its tasks if an order is given.
 
     Args:
         df: The table.
-        name: What the column is called.
-        columns: By what `Producer.place` calls it, each column of the records; see `with_partition`.
-        made: The producer of a task, by the task's number.
+        name: The new column's name.
+        columns: The records' columns by their argument names in `Producer.place`; see `with_partition`.
+        made: A function from a task's number to its producer.
         order_by: Columns that are unique.
 
     Raises:
-        PartwrightError: A stream; rows in no known order; a column that is missing, or of another type.
+        PartwrightError: The table is a stream, its rows have no known order, or a column is missing or of another type.
     """
     producer = made(0)
     if df.isStreaming and (producer.keeps_state or order_by is not None):
@@ -83,11 +83,11 @@ def by_strategy(
 
 
 def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
-    """The cluster whose only topic has `n` partitions; where none is given, all of them have a leader.
+    """The cluster whose only topic has `n` partitions; without a given one, all of them have a leader.
 
     Raises:
-        PartwrightError: The cluster has another number of topics, or of partitions; there is none, and the strategy
-            goes by it.
+        PartwrightError: The cluster has another number of topics, or of partitions; or there is none, but the strategy
+            needs it.
     """
     if cluster is None and strategy == "leader":
         raise PartwrightError(
@@ -111,7 +111,7 @@ def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
 def _columns(
     df: DataFrame, columns: Mapping[str, str | Column | None], producer: Producer
 ) -> dict[str, Column]:
-    """What is sent to Python."""
+    """The columns that are sent to Python."""
     needed = _GOES_BY.get(producer.strategy)
     if needed is not None and columns[needed] is None:
         raise PartwrightError(
@@ -136,7 +136,7 @@ def _columns(
 def _placing(
     made: Callable[[int], Producer], names: list[str]
 ) -> Callable[[arrow.Batches], Iterator[pa.Array]]:
-    """What a task runs: its one producer over its batches."""
+    """The function that a task runs: its one producer over its batches."""
 
     def strategy(batches: arrow.Batches) -> Iterator[pa.Array]:
         context = TaskContext.get()
@@ -172,7 +172,7 @@ def _refuse_equal(order: pa.StructArray) -> None:
 
 
 def _sizes(df: DataFrame, value: str | Column | None, size: str | Column | None, strategy: str) -> Column:
-    """How many bytes the values have, for nothing else of them counts."""
+    """The sizes of the values in bytes; nothing else of them counts."""
     if size is not None:
         _check_type(df, size, "size")
         return as_column(size, "size").cast("int")
@@ -186,7 +186,7 @@ def _sizes(df: DataFrame, value: str | Column | None, size: str | Column | None,
 
 
 def _check_type(df: DataFrame, col: str | Column, name: str) -> None:
-    """Refuses a column that is not there, or of a type that says nothing as what it is named for."""
+    """Refuse a column that does not exist, or whose type does not fit its role."""
     kind = type_of(df, col, name).simpleString()
     words, known = _TYPES.get(name, ("", {kind}))
     if kind not in known:

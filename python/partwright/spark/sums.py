@@ -1,7 +1,7 @@
 """Sum up a table's records by key and partition on the cluster, and bring what an audit needs to the driver.
 
-Spark groups; nothing but sums crosses to Python, and no more keys come to the driver than `partwright.audit.key_sums`
-keeps of a file: of too many the same ones, those with the smallest hashes.
+Spark groups; only sums cross to Python. The driver gets no more keys than `partwright.audit.key_sums` keeps of a file;
+if there are too many, the same ones: those with the smallest hashes.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 __all__ = ["kept", "observed", "order_of", "records", "refused", "summed_again", "sums"]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
-# How many of the heaviest keys come to the driver where not all do.
+# How many of the heaviest keys come to the driver if not all do.
 _HEAVY = 100
 _PARTITIONS = 1_000_000
 _COALESCED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
-# A session's setting is its own in no thread.
+# A session's settings are shared by all its threads.
 _SETTING = threading.Lock()
-# By name the column of the records that it sums up, and how that is summed up, once and again.
+# By name: the column that is summed up, and how records and then sums are combined.
 _OF_RECORDS = {
     "bytes": ("size", sf.sum),
     "first": ("time", sf.min),
@@ -92,23 +92,23 @@ def records(
 
 
 def sums(rows: DataFrame) -> DataFrame:
-    """What `records` gave, by key and partition: rows, bytes, first and last times and offsets."""
+    """The sums of `records` by key and partition: rows, bytes, first and last times and offsets."""
     summed = (how(column).alias(name) for name, (column, how) in _OF_RECORDS.items())
     return rows.groupBy("key", "partition").agg(sf.count("*").alias("rows"), *summed)
 
 
 def summed_again(pairs: DataFrame) -> DataFrame:
-    """Sums of which several have one key and partition by now, with a row for each."""
+    """Sums merged again to one row for each key and partition, after several got the same."""
     summed = (how(name).alias(name) for name, (_, how) in _OF_RECORDS.items())
     return pairs.groupBy("key", "partition").agg(sf.sum("rows").alias("rows"), *summed)
 
 
 def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> Observed:
-    """What `partwright.audit.key_sums.Observed` has of the same records, from their sums.
+    """The `partwright.audit.key_sums.Observed` of the same records, made from their sums.
 
     Args:
-        sums_: What `sums` gave, best where it is kept.
-        order: What gives the earliest records, if they are asked for.
+        sums_: The result of `sums`, preferably kept by Spark.
+        order: A function that returns the earliest records, called if needed.
 
     Raises:
         PartwrightError: There are more partitions than any topic has, or an offset or a size is negative.
@@ -143,16 +143,16 @@ def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> O
         return Observed.of_sums(totals, _pairs(keyed), 1, None, order)
     by_key = keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
     heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
-    # All partitions of each: nothing of the heaviest is left out.
+    # All partitions of each key, so that no part of the heaviest is left out.
     of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
     heavy = to_arrow(of_them.select("partition", "key", "rows"))
-    # Of hashes that spread, each next level has half of the pairs.
+    # If hashes spread well, each next level has half of the pairs.
     spread = [Level(level, pairs >> (level + 1), key_bytes >> (level + 1)) for level in range(32)]
     return Observed.of_sums(totals, *_sample(keyed, scale_of(spread).bit_length() - 1), heavy, order)
 
 
 def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
-    """What gives the times and partitions of the earliest of what `records` gave."""
+    """A function that returns the times and partitions of the earliest records."""
 
     def order() -> pa.Table:
         dated = rows.where(sf.col("time").isNotNull()).orderBy("time").limit(EARLIEST)
@@ -163,7 +163,7 @@ def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
 
 @contextmanager
 def kept(df: DataFrame) -> Iterator[DataFrame]:
-    """The table, computed once for several jobs; where the cluster keeps nothing, as a serverless one, each time."""
+    """The table, computed once for several jobs, or each time if the cluster cannot keep it, as a serverless one."""
     stored = _stored(df)
     try:
         yield df if stored is None else stored
@@ -177,7 +177,7 @@ def _stored(df: DataFrame) -> DataFrame | None:
     try:
         with _SETTING:
             before = conf.get(_COALESCED) or "false"
-            # Else a few sums lie in as many parts as a shuffle has, 200, and each job has a task for each.
+            # Otherwise a few sums would be in all 200 parts of a shuffle, and each job would have a task for each part.
             conf.set(_COALESCED, "true")
             try:
                 return df.persist()
@@ -189,7 +189,7 @@ def _stored(df: DataFrame) -> DataFrame | None:
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """What partwright refuses in a worker is raised here as it is: a sentence."""
+    """A refusal by partwright in a worker is raised here as its one sentence."""
     try:
         yield
     except PySparkException as error:
@@ -204,10 +204,10 @@ def _pairs(keyed: DataFrame) -> pa.Table:
 
 
 def _sample(keyed: DataFrame, likely: int) -> tuple[pa.Table, int]:
-    """The pairs of the keys that are kept where there are too many, and of how many keys one is kept.
+    """The pairs of the keys that are kept if there are too many, and how many keys each kept key stands for.
 
-    Only pairs near the likely level are hashed once and looked at twice. Where their number shows that it is another
-    one, as with keys that somebody chose by their hashes, all are.
+    Normally only pairs near the likely level are hashed once and looked at twice. If their number shows that the level
+    differs, as with keys chosen by their hashes, all pairs are.
     """
     least = max(likely - 1, 0)
     with kept(keyed.withColumn("level", _level()).where(sf.col("level") >= least)) as high:
@@ -224,7 +224,7 @@ def _levels(with_level: DataFrame) -> list[Level]:
 
 
 def _level() -> Column:
-    """How often the hashes that are kept may be halved until the key's own is not among them."""
+    """How many halvings of the range of kept hashes a key survives."""
     unsigned = murmur2("key", engine=ARROW).cast("long") + sf.lit(1 << 31)
     return sf.lit(32) - sf.length(sf.bin(unsigned))
 
@@ -233,7 +233,7 @@ def _key_bytes(df: DataFrame, key: str | Column, key_type: str | None) -> Column
     kind = check_key(df, key, key_type)
     col = as_column(key, "key")
     as_they_are = {None, "utf8", "java:string"} if isinstance(kind, StringType) else {None, "bytes"}
-    # Spark's own cast, which needs no Python.
+    # Spark's own cast needs no Python.
     if isinstance(kind, (StringType, BinaryType)) and key_type in as_they_are:
         return col.cast("binary")
     return encode(col, key_type)

@@ -53,11 +53,10 @@ def with_partition(
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        strategy: `key`, which None is too: by the key's hash. Or another of `partwright.strategies()`: `sticky`,
-            `round-robin` and so on, with their versions, or the dotted path of a partitioner of your own. Each task is
-            one producer.
+        strategy: `key` or None: by the key's hash. Or another of `partwright.strategies()`: `sticky`, `round-robin` and
+            so on, with their versions, or the dotted path of a partitioner of your own. Each task is one producer.
         value: For strategies that count bytes, the values: a string or binary.
-        size: The same by their sizes in bytes, whole numbers; null for a null value.
+        size: Instead of `value`, the values' sizes in bytes, whole numbers; null for a null value.
         order_by: For strategies, columns that are unique together: each task is sorted by them. Without them the rows
             are taken in the source's order, if nothing was shuffled.
         seed: The seed of a strategy's draws; task i begins with `seed + i`.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_topic"]
 
-# It cuts the record's key only for the hash.
+# This key type shortens the record's key only for the hash.
 _OF_THE_HASH = "confluent:strip-id"
 _NO_SOURCE = "Failed to find"
 
@@ -185,7 +185,7 @@ def _partitions(given: str | SupportsIndex | Iterable[SupportsIndex] | None) -> 
 
 
 def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topic: str) -> list[int]:
-    """By how many partitions the keys were placed."""
+    """The numbers of partitions under which the keys were placed."""
     if n is None:
         return [there]
     given = list(n) if isinstance(n, Iterable) else [n]
@@ -205,7 +205,7 @@ def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topi
 def _partitions_of(
     topic: str, keys: Key | Column, numbers: Iterable[int], client: str, key_type: str | None
 ) -> list[int]:
-    """The partitions that the keys give, by any of these numbers of partitions."""
+    """The partitions of the keys under any of these numbers of partitions."""
     found: set[int] = set()
     for each in numbers:
         found.update(json.loads(assign_json(topic, keys, each, client, key_type))[topic])
@@ -215,11 +215,11 @@ def _partitions_of(
 def _is_one_of(keys: Key | Column, key_type: str | None) -> SparkColumn:
     """Whether a record's key is one of these, by its bytes."""
     wire = encode(cast("Column", keys), None if key_type == _OF_THE_HASH else key_type)
-    # Of one key the bytes alone.
+    # For a single key, only its bytes.
     values: list[bytes | None] = (
         wire.to_pylist() if hasattr(wire, "to_pylist") else [cast("bytes | None", wire)]
     )
-    # Literals within one expression: a Column each would take Spark a call each.
+    # Literals within one expression, because each Column would cost a call to Spark.
     literals = sorted({f"X'{value.hex()}'" for value in values if value is not None})
     conditions = [f"key IN ({', '.join(literals)})"] if literals else []
     if None in values:

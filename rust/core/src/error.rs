@@ -261,7 +261,7 @@ fn hint(nearest: &[&str]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", listed(nearest)) }
 }
 
-/// There are too many clients to list them all when it is clear which one was meant.
+/// There are too many clients to list all of them if it is clear which one was meant.
 fn clients(nearest: &[&str], known: &[&str]) -> String {
     if nearest.is_empty() { format!("; known: {}", known.join(", ")) } else { hint(nearest) }
 }

@@ -1,4 +1,4 @@
-//! What a leader's client assigns in a play with members of several clients: a Python function says it.
+//! Asks a Python function what a leader's client assigns, in a play with members of several clients.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use partwright_core::group::play::{self, Led, LedMember};
 use partwright_core::{Error, Result};
 use pyo3::prelude::*;
 
-/// What the function has raised: it ends the play.
+/// The exception that the function raised; it ends the play.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -17,7 +17,8 @@ impl Raised {
     }
 }
 
-/// A function of a group as its leader is told of it, which returns each member's partitions, or None where the client fails.
+/// A function that takes a group as its leader sees it, and returns each member's partitions, or None if the
+/// client fails.
 pub(crate) struct LeadersClient {
     pub asked: Py<PyAny>,
     pub raised: Raised,

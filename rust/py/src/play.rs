@@ -360,7 +360,7 @@ pub(crate) fn play_group(
     let raised = Raised::default();
     let client = Box::new(LeadersClient { asked, raised: raised.clone() });
     let played = detached(py, || play::play_led(script, client));
-    // What the function has raised is said as it is.
+    // An exception of the function is raised unchanged.
     if let Some(error) = raised.take() {
         return Err(error.into());
     }

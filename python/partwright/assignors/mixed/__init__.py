@@ -1,1 +1,1 @@
-"""Groups with members of several clients: what members tell each other, and what each leader makes of it."""
+"""Groups with members of several clients: what members tell the leader, and what each client's leader assigns."""

@@ -28,17 +28,17 @@ __all__ = ["Believed", "Claim", "believed"]
 
 _STICKY, _COOPERATIVE = "sticky", "cooperative-sticky"
 _MOST_TOPICS = 10_000
-"""librdkafka leaves out a member that names more."""
+"""librdkafka leaves out a member that names more topics."""
 _RACK = 3
-"""The version of a subscription that brought the rack."""
+"""The version of a subscription that added the rack."""
 
 
 class Claim(NamedTuple):
-    """What a member owns, as its leader believes.
+    """The partitions that a member owns, as its leader believes.
 
     Attributes:
         owned: Partitions by topic.
-        generation: In which generation; -1 where the leader does not know.
+        generation: In which generation; -1 if the leader does not know.
     """
 
     owned: Pairs
@@ -50,9 +50,10 @@ class Believed(NamedTuple):
 
     Attributes:
         topics: What it subscribes to.
-        claim: What it owns; None if the leader takes it that it owns nothing and says nothing.
+        claim: What it owns; None if the leader assumes that it owns nothing.
         rack: Its rack, or None.
-        no_rack: How it says that it has none, as the core numbers it: 0 by an empty one, 1 by null, 2 not at all.
+        no_rack: How the member reports that it has no rack, as the core numbers it: 0 by an empty text, 1 by null, 2
+            not at all.
         user_data: The assignor's own bytes, which `rack-affinity` reads.
     """
 
@@ -64,20 +65,20 @@ class Believed(NamedTuple):
 
 
 def believed(client: str, assignor: str, member: str, metadata: bytes, version: str = "") -> Believed | None:
-    """Reads a member's metadata as a leader of a client does.
+    """Read a member's metadata as a leader of a client does.
 
     Args:
         client: The leader's client.
         assignor: The assignor's wire name.
         member: The member's id, for the error.
         metadata: What the member sent.
-        version: `@VERSION` of the leader's client, or nothing.
+        version: `@VERSION` of the leader's client, or empty.
 
     Returns:
         The member, or None if the leader leaves it out: it stays in the group and reads nothing.
 
     Raises:
-        PartwrightError: The leader fails on it, so nobody reads anything.
+        PartwrightError: The leader fails on the metadata, so nobody reads anything.
     """
     try:
         read = read_subscription(metadata)
@@ -125,7 +126,7 @@ def _old_librdkafka_refuses(read: Read) -> str | None:
 
 
 def _sarama_refuses(read: Read) -> str | None:
-    # A version 1 that lacks OwnedPartitions is let pass.
+    # A version 1 without OwnedPartitions is accepted.
     if read.is_short and read.subscription.version > 1:
         return f"version {read.subscription.version} without that version's fields"
     return "bytes behind the subscription" if read.has_more and not read.is_short else None
@@ -159,10 +160,10 @@ _REFUSES: dict[str, Callable[[Read], str | None] | None] = {
     "kafka-go": _kafka_go_refuses,
     "franz-go": _franz_go_refuses,
     "kafka-python": _kafka_python_refuses,
-    # It looks at nothing behind the user data.
+    # It ignores everything after the user data.
     "kafka-python@2.2": None,
 }
-"""By client, and where an older version reads otherwise by client and version."""
+"""By client, or by client and version if an older version reads differently."""
 
 
 def _java_sticky(_: str, data: bytes | None) -> Claim | None:
@@ -190,7 +191,7 @@ def _sarama_sticky(member: str, data: bytes | None) -> Claim:
 
 
 def _franz_go_sticky(_: str, data: bytes | None) -> Claim:
-    # It has no generation below 0.
+    # sarama knows no generation below 0.
     try:
         found = read_sticky_user_data(data or b"")
     except ValueError:
@@ -203,12 +204,12 @@ def _aiokafka_sticky(_: str, data: bytes | None) -> Claim | None:
         found = read_sticky_user_data(data or b"")
     except ValueError:
         return None
-    # Version 0 is unreadable for it.
+    # It cannot read version 0.
     return None if found.generation is None else Claim(found.owned, found.generation)
 
 
 def _kafka_python_sticky(member: str, data: bytes | None) -> Claim | None:
-    # It takes the first two bytes for a version, and only its own members write one.
+    # It reads the first two bytes as a version, and only its own members write one.
     if not data or not data.startswith(b"\0\1"):
         return None
     return _aiokafka_sticky(member, data[2:])
@@ -241,7 +242,7 @@ def _sarama_cooperative(told: Subscription) -> Claim:
 def _franz_go_cooperative(told: Subscription) -> Claim:
     if told.generation < 0 and (claim := _franz_go_sticky("", told.user_data)).owned:
         return claim
-    # Without a generation it is not believed, but withheld from others.
+    # Without a generation, the claim is not trusted, but the partitions are withheld from others.
     return Claim(told.owned, told.generation)
 
 
@@ -259,7 +260,7 @@ _COOPERATIVE_CLAIMS: dict[str, Callable[[Subscription], Claim]] = {
 
 
 def _first_number(data: bytes | None) -> int:
-    """The generation in user data as Java's `cooperative-sticky` writes it; -1 where there is none."""
+    """The generation in user data as Java's `cooperative-sticky` writes it; -1 if there is none."""
     if data is None or len(data) < len(struct.pack(">i", 0)):
         return -1
     return int(struct.unpack_from(">i", data)[0])

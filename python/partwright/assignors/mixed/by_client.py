@@ -34,8 +34,8 @@ class ClientAnswer:
         error: Why it fails; None otherwise.
         spread: The fewest and the most partitions that a member has; None without an answer.
         moved: How many partitions have another reader than Java gives them.
-        chance: Whether the client leaves a part of it to chance.
-        agrees: The assignors, by wire name, with which the client gives this group the same as Java.
+        chance: Whether the client decides some of it at random.
+        agrees: The assignors, by wire name, for which the client gives this group the same answer as Java.
         setting: The setting that names the client's assignors.
     """
 
@@ -49,7 +49,7 @@ class ClientAnswer:
     setting: str
 
     def to_dict(self) -> Json:
-        """As in the JSON."""
+        """The object for the JSON output."""
         spread = None if self.spread is None else {"min": self.spread[0], "max": self.spread[1]}
         return self.__dict__ | {"spread": spread}
 

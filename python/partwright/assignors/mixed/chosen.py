@@ -1,4 +1,4 @@
-"""The assignor that the coordinator chooses among those that all members have (`ClassicGroup.selectProtocol`)."""
+"""The coordinator's choice among the assignors that all members have (`ClassicGroup.selectProtocol`)."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def chosen_assignor(preferred: Mapping[str, Sequence[str]]) -> str:
         vote = next(name for name in names if name in common)
         votes[vote] = votes.get(vote, 0) + 1
     most = max(votes.values())
-    # Of equals Java takes the first one of its map.
+    # If votes are equal, Java takes the first in its map.
     names = list(votes)
     return next(names[place] for place in _core.walk_names(names) if votes[names[place]] == most)

@@ -17,7 +17,7 @@ DEFAULT_ASSIGNORS = {
     "kafka-python": ("range", "roundrobin"),
     "aiokafka": ("roundrobin",),
 }
-"""By client, the assignors of a member that sets none, the preferred one first (`partition.assignment.strategy`,
+"""By client, its default assignors, the preferred one first (`partition.assignment.strategy`,
 `Consumer.Group.Rebalance.GroupStrategies`, `Balancers`, `GroupBalancers`, `partitionAssigners`)."""
 
 
@@ -32,19 +32,20 @@ _ANSWERS_LIKE = {
         "sticky": {"@2.2": "@3.0.11"},
     },
 }
-"""By client and assignor, an older version that the table of assignors lacks and the one that answers as it does."""
+"""By client and assignor, an older version that the table of assignors lacks, and the version there that gives the same
+answers."""
 
 
 def answering_version(client: str, assignor: str, version: str) -> str | None:
-    """The version of a client's assignor that answers as a member's version of the client does.
+    """The version of a client's assignor that gives the same answers as a member's version of the client.
 
     Args:
         client: The client.
         assignor: The assignor's wire name.
-        version: `@VERSION` of the client, or nothing for today's.
+        version: `@VERSION` of the client, or empty for today's.
 
     Returns:
-        `@VERSION`, nothing for today's, or None if nothing is known of that version.
+        `@VERSION`, empty for today's, or None if that version is unknown.
 
     Examples:
         >>> answering_version("kafka-python", "sticky", "@2.2"), answering_version("sarama", "range", "@9")

@@ -1,4 +1,4 @@
-"""Check a group of several clients as a caller writes it down, before anybody leads it."""
+"""Check a group of several clients as a caller passes it, before a leader is chosen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST = 2**15 - 1
 
 
 def listed(members: object) -> list[Member]:
-    """The members, to go through them more than once.
+    """The members as a list, so that one can iterate more than once.
 
     Raises:
         PartwrightError: It is not a list.
@@ -44,12 +44,12 @@ def mixed_members(
     members: Sequence[Member],
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None,
 ) -> tuple[MixedMember, ...]:
-    """The members, of which there is one at least.
+    """The members, checked; at least one is needed.
 
     Raises:
-        PartwrightError: Something is not as it should be.
+        PartwrightError: A member is invalid, or there is none.
     """
-    # It checks all fields, and says what is wrong with one.
+    # `Group.of` checks all fields, and explains what is wrong.
     Group.of(topics, members, racks)
     found = tuple(MixedMember.of(member) for member in members)
     if not found:
@@ -62,10 +62,10 @@ def mixed_members(
 
 
 def wire_name(assignor: object, members: Iterable[MixedMember]) -> str:
-    """The name under which members offer an assignor to each other, if each member's client has it.
+    """The name under which members offer an assignor, if each member's client has it.
 
     Raises:
-        PartwrightError: No client has it, a member's client lacks it, or has it in no such version.
+        PartwrightError: No client has it, or a member's client lacks it, at all or in that version.
 
     Examples:
         >>> wire_name("org.apache.kafka.clients.consumer.RangeAssignor", ())
@@ -81,16 +81,16 @@ def wire_name(assignor: object, members: Iterable[MixedMember]) -> str:
 
 
 def check_client(who: str, client: str, version: str, assignor: str) -> None:
-    """Checks that a member's client has an assignor, and that its version's answers are known.
+    """Check that a member's client has an assignor, and that its version's answers are known.
 
     Args:
         who: The member, for the error.
         client: Its client.
-        version: `@VERSION` of it, or nothing.
+        version: `@VERSION` of it, or empty.
         assignor: The assignor's wire name.
 
     Raises:
-        PartwrightError: It has none.
+        PartwrightError: It lacks the assignor, or the version is unknown.
     """
     own = assignors_of(client)
     if assignor not in own:

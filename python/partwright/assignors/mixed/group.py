@@ -1,7 +1,7 @@
 """A group with members of several clients: one rebalance after the other, until it settles.
 
-The leader's client decides. Each member sends what its client sends (`sent.py`), the leader reads of it what its client
-reads (`believed.py`), and its assignor answers.
+The leader's client decides. Each member sends the bytes of its own client (`sent.py`), the leader reads them as the
+leader's client does (`believed.py`), and the leader's assignor answers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COOPERATIVE = "cooperative-sticky"
 _STATEFUL = ("sticky", _COOPERATIVE)
 _NO_OPTIONS = Options()
 _MOST_ROUNDS = 100
-# These put empty user data into what they assign, others none at all.
+# These clients put empty user data into an assignment; others put null.
 _EMPTY_USER_DATA = {"kafka-python", "aiokafka", "kafkajs", "librdkafka"}
 
 
@@ -41,7 +41,7 @@ class MixedMember:
     Attributes:
         id: Its member id.
         client: Its client.
-        version: `@VERSION` of the client, or nothing.
+        version: `@VERSION` of the client, or empty.
         held: What it knows.
         instance_id: Its `group.instance.id`, or None.
     """
@@ -54,7 +54,7 @@ class MixedMember:
 
     @classmethod
     def of(cls, member: Member) -> MixedMember:
-        """Reads a member as `partwright.assign` takes one, with a `client`; `Group.of` has checked the rest.
+        """Read a member as `partwright.assign` takes one, with a `client`; `Group.of` has checked the rest.
 
         Raises:
             PartwrightError: The client is unknown.
@@ -74,7 +74,7 @@ class MixedMember:
         return cls(str(fields["id"]), client, version, held, fields.get("instance_id"))  # type: ignore[arg-type]
 
     def as_client(self, client: str) -> MixedMember:
-        """The same member, were it of another client."""
+        """The same member with another client."""
         return replace(self, client=client, version="")
 
 
@@ -98,7 +98,7 @@ class Rebalanced:
 
     @property
     def readers(self) -> dict[tuple[str, int], str]:
-        """By partition the member that reads it."""
+        """The reader of each partition."""
         return {pair: member for member, pairs in self.assignment.items() for pair in pairs}
 
 
@@ -126,8 +126,8 @@ class Mixed:
         topics: By name, how many partitions a topic has.
         members: The members in the order of the JoinGroup response.
         assignor: The wire name of the assignor that the coordinator chose.
-        racks: By topic, for each of its partitions the racks of the replicas; None where none are known.
-        options: The seed for what a client leaves to chance, and whether franz-go's balancers have `BalanceRacks`.
+        racks: By topic, for each of its partitions the racks of the replicas; None if no racks are known.
+        options: The seed of a client's random choices, and whether franz-go's balancers have `BalanceRacks`.
     """
 
     topics: Mapping[str, int]
@@ -137,7 +137,7 @@ class Mixed:
     options: Options = _NO_OPTIONS
 
     def led_by(self, leader: str) -> Mixed:
-        """The same group, whose present assignment comes from a leader of that client: sarama's members echo it."""
+        """The same group with an assignment by a leader of that client, whose user data sarama's members echo."""
         return replace(
             self,
             members=tuple(
@@ -149,7 +149,7 @@ class Mixed:
         )
 
     def rebalance(self, leader: str, version: str = "", leading: str | None = None) -> Rebalanced:
-        """What a leader of a client gives to whom.
+        """One rebalance under a leader of a client.
 
         Args:
             leader: The leader's client.
@@ -160,7 +160,7 @@ class Mixed:
             PartwrightError: The leader fails.
         """
         seen, no_racks, left_out, forgotten = [], [], [], []
-        # A leader of kafkajs deals out its own topics, and its assignor takes the first member for the leader.
+        # A kafkajs leader assigns only its own topics, and its assignor takes the first member for the leader.
         for member in sorted(self.members, key=lambda each: leader == "kafkajs" and each.id != leading):
             metadata = sent(member.client, self.assignor, member.held, member.version)
             found = believed(leader, self.assignor, member.id, metadata, version)
@@ -192,7 +192,7 @@ class Mixed:
         return Rebalanced(assignment, left_out, forgotten, answer.chance, answer)
 
     def settle(self, leader: str, version: str = "", leading: str | None = None) -> Settled:
-        """The rebalances under a leader of a client, until the group rests.
+        """All rebalances under a leader of a client, until the group settles.
 
         Args:
             leader: See `rebalance`.
@@ -213,7 +213,7 @@ class Mixed:
         return Settled(first, last, now, rounds)
 
     def _believes(self, leader: str, claim: Claim | None) -> bool:
-        """Whether a leader knows what a member owns, if it asks for it at all."""
+        """Whether a leader knows which partitions a member owns, if its assignor asks for them at all."""
         if self.assignor not in _STATEFUL:
             return True
         if claim is None or not claim.owned or leader == "librdkafka@1.6":
@@ -221,14 +221,15 @@ class Mixed:
         return not (leader.startswith("franz-go") and claim.generation < 0)
 
     def after(self, rebalanced: Rebalanced, leader: str) -> Mixed:
-        """The group as it is when each member has what it was given, and joins again."""
-        # All members have the same one then, so the last one stands for those behind it.
+        """The group when each member has its new partitions and joins again."""
+        # By then all members have the same generation, so the newest one also counts for members that are behind.
         generation = min(max((member.held.generation for member in self.members), default=-1) + 1, INT32 - 1)
         members = []
         for member in self.members:
             given = rebalanced.assignment[member.id]
             if leader == "sarama" and member.client == "sarama" and not given:
-                # sarama's leader sends nothing to whom it gives nothing, and its member then keeps what it knew.
+                # sarama's leader sends nothing to a member without partitions, so that member keeps its earlier user
+                # data.
                 members.append(replace(member, held=member.held._replace(owned=())))
                 continue
             held = member.held._replace(owned=_by_topic(given), generation=max(generation, 1))
@@ -243,19 +244,19 @@ class Mixed:
 
     @property
     def owners(self) -> dict[tuple[str, int], str]:
-        """By partition the member that owns it."""
+        """The owner of each partition."""
         return {pair: member.id for member in self.members for pair in member.held.pairs}
 
 
 def echoing(held: Held, leader: str) -> Held:
-    """What a member knows, with the user data that this leader puts into an assignment: sarama's members echo it."""
+    """The member's state with the user data that this leader puts into an assignment, which sarama's members echo."""
     if leader == "sarama":
         return held._replace(echo=StickyUserData(in_order(held.owned), held.generation).to_bytes())
     return held._replace(echo=b"" if leader in _EMPTY_USER_DATA else None)
 
 
 def _by_topic(pairs: object) -> Pairs:
-    """Partitions by topic, topics and partitions in the order in which they first come."""
+    """Partitions by topic, both in the order of their first occurrence."""
     if isinstance(pairs, dict):
         return tuple((topic, tuple(numbers)) for topic, numbers in pairs.items())
     found: dict[str, list[int]] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Guess", "by_client_id", "guessed_by_id", "guessed_client", "guesses_said"]
 
-# What clients call themselves unless the application sets `client.id`.
+# The clients' default `client.id`.
 _CLIENT_IDS = {
     "rdkafka": "librdkafka",
     "sarama": "sarama",
@@ -28,11 +28,11 @@ _JAVAS_GENERATION_BYTES = 4
 
 
 class Guess(NamedTuple):
-    """A client, and what speaks for it.
+    """A client, and the evidence for it.
 
     Attributes:
         client: The client.
-        why: By what it was known.
+        why: The evidence.
     """
 
     client: str
@@ -40,7 +40,7 @@ class Guess(NamedTuple):
 
 
 def guesses_said(guesses: Iterable[Guess]) -> list[str]:
-    """A sentence for each client and what speaks for it, with how many members it is about.
+    """A sentence for each client and its evidence, with the number of members.
 
     Examples:
         >>> guesses_said([Guess("sarama", "the client id 'sarama'")] * 2)
@@ -53,7 +53,7 @@ def guesses_said(guesses: Iterable[Guess]) -> list[str]:
 
 
 def by_client_id(client_id: str) -> Guess | None:
-    """The client whose default a `client.id` is; None if it is an application's own.
+    """The client that has this `client.id` by default; None if an application set it.
 
     Examples:
         >>> by_client_id("consumer-billing-1"), by_client_id("billing")
@@ -68,7 +68,7 @@ def by_client_id(client_id: str) -> Guess | None:
 
 
 def guessed_by_id(client_id: str) -> Guess:
-    """The client of a member of whom nothing else is known; Java's if its `client.id` says nothing.
+    """Guess a member's client by its `client.id` alone; Java's if that says nothing.
 
     Examples:
         >>> guessed_by_id("billing")

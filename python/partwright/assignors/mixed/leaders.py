@@ -33,15 +33,15 @@ class Led:
         error: Why nobody gets an assignment; None if there is one. Otherwise all that follows is empty or 0.
         assignment: By member its list of (topic, partition), as the leader's client gives it in the first rebalance.
         unchanged: Whether each member gets what it owns.
-        rounds: How many rebalances it takes until the group rests; None if it does not rest.
-        moved: How many of the partitions that members own have another owner, or none, once the group rests.
-        unread: How many partitions of topics with a subscriber nobody reads then.
+        rounds: How many rebalances it takes until the group settles; None if it never does.
+        moved: How many of the partitions that members own have another owner, or none, once the group has settled.
+        unread: How many partitions of topics with a subscriber then have no reader.
         spread: The fewest and the most partitions that a member has then.
         idle: The members that have no partition then.
         left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
         forgotten: The members that own partitions now without the leader knowing it.
         chance: Why this is one of several answers, if the leader's client chooses at random; otherwise None.
-        answer: The first rebalance's assignment in columns, for its page; None where there is none.
+        answer: The first rebalance's assignment in columns, for its page; None if there is none.
     """
 
     leader: str
@@ -60,7 +60,7 @@ class Led:
     answer: Assignment | None = None
 
     def to_dict(self) -> Json:
-        """As in the JSON."""
+        """The object for the JSON output."""
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
         found = {
@@ -87,8 +87,8 @@ def leaders(
         members: The members as for `partwright.assign`, in the order of the JoinGroup response. `client` names a
             member's client (default `java`), with `@VERSION` if an answer depends on it. The first is the present
             leader, so its client assigned what members own.
-        assignor: The wire name of the assignor that the coordinator chose, or None: it is chosen among the lists
-            that the members' clients have by default.
+        assignor: The wire name of the assignor that the coordinator chose, or None: it is chosen from the members'
+            clients' default lists.
         leader: The member that leads; None asks each member.
         racks: By topic, for each of its partitions the racks of the replicas.
         seed: The seed of a client's random choices.
@@ -98,8 +98,8 @@ def leaders(
         One `Led` for each leader.
 
     Raises:
-        PartwrightError: The group is not as it should be, a client or an assignor does not exist, no member has the
-            leader's id, a member's client lacks the assignor, or the members have no assignor in common.
+        PartwrightError: The group is invalid, a client or an assignor does not exist, no member has the leader's id, a
+            member's client lacks the assignor, or the members have no assignor in common.
 
     Examples:
         >>> members = [{"id": name, "topics": ["t"], "client": name} for name in ("java", "sarama")]
@@ -118,14 +118,14 @@ def leaders(
     options = Options.checked(seed, balance_racks=balance_racks)
     group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
     asked = [member for member in found if leader in (None, member.id)]
-    # Leaders of one client give one answer, unless they read different topics and deal out their own.
+    # Leaders of one client give the same answer, unless they read different topics and assign only their own.
     answers = {_alike(member): member for member in asked}
     led = {alike: _led(group, member) for alike, member in answers.items()}
     return [replace(led[_alike(member)], leader=member.id) for member in asked]
 
 
 def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:
-    """What leaders have in common who give one answer."""
+    """The key by which leaders with the same answer are grouped."""
     return leader.client, leader.version, leader.held.topics if leader.client == "kafkajs" else ()
 
 

@@ -23,7 +23,7 @@ __all__ = ["Roll", "Step", "roll"]
 
 
 class Step(NamedTuple):
-    """One member is stopped, and one of the new client is started in its stead.
+    """One member is stopped, and one of the new client is started in its place.
 
     Attributes:
         replaced: The member that is stopped.
@@ -34,7 +34,7 @@ class Step(NamedTuple):
         moved: How many partitions of the members that stay have another reader afterwards.
         unread: How many partitions nobody reads afterwards.
         left_out: The members whose subscription the leader cannot read: they get nothing.
-        forgotten: The members that own partitions without the leader's knowing.
+        forgotten: The members that own partitions without the leader knowing it.
     """
 
     replaced: str
@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
     @property
     def is_safe(self) -> bool:
-        """Whether all partitions are read afterwards, by a group that rests."""
+        """Whether the group settles and all partitions are read afterwards."""
         return self.error is None and self.rebalances is not None and not self.unread and not self.left_out
 
 
@@ -72,11 +72,11 @@ class Roll:
 
     @property
     def moved(self) -> int:
-        """How many partitions of members that stay change their reader, in all steps together."""
+        """How many partitions of members that stay change their reader, over all steps."""
         return sum(step.moved for step in self.steps)
 
     def to_dict(self) -> Json:
-        """As in the JSON."""
+        """The object for the JSON output."""
         steps = [
             {**step._asdict(), "left_out": list(step.left_out), "forgotten": list(step.forgotten)}
             for step in self.steps
@@ -105,8 +105,7 @@ def roll(
         topics: By name, how many partitions a topic has.
         members: The members as `partwright.assignors.mixed.leaders.leaders` takes them.
         to: The new client, with `@VERSION` if an answer depends on it.
-        assignor: The wire name of the assignor that all have, or None: it is chosen among the lists that the clients
-            have by default.
+        assignor: The wire name of the assignor that all have, or None: it is chosen from the clients' default lists.
         racks: By topic, for each of its partitions the racks of the replicas.
         seed: The seed of a client's random choices.
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
@@ -115,8 +114,8 @@ def roll(
         The two orders, the better one first: with fewer steps that are not safe, then with fewer partitions moved.
 
     Raises:
-        PartwrightError: The group is not as it should be, a client or an assignor does not exist, a client lacks it, or
-            the clients have no assignor in common.
+        PartwrightError: The group is invalid, a client or an assignor does not exist, a client lacks it, or the clients
+            have no assignor in common.
 
     Examples:
         >>> members = [{"id": f"c{i}", "topics": ["t"], "client": "java"} for i in range(3)]
@@ -143,11 +142,11 @@ def roll(
 def _steps(group: Mixed, order: Sequence[str], to: str) -> list[Step]:
     leader = group.members[0]
     try:
-        # What members own may not be all yet.
+        # Members may not own all their partitions yet.
         settled = group.settle(leader.client, leader.version, leader.id)
         group = settled.group.after(settled.last, leader.client)
     except PartwrightError:
-        # It cannot stand still more than it does; the first step says so again, if it is still so.
+        # A group that cannot rebalance stays as it is; the first step reports the same error, if it still holds.
         pass
     steps = []
     for replaced in order:
@@ -190,7 +189,7 @@ def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[St
 
 
 def _joining(old: MixedMember, to: str, taken: set[str]) -> MixedMember:
-    """The member that takes another's place: it reads the same topics, and owns nothing yet."""
+    """The member that replaces another one: it reads the same topics, and owns nothing yet."""
     client, version = client_of(to, "the roll")
     held = old.held._replace(owned=None, generation=-1, echo=None)
     name = f"{old.id}-{client}"

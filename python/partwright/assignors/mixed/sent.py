@@ -26,8 +26,8 @@ class Held(NamedTuple):
     """What a member knows when it joins.
 
     Attributes:
-        topics: What it subscribes to, in the order in which the application said it.
-        owned: What it was given last; None if it was never given anything.
+        topics: The topics that it subscribes to, in the application's order.
+        owned: Its last assignment; None if it never had one.
         generation: In which generation, or -1.
         rack: Its rack, or None.
         echo: The user data that the last leader put into this member's assignment, which sarama sends back; or None.
@@ -41,18 +41,18 @@ class Held(NamedTuple):
 
     @property
     def pairs(self) -> set[tuple[str, int]]:
-        """What it owns, as (topic, partition)."""
+        """The partitions that it owns, as (topic, partition)."""
         return {(topic, number) for topic, numbers in self.owned or () for number in numbers}
 
 
 def sent(client: str, assignor: str, held: Held, version: str = "") -> bytes:
-    """What a member sends for one of its assignors, as bytes.
+    """The bytes that a member sends for one of its assignors.
 
     Args:
         client: The member's client, such as `sarama`.
         assignor: The assignor's wire name.
         held: What the member knows.
-        version: `@VERSION` of the client, or nothing.
+        version: `@VERSION` of the client, or empty.
 
     Examples:
         >>> sent("kafka-go", "range", Held(("t",), None, -1, None, None)).hex()
@@ -77,7 +77,7 @@ def _java(assignor: str, held: Held) -> Subscription:
 
 
 def _librdkafka(assignor: str, held: Held) -> Subscription:
-    # Without client.rack it sends an empty one, and no null.
+    # Without client.rack it sends an empty text, not null.
     rack = held.rack or ""
     if assignor != _COOPERATIVE or held.owned is None:
         return Subscription(3, held.topics, b"", (), -1, rack)
@@ -86,7 +86,7 @@ def _librdkafka(assignor: str, held: Held) -> Subscription:
 
 
 def _librdkafka_before_2_2(assignor: str, held: Held) -> Subscription:
-    # It knew of no generation and of no rack.
+    # Versions before 2.2 knew neither generation nor rack.
     return replace(_librdkafka(assignor, held), version=1, generation=-1, rack=None)
 
 
@@ -149,7 +149,7 @@ _OLDER: dict[str, Callable[[str, Held], Subscription]] = {
     # The version in front of its user data came with 3.0.
     "kafka-python@2.2": _aiokafka,
 }
-"""By client and version, what older members send otherwise."""
+"""By client and version, the older members that send something else."""
 
 
 def _number(value: int) -> bytes:

@@ -29,10 +29,10 @@ class Subscription:
 
     Attributes:
         version: 0 to 3; which of the fields below are written depends on it.
-        topics: What the member subscribes to, in the order in which it says so.
+        topics: The topics that the member subscribes to, in its order.
         user_data: The assignor's own bytes; None for null.
         owned: The partitions that the member owns; from version 1 on.
-        generation: Of which generation it owns them, -1 if it does not say; from version 2 on.
+        generation: The generation in which it got them, -1 if it does not say; from version 2 on.
         rack: Its `client.rack`, or None; from version 3 on.
     """
 
@@ -44,7 +44,7 @@ class Subscription:
     rack: str | None = None
 
     def to_bytes(self) -> bytes:
-        """As the member sends it."""
+        """The bytes that the member sends."""
         out = struct.pack(">h", self.version) + _array([_text(topic) for topic in self.topics])
         out += _data(self.user_data)
         if self.version >= _OWNED:
@@ -57,7 +57,7 @@ class Subscription:
 
 
 class Read(NamedTuple):
-    """What there was to read.
+    """A subscription as far as it could be read.
 
     Attributes:
         subscription: The fields as far as they could be read.
@@ -71,13 +71,13 @@ class Read(NamedTuple):
 
 
 def read_subscription(data: bytes) -> Read:
-    """Reads a subscription, of version 0 to 3 and those to come, which keep the fields of these.
+    """Read a subscription of version 0 to 3, or a later one, which keeps these fields.
 
     Args:
         data: A member's metadata.
 
     Raises:
-        ValueError: The version, the topics or the user data cannot be read: this is something else.
+        ValueError: The version, the topics or the user data cannot be read: these bytes are not a subscription.
     """
     reader = _Reader(data)
     try:
@@ -102,7 +102,7 @@ def read_subscription(data: bytes) -> Read:
 
 
 class StickyUserData(NamedTuple):
-    """The user data of `sticky`: what a member was given, and in which generation (version 1; 0 has no generation).
+    """The user data of `sticky`: a member's partitions, and in version 1 the generation in which it got them.
 
     Attributes:
         owned: Partitions by topic.
@@ -113,7 +113,7 @@ class StickyUserData(NamedTuple):
     generation: int | None
 
     def to_bytes(self) -> bytes:
-        """As Java, sarama, franz-go, kafka-python and aiokafka write it.
+        """The bytes as Java, sarama, franz-go, kafka-python and aiokafka write them.
 
         Examples:
             >>> StickyUserData((("t", (1,)),), 5).to_bytes().hex()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# Numbers of Python's own notation alone: no underscores, and no more digits than any measurement has.
+# Plain numbers only: no underscores, and no more digits than a measurement has.
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
 _F = TypeVar("_F", bound="Callable[..., object]")
 _COUNTS = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
@@ -31,7 +31,7 @@ def _one(text: str) -> float:
 
 
 def _typed(option: click.Parameter) -> str:
-    """What an argument of `advise` is called in a terminal."""
+    """The command-line name of an argument of `advise`."""
     return option.opts[0] if option.param_type_name == "option" else "TARGET"
 
 
@@ -212,12 +212,12 @@ def command(
 
 
 def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """The options of TARGET, as they are typed, with their names."""
+    """The options for TARGET, as typed, with their argument names."""
     return [(each.opts[0], each.name) for each in command.params if each.name in given]
 
 
 def _refuse(asked: str, others: Mapping[str, object]) -> None:
-    """What belongs to the other question is not given with this one."""
+    """Refuse options that belong to the other question."""
     strange = next((option for option, value in others.items() if value not in (None, ())), None)
     if strange is not None:
         raise PartwrightError(f"{strange} is not for {asked}: leave one of them out")
@@ -255,7 +255,7 @@ def _print_counts(
 
 
 def _as_typed(error: PartwrightError) -> PartwrightError:
-    """A sentence about an argument of `advise`, under the name that it has in a terminal."""
+    """An error about an argument of `advise`, with the argument's command-line name."""
     option = next((each for each in command.params if each.name == error.field), None)
     if option is None or error.reason is None:
         return error

@@ -96,8 +96,8 @@ def command(
     own, server-uniform, server-range and server-simple, which look at the group's "topic_ids" too; of older versions
     sticky@2.8, cooperative-sticky@2.8, sticky@2.3, and by consumer thread, of which a member has as many as its
     "streams" (a number, or numbers by topic), old-range and old-roundrobin, which takes a "partition_order" of the
-    group; or a Python class of your own, whose module is looked for where you are, too. Kafka's class names do as well.
-    Those of other clients are CLIENT:ASSIGNOR, such as librdkafka:range: the members stand in the order of the
+    group; or a Python class of your own, whose module is looked for where you are, too. Kafka's class names work as
+    well. Those of other clients are CLIENT:ASSIGNOR, such as librdkafka:range: the members stand in the order of the
     JoinGroup response, the topics in that of the Metadata response, and the group may have a "seed" for what the client
     leaves to chance, and "balance_racks" for franz-go.
 
@@ -107,22 +107,22 @@ def command(
     terminal shows it below the JSON.
 
     A real group comes from a live Kafka, kafka://host:port with --group, or from what was pasted: the text of
-    kafka-consumer-groups.sh --describe --group G, best with --members --verbose, or of rpk group describe G, whatever
-    became of its blanks. What its members read is what they own; --topics says how many partitions topics have, if more
-    than the text shows.
+    kafka-consumer-groups.sh --describe --group G, best with --members --verbose, or of rpk group describe G, even if
+    its blanks were collapsed. What its members read is what they own; --topics says how many partitions topics have, if
+    more than the text shows.
 
     --compare prints what the assignors of today's groups, the client's four and the broker's two, would make of the
-    group instead: how many partitions members have, how uneven one topic is among them, what moves of that which they
-    own, what nobody reads until the next rebalance, what is read in its rack, and how long it took; with --assignor
-    your own in one more line.
+    group instead: how many partitions members have, how uneven one topic is among them, how many of their partitions
+    move, how many nobody reads until the next rebalance, what is read in its rack, and how long it took; with
+    --assignor your own in one more line.
 
     Members may be of several clients: "client" is java, librdkafka, sarama, kafka-go, franz-go, kafkajs, kafka-python
     or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: that of --leader, or of the
     first member. The assignor is the group's, or the one that the coordinator chooses among what these clients have by
-    default; CLIENT:ASSIGNOR, and one of the broker's, answers whoever leads. --leader all prints
-    {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader
-    of each client gives, and with which assignors it gives what Java gives. --roll-to prints what happens step by step
-    when members are replaced by those of another client.
+    default; CLIENT:ASSIGNOR and the broker's assignors do not depend on the leader. --leader all prints {"leaders":
+    {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader of each
+    client gives, and with which assignors it gives what Java gives. --roll-to prints what happens step by step when
+    members are replaced by those of another client.
 
     --explain tells of the group as it is: how many partitions each member reads, what a rebalance would move now, what
     one more member or one less would move, and why members read unequally many. It needs the group's assignor, which a
@@ -148,7 +148,7 @@ def command(
     """
     is_mine = assignor is not None and is_own(assignor)
     if is_mine:
-        # A module lies beside what is worked on, as for `python -m`.
+        # A module may be in the current folder, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
     is_one = is_real(file, topics, group_id)
     if not is_topic(file):
@@ -236,7 +236,7 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
     from partwright.assignors.compare import compare
 
     with within(where):
-        # Whichever the group names.
+        # Whichever assignor the group names.
         group = read_group(text, "range")
         refuse_order(group, "--compare")
         found = compare(

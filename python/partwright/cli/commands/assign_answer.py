@@ -28,7 +28,7 @@ __all__ = ["print_answer", "print_each"]
 def print_answer(
     text: str, assignor: str | None, where: str, report: Path | None, leader: str | None, *, as_json: bool
 ) -> None:
-    """Print one group's answer, and below it the verdict where a person reads it."""
+    """Print one group's answer and, on a terminal, the verdict below it."""
     answer = _answer(text, assignor, where, report, leader)
     click.echo(answer.told(as_json=as_json))
     if sys.stdout.isatty() and not as_json:
@@ -44,11 +44,11 @@ def print_each(file: str, assignor: str | None, leader: str | None, *, as_json: 
 
 
 class _Answer(NamedTuple):
-    """What a group's members read.
+    """The answer for one group.
 
     Attributes:
-        json: It, as other programs read it.
-        verdicts: Says it in words, the verdict first; asked only when somebody reads that.
+        json: The answer as JSON.
+        verdicts: A function that says it in words, the verdict first; called only if needed.
     """
 
     json: Json
@@ -89,7 +89,7 @@ def _answer(text: str, assignor: str | None, where: str, report: Path | None, le
 
 
 def _in_words(found: Assignment, assignor: str) -> tuple[Verdict, ...]:
-    # Imported here alone: whoever only reads the assignment does not wait for it.
+    # Imported only here, so that a plain assignment does not wait for it.
     from partwright.report.sentences import of_assignment
 
     return of_assignment(found, assignor)

@@ -23,16 +23,16 @@ __all__ = ["is_of_leader", "led", "print_roll", "refuse_clients", "refuse_roll"]
 
 _ALL = "all"
 _MOST_ANSWERS = 10_000_000
-"""The most partitions that are printed, each once for each leader."""
+"""The most partitions that are printed, counted once for each leader."""
 
 
 def refuse_clients(
     leader: str | None, is_shown: bool, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
 ) -> None:
-    """Refuses options that do not fit together.
+    """Refuse options that do not fit together.
 
     Raises:
-        PartwrightError: They do not.
+        PartwrightError: They do not fit.
     """
     if is_shown and jsonl:
         raise PartwrightError("--report is of one group: leave out --jsonl")
@@ -50,10 +50,10 @@ def refuse_clients(
 def refuse_roll(
     to: str | None, leader: str | None, is_shown: bool, jsonl: bool, is_own: bool, has_other: bool
 ) -> None:
-    """Refuses options that do not fit to `--roll-to`.
+    """Refuse options that do not go with `--roll-to`.
 
     Raises:
-        PartwrightError: They do not.
+        PartwrightError: They do not fit.
     """
     others = {
         "--leader": leader is not None,
@@ -68,10 +68,10 @@ def refuse_roll(
 
 
 def print_roll(group: Json, to: str, *, as_json: bool) -> None:
-    """Prints what it costs to roll a group to another client.
+    """Print what it costs to roll a group to another client.
 
     Raises:
-        PartwrightError: The group is not as it should be, or cannot be rolled.
+        PartwrightError: The group is invalid, or cannot be rolled.
     """
     from partwright.assignors.mixed.rolling import roll
 
@@ -98,7 +98,7 @@ def print_roll(group: Json, to: str, *, as_json: bool) -> None:
 
 
 def is_of_leader(assignor: object) -> bool:
-    """Whether the leader's client decides: a broker's assignor, or CLIENT:ASSIGNOR, is what it is whoever leads."""
+    """Whether the leader's client decides: a broker's assignor, or CLIENT:ASSIGNOR, does not depend on the leader."""
     from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
     from partwright.assignors.names import assignors, client_assignors, is_own, short_name
 
@@ -113,7 +113,7 @@ def is_of_leader(assignor: object) -> bool:
 def led(
     group: Json, leader: str | None, report: Path | None, where: str
 ) -> tuple[Json, Callable[[], tuple[Verdict, ...]]]:
-    """The group under one leader, or under each, and what says so in words."""
+    """The group's answer under one leader, or under each, and a function that says it in words."""
     from partwright.assignors.mixed.leaders import leaders
     from partwright.report import sentences
 
@@ -145,7 +145,7 @@ def led(
 
 
 def _refuse_all(topics: object, members: list[object]) -> None:
-    """An answer for each leader names each partition; what is not a group is left for the group's own checks."""
+    """Refuse an answer that is too long, as it names each partition for each leader; the group is checked elsewhere."""
     counts = (
         [count for count in topics.values() if isinstance(count, int)] if isinstance(topics, dict) else []
     )

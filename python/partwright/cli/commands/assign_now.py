@@ -16,10 +16,10 @@ __all__ = ["explain", "refuse_explained"]
 
 
 def refuse_explained(**others: object) -> None:
-    """Refuses what --explain does not go together with.
+    """Refuse options that do not go with --explain.
 
     Raises:
-        PartwrightError: It was given.
+        PartwrightError: One of them was given.
     """
     strange = next((name for name, value in others.items() if value), None)
     if strange is not None:
@@ -27,10 +27,10 @@ def refuse_explained(**others: object) -> None:
 
 
 def explain(group: Json, *, as_json: bool) -> None:
-    """Print what a group is like, and what would become of it.
+    """Print a group as it is now, and what would happen to it.
 
     Raises:
-        PartwrightError: No member owns anything, or the group is not as it should be.
+        PartwrightError: No member owns anything, or the group is invalid.
     """
     from partwright.assignors.group_now import group_now
 

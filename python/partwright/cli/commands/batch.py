@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# A broker's id of more of them is none.
+# A broker's ID has no more digits than this.
 _MOST_DIGITS = 9
 _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
@@ -215,7 +215,7 @@ class _Records(NamedTuple):
 
     @contextmanager
     def read(self) -> Iterator[pa.RecordBatchReader]:
-        """Them as an Arrow stream."""
+        """The records as an Arrow stream."""
         from partwright.batching.files import reader
         from partwright.cli.reading_progress import reading
 
@@ -249,7 +249,8 @@ def _compare(
         print_report(found, named(given.file), given.partitions)
 
 
-# Who was where when is kept in memory, which a summary is not: of more records than this there is the summary alone.
+# Unlike a summary, the details of records and batches are kept in memory: for more records than this there is only a
+# summary.
 _MOST_RECORDS = 1_000_000
 
 
@@ -260,8 +261,8 @@ def _simulated(
     found: list[Json],
     options: dict[str, Any],
 ) -> Simulation | None:
-    """The first strategy once more, with each of its batches; None where nobody asked, or it cannot be had."""
-    # What stdin had is gone.
+    """The first strategy's simulation again, with each of its batches; None if not requested or not possible."""
+    # stdin cannot be read again.
     if not is_shown(report) or given.file == "-" or found[0]["records"] > _MOST_RECORDS:
         return None
     from partwright import batching
@@ -319,7 +320,7 @@ def _refuse_options(
     compare: bool,
     tune: bool,
 ) -> None:
-    """What is for a file of records is no part of a scenario."""
+    """Refuse options for a file of records with a scenario."""
     given: dict[str, object] = {f"--{what}": name for what, name in names.items()}
     given |= {
         "--strategy": strategies,

@@ -115,7 +115,7 @@ def start(
 @click.option("--rack", metavar="RACK", help="Its rack (broker.rack), where the other brokers have one.")
 @_json
 def add(rack: str | None, *, as_json: bool) -> None:
-    """Start one more broker beside those that run; nothing lies there before it is moved there."""
+    """Start one more broker next to those that run; it has no partitions until some are moved there."""
     from partwright.kafka import embedded_detached
 
     with _spinner() as progress:
@@ -232,7 +232,7 @@ def topic(
 
 
 def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json: bool) -> None:
-    """What is there after a change of some brokers."""
+    """Print the state after a change of some brokers."""
     if as_json:
         _print(_object(kafka))
         return
@@ -245,7 +245,7 @@ def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json
 
 
 def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
-    """That Kafka runs: its process, or its brokers, a line each."""
+    """Print that Kafka runs: its process, or a line for each broker."""
     if len(kafka.brokers) == 1:
         _say(f"Kafka {kafka.version} is {how} (process {kafka.brokers[0].pid}){then}.")
         return
@@ -255,7 +255,7 @@ def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
 
 
 def _line(broker: DetachedBroker) -> str:
-    """A broker in one line."""
+    """A broker's state in one line."""
     rack = "" if broker.rack is None else f", rack {broker.rack}"
     state = f"process {broker.pid}" if broker.running else "not running"
     return f"broker {broker.id}{rack}: {broker.bootstrap_servers}, {state}, log {broker.log}"
@@ -271,7 +271,7 @@ def _gone(kafka: DetachedKafka) -> str:
 
 
 def _say_security(kafka: DetachedKafka) -> None:
-    """How clients reach a secured broker; nothing where an address is enough."""
+    """How clients reach a secured broker; nothing if an address is enough."""
     if kafka.command_config is None:
         return
     _say(
@@ -296,7 +296,7 @@ def _say(words: str) -> None:
 
 @contextmanager
 def _spinner() -> Iterator[Callable[[str], None]]:
-    """What to call with the words of each step: they are shown while it lasts, on a terminal."""
+    """A function to call with the words of each step, which a terminal shows while the step lasts."""
     if not sys.stderr.isatty():
         yield lambda _words: None
         return

@@ -148,7 +148,7 @@ def _check_file(
     key_type: str | None,
     options: dict[str, Any],
 ) -> Check:
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.audit.check import Check
     from partwright.files import Wanted, text_type
 
@@ -187,7 +187,7 @@ def _check_topic(
     servers, topic = named_topic(address, {"--key": key, "--partition": partition})
     key_type = topic_key_type(key_type)
     if partitions is not None:
-        # What is wrong with the options is said before a broker is asked.
+        # Errors in the options are reported before a broker is asked.
         Check(partitions, client, key_type)
     records = TopicReading(servers, topic, connection, bounds)
     if partitions not in {None, records.partitions}:

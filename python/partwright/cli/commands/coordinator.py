@@ -75,7 +75,7 @@ def command(
     _refuse_empty(group, transactional)
     topic = _TRANSACTIONS if transactional else _GROUPS
     found: Json = {"n": _PARTITIONS if n is None else n}
-    # Without pyarrow, which `partwright.coordinator_partition` has for columns.
+    # This needs no pyarrow, unlike `partwright.coordinator_partition` for columns.
     _core.check(found["n"], "java", None)
     found["partition"] = _core.coordinator_partition_of_bytes(key_bytes_of(group), found["n"])
     if broker is None and connection.is_given:
@@ -88,7 +88,7 @@ def command(
 
         broker = plain_servers(broker)
         found = coordinator(None, group, topic, kafka_config=connection.config(broker))
-    # A producer's rule that begins with the same hash, and goes on otherwise.
+    # A producer's rule that starts with the same hash, but continues differently.
     (hashed,) = placements(group, found["n"], "java:string-hash")
     answer = {"id": group, "topic": topic, "hash": hashed.hash, **found}
     answer["read"] = _reading(topic, found["partition"], broker or "localhost:9092")

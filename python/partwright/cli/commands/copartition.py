@@ -42,7 +42,7 @@ __all__ = ["command"]
 
 @dataclass(frozen=True)
 class _Options:
-    """What is said of A, or of B: then the options' names end as `suffix` does."""
+    """The options for A, or for B, whose option names end with `suffix`."""
 
     key: str | None
     partition: str | None
@@ -149,7 +149,7 @@ def command(
     for each, options, topic in zip((a, b), (of_a, of_b), topics, strict=True):
         sides.append(_file(each, options) if topic is None else _topic(topic, options))
         if topic is not None and topic.interrupted and len(sides) == 1:
-            # Of B nothing is known: that is no answer.
+            # Nothing is known about B, so there is no answer.
             raise Ended(signal.SIGINT)
     found = meet(*sides)
     if not found.keys_shared and found.a.n == found.b.n and any(topic and topic.is_part for topic in topics):
@@ -174,20 +174,20 @@ def command(
 
 
 def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options, _Options]:
-    """What is said of each of the two, where B's options default to A's."""
+    """The options for each of the two; B's default to A's."""
     given = {field.name: (getattr(of_a, field.name), getattr(of_b, field.name)) for field in fields(_Options)}
     first = {name: plain for name, (plain, _) in given.items()}
     second = {name: plain if own is None else own for name, (plain, own) in given.items()}
-    # Where B is is said once: by its own column, or by its own client.
+    # B's own column or its own client each replace both of A's.
     if of_b.client is not None and of_b.partition is None:
         second["partition"] = None
     if of_b.partition is not None and of_b.client is None:
         second["client"] = None
     if not is_topic(a):
-        # How B is written is said by its own name.
+        # B's format follows from its own name.
         second |= {"format": of_b.format, "delimiter": of_b.delimiter}
     if is_topic(a) != is_topic(b):
-        # An option that the one file takes is none of the topic's.
+        # An option for the one file does not apply to the topic.
         if is_topic(a):
             first.update({name: None for name, (_, own) in given.items() if own is None})
         else:
@@ -196,7 +196,7 @@ def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options,
 
 
 def _check_topic(address: str, options: _Options) -> None:
-    """What is wrong with the options is said before a broker is asked."""
+    """Report errors in the options before a broker is asked."""
     suffix = options.suffix
     Source((address,), options.format, options.delimiter).refuse_for_topic()
     named_topic(address, {f"--key{suffix}": options.key, f"--partition{suffix}": options.partition})
@@ -213,7 +213,7 @@ def _check_topic(address: str, options: _Options) -> None:
 
 
 def _check_file(path: str, options: _Options) -> None:
-    """What is wrong with the options is said before a file is read."""
+    """Report errors in the options before a file is read."""
     from partwright.keys.hashing import partition_for_key
 
     key, partition, suffix = options.key, options.partition, options.suffix
@@ -277,7 +277,7 @@ def _file(path: str, options: _Options) -> Side:
 
 @contextmanager
 def _named(path: str) -> Iterator[None]:
-    """What is wrong with a row says in which of the two files that is."""
+    """Let an error about a row name the file that it is in."""
     try:
         yield
     except PartwrightError as error:

@@ -90,7 +90,7 @@ def command(
         raise PartwrightError(f"--bootstrap is host:port, not {bootstrap!r}")
     if address is not None:
         bootstrap, topic = _addressed(address, bootstrap, topic)
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.kafka.doctor import examine
 
     config = connection.config(bootstrap)
@@ -107,7 +107,7 @@ def command(
 
 
 def _addressed(address: str, bootstrap: str | None, topic: str | None) -> tuple[str | None, str | None]:
-    """The servers and the topic of an address, which the options may not name as well."""
+    """The servers and the topic of an address; refuse options that name them again."""
     from partwright.kafka.address import parse_kafka
 
     servers, named = parse_kafka(address)
@@ -119,11 +119,11 @@ def _addressed(address: str, bootstrap: str | None, topic: str | None) -> tuple[
 
 
 def _executors(address: str, timeout: float, as_json: bool) -> int:
-    """Looks at the executors of a Spark, and prints each with its troubles."""
+    """Check the executors of a Spark, and print each with its troubles."""
     from partwright.spark.executors.doctor import examined
     from partwright.spark.executors.session import looked_at
 
-    # Where Spark does not start, the error names its log, which stays.
+    # If Spark does not start, the error names its log, which is kept.
     folder = Path(tempfile.mkdtemp(prefix="partwright-doctor-"))
     with looked_at(address or None, folder / "spark.log", timeout) as spark:
         rows = examined(spark, timeout)

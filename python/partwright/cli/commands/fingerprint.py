@@ -125,7 +125,7 @@ def _of_file(
     n: int | None,
     key_type: str | None,
 ) -> Fingerprint:
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.audit.columns import columns
     from partwright.audit.fingerprint import judge
     from partwright.audit.key_sums import Observed
@@ -171,7 +171,7 @@ def _of_topic(
 
     servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)
-    # What is wrong with the options is said before a broker is asked.
+    # Errors in the options are reported before a broker is asked.
     partition_for_key(None, 1 if n is None else n, key_type=key_type)
     records = TopicReading(servers, topic, connection, bounds)
     seen = Observed()

@@ -140,14 +140,14 @@ def command(
     if file is None and (events is None or not topics):
         raise PartwrightError("name a FILE, or give --events and --topic")
     if events is not None:
-        # Whatever is wrong with an event is not in the file.
+        # The event came from an option, so an error must not name the file.
         line_of = _nowhere
     if isinstance(script, dict):
         script |= {name: value for name, value in told.items() if value is not None}
         config = script.get("config") or {}
         if configs and isinstance(config, dict):
             script["config"] = {**config, **key_values("--config", configs)}
-    # Imported here alone, for it brings pyarrow along.
+    # Imported only here, because it imports pyarrow.
     from partwright import group
     from partwright.cli.reading_progress import working
     from partwright.cli.tables import group as shown
@@ -192,7 +192,7 @@ def _print_lives(compared: dict[tuple[str, bool], Timeline], *, as_json: bool) -
 
 
 def _race(given: str) -> int | str:
-    """A seed where it is a number."""
+    """A number is a seed."""
     digits = given.removeprefix("-")
     return int(given) if digits.isascii() and digits.isdecimal() else given
 
@@ -201,7 +201,7 @@ _MOST_READ = 5_000_000
 
 
 def _refuse_large(script: Fields) -> None:
-    """A chart has who read each partition from each event to the next, all of which is kept in memory."""
+    """Refuse too large a play: a chart keeps in memory who read each partition between events."""
     from partwright.group.script import read_script
 
     read = read_script(script)
@@ -237,7 +237,7 @@ def _refuse_both(requests: bool, race: str) -> None:
 
 
 def _raced(script: Fields) -> dict[str, Cost]:
-    """What it costs with slow and with fast threads, where the client has threads that race."""
+    """The costs with slow and with fast threads, if the client has threads that race."""
     from partwright import group
 
     return group.races(script) if script.get("protocol") == "consumer" else {}

@@ -54,7 +54,7 @@ def command() -> None:
 
 
 def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
-    """What each step takes; its function gets a `Migration` and the groups."""
+    """The options that every step takes; its function gets a `Migration` and the groups."""
 
     @click.argument("source")
     @click.argument("target")
@@ -123,7 +123,7 @@ def _migration(
     to_config: str | None,
     connection: Connection,
 ) -> Migration:
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.kafka.address import parse_kafka
     from partwright.migration.settings import Migration, Side
 
@@ -238,7 +238,7 @@ def copy(
 
         def copying(done: int, left: int) -> None:
             if not shown:
-                # One bar after the other.
+                # Only one bar at a time.
                 bar.close()
                 shown.append(bar.enter_context(working(f"copying to {migration.target.topic}", "records")))
             shown[0](done, done + left)

@@ -84,7 +84,7 @@ def command(
       partwright place events.jsonl.gz --key user.id -n 12 | head
       kcat -C -e -J -t orders | partwright place - --key key -n 12
     """
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.audit.check import Placer
     from partwright.files import Wanted, open_sink, text_type
 

@@ -265,7 +265,7 @@ def _execute(
 def _run_saved(
     source: str, folder: str, rate: int | None, connection: Connection, timeout: float, *, executes: bool
 ) -> Json:
-    """Checks a saved plan, and executes it if asked to; what it is, as JSON."""
+    """Check a saved plan, and execute it if asked to; return its description as JSON."""
     from partwright.cluster.reassignment.saved import load, refuse_changed
 
     saved = load(folder)
@@ -286,7 +286,7 @@ def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]
 
     text = list(lines(file))
     if begins_with_words:
-        # Kafka's tool says what it does before it prints its JSON.
+        # Kafka's tool prints messages before its JSON.
         start = next((at for at, line in enumerate(text) if line.startswith("{")), 0)
         text = text[start:]
     try:
@@ -294,5 +294,7 @@ def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]
     except PartwrightError as error:
         raise error.within(named(file), path=file) from None
     if not isinstance(found, dict):
-        raise PartwrightError(f"{named(file)} is no JSON object: see `partwright reassign --help`", path=file)
+        raise PartwrightError(
+            f"{named(file)} is not a JSON object: see `partwright reassign --help`", path=file
+        )
     return found

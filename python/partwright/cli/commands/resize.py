@@ -135,7 +135,7 @@ def _of_file(
     client: str,
     key_type: str | None,
 ) -> Resize:
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.audit.resize import Resize
     from partwright.files import Wanted, text_type
 
@@ -177,7 +177,7 @@ def _of_topic(
 
     servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)
-    # What is wrong with the options is said before a broker is asked.
+    # Errors in the options are reported before a broker is asked.
     partition_for_key(None, to, client, key_type)
     records = TopicReading(servers, topic, connection, bounds, sizes=True)
     n = records.partitions if from_ is None else from_

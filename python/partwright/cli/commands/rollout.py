@@ -164,7 +164,7 @@ def command(
         from partwright.cli.input.manifest import read_manifest_file
 
         given["manifest"] = read_manifest_file(manifest)
-    # Imported here alone, for it brings pyarrow along.
+    # Imported only here, because it imports pyarrow.
     from partwright.cli.reading_progress import working
     from partwright.group.rollouts.rollout import rollout
 
@@ -189,7 +189,7 @@ def _topics(given: Sequence[str]) -> dict[str, int]:
 
 
 def _live(source: str, group_id: str | None, given: Json, connection: Connection) -> Json:
-    """What a live Kafka says: a topic's partitions, or a group's members, assignor and subscriptions."""
+    """Ask a live Kafka: for a topic's partitions, or a group's members, assignor and subscriptions."""
     if not is_topic(source):
         raise PartwrightError(
             f"{source!r} is not a Kafka address: write kafka://host:port/topic", path=source
@@ -224,7 +224,7 @@ def _live(source: str, group_id: str | None, given: Json, connection: Connection
 
 
 def _of_group(group: Json, given: Json) -> Json:
-    """A live group as a rollout takes it: a pod for each member, if nobody says how many, its client and topics."""
+    """A live group for a rollout: its client and topics, and a pod for each member unless their number is given."""
     from partwright.assignors.mixed.guess import Guess, guesses_said
 
     lists = [sorted(each["topics"]) for each in group["members"]]
@@ -266,7 +266,7 @@ _OPTIONS = {
 
 
 def _as_typed(error: PartwrightError) -> PartwrightError:
-    """A sentence about an argument of `rollout`, under the name that it has in a terminal."""
+    """An error about an argument of `rollout`, with the argument's command-line name."""
     from partwright._check import refused
 
     option = _OPTIONS.get(error.field or "")

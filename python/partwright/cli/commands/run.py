@@ -261,7 +261,7 @@ def command(
       partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
-    # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
+    # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
     import partwright.spark  # noqa: F401
     from partwright.cli.progress import ConsoleProgress
     from partwright.cli.tables.run import print_report
@@ -271,7 +271,7 @@ def command(
     from partwright.producer.custom import is_path
 
     if strategy is not None and is_path(strategy):
-        # A module lies next to what is worked on, as for `python -m`.
+        # A module may be in the current folder, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
     target = source_config = None
     _refuse_unused(source, to, from_config, to_config, connection)
@@ -377,7 +377,7 @@ def _refuse_of_streams(options: Mapping[str, object]) -> None:
 def _refuse_unused(
     source: str | None, to: str | None, from_config: str | None, to_config: str | None, connection: Connection
 ) -> None:
-    """A configuration of what is no Kafka would not be used, and nobody would know."""
+    """Refuse a configuration without a Kafka, which would silently not be used."""
     is_from, is_to = ((each or "").startswith("kafka:") for each in (source, to))
     if from_config is not None and not is_from:
         raise PartwrightError(

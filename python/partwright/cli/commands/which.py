@@ -94,7 +94,7 @@ def command(
       partwright which TT0124 --topic kafka://127.0.0.1:9092/flights
     """
     value = _value(key, key_type, as_hex=as_hex, is_null=is_null)
-    # What is wrong with the options is said before a broker is asked.
+    # Errors in the options are reported before a broker is asked.
     placements(value, 1 if n is None else n, client, key_type)
     name, brokers, n, protocol = topic_of(topic, servers, n, connection)
     found = placements(value, n, client, key_type)
@@ -114,7 +114,7 @@ def command(
         print_ways(page, ways, protocol)
     if explain:
         _print_steps(page, found, n)
-        # Hex digits are no word that is a key of other types, too.
+        # Hex digits are not a word that could be a key of other types.
         _print_types(page, None if as_hex else key, n, client, shown=key_type)
 
 
@@ -147,7 +147,7 @@ def _named(value: object, key: bytes | None) -> str:
     """How sentences name a key."""
     if not key:
         return "a record without a key" if key is None else "an empty key"
-    # A date's or a decimal's own form is the text that it becomes.
+    # For a date or a decimal, show the text that it becomes.
     return f"key {repr(value) if isinstance(value, (str, bytes, int, float)) else key.decode()}"
 
 
@@ -163,13 +163,13 @@ def _print_key(page: Page, value: object, key: bytes | None, n: int, key_type: s
 
 
 def _print_table(page: Page, found: list[KeyPlacement]) -> None:
-    """A row for each rule, with the clients that have it; Java's first, those that do not go by the key last."""
+    """A row for each rule, with the clients that have it; Java's first, last the clients that do not use the key."""
     rows: dict[tuple[int | None, str, str], list[KeyPlacement]] = {}
     for each in found:
         rows.setdefault((each.partition, each.hash_name if each.why is None else "", _then(each)), []).append(
             each
         )
-    # On a narrow terminal a client's name is kept whole; --explain has the steps.
+    # On a narrow terminal, clients' names are not broken; --explain has the steps.
     is_wide = page.width >= _WIDE
     columns = [Column("partition", right=True, whole=True), Column("hash", whole=page.width >= _NARROW)]
     columns += [Column("then")] * is_wide + [Column("clients")]
@@ -212,7 +212,7 @@ def _print_notes(page: Page, found: list[KeyPlacement], n: int) -> None:
         page.line(Cell("To put every key where java puts it:", bold=True))
     for setting, those in settings.items():
         whose = those[0] if len(those) == 1 else those[0].split(":")[0]
-        # To be copied as it is, however narrow the terminal.
+        # Printed for copying, on one line however narrow the terminal.
         page.copied(f"  {whose}: {setting}")
 
 
@@ -244,7 +244,7 @@ def _shown(partition: int | None) -> str:
 
 
 def _print_types(page: Page, key: str | None, n: int, client: str | None, shown: str | None) -> None:
-    """What the same word on the command line is as a key of each type that takes it."""
+    """The key that the same command-line word is under each other key type that accepts it."""
     if key is None:
         return
     rows = []

@@ -29,13 +29,13 @@ def topic_of(
     """The topic's name, where its brokers are, how many partitions it has, and its `security.protocol`.
 
     Args:
-        given: What --topic says: a name, an address, or nothing.
-        servers: What --servers says.
-        n: What -n says; by default a live topic is asked.
+        given: The value of --topic: a name, an address, or nothing.
+        servers: The value of --servers.
+        n: The value of -n; by default a live topic is asked.
         connection: How its Kafka is reached.
 
     Raises:
-        PartwrightError: The options do not fit together, or nobody says n.
+        PartwrightError: The options do not fit together, or n is unknown.
         BrokerError: No Kafka answers, or there is no such topic.
     """
     if given is None and servers is not None:
@@ -78,10 +78,10 @@ def ways_to_read(
     client: str,
     key_type: str | None,
 ) -> Json:
-    """How the records of a key are read without those of other partitions, as JSON has it.
+    """How to read a key's records without other partitions, as an object for the JSON output.
 
     Raises:
-        PartwrightError: The client does not place the key, or the topic's name is none.
+        PartwrightError: The client does not place the key, or the topic's name is invalid.
     """
     from partwright.kafka.point_reads import assign_json, read_commands
     from partwright.keys.hashing import partition_for_key
@@ -97,10 +97,10 @@ def ways_to_read(
 
 
 def print_ways(page: Page, ways: Json, protocol: str) -> None:
-    """Each on a line of its own, however long it is, for it is copied.
+    """Print each way on a line of its own, however long, for copying.
 
     Args:
-        page: Where to.
+        page: The page to print to.
         ways: See `ways_to_read`.
         protocol: The `security.protocol` by which the topic's Kafka is reached.
     """

@@ -1,4 +1,4 @@
-"""Brokers, numbers by broker and sizes as options of a command say them."""
+"""Read brokers, numbers by broker and sizes from a command's options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = 10
 
 
 def read_brokers(given: str, option: str) -> list[Broker | int]:
-    """Brokers of `0,2-5,6=rack-a`: an id, a range of them, or an id with its rack.
+    """Brokers from `0,2-5,6=rack-a`: an ID, a range of IDs, or an ID with its rack.
 
     Raises:
         PartwrightError: A part is none of these.
@@ -46,7 +46,7 @@ def read_brokers(given: str, option: str) -> list[Broker | int]:
 
 
 def read_ids(given: str, option: str) -> list[int]:
-    """The ids of `0,2-5`.
+    """The IDs from `0,2-5`.
 
     Raises:
         PartwrightError: A part is neither an id nor a range.
@@ -59,10 +59,10 @@ def read_ids(given: str, option: str) -> list[int]:
 
 
 def read_numbers(given: str, option: str, *, sizes: bool = False) -> dict[int, int]:
-    """Numbers by broker of `0=2,3=1`, or sizes.
+    """Numbers by broker from `0=2,3=1`, or sizes.
 
     Raises:
-        PartwrightError: A part is no such pair, or a broker is there twice.
+        PartwrightError: A part is not such a pair, or a broker occurs twice.
 
     Examples:
         >>> read_numbers("0=1TB,1-2=500GB", "--disks", sizes=True)
@@ -81,10 +81,10 @@ def read_numbers(given: str, option: str, *, sizes: bool = False) -> dict[int, i
 
 
 def read_size(given: str, option: str) -> int:
-    """Bytes of `50MB`, `1.5GiB` or a number alone.
+    """Bytes from `50MB`, `1.5GiB` or a plain number.
 
     Raises:
-        PartwrightError: It is none, or not above 0.
+        PartwrightError: It is not a size, or not above 0.
 
     Examples:
         >>> read_size("50MB", "--throttle"), read_size("1.5KiB", "--throttle")
@@ -102,7 +102,7 @@ def read_size(given: str, option: str) -> int:
 
 
 def read_factors(given: Sequence[str]) -> int | dict[str, int] | None:
-    """Replication factors of `3`, or of `orders=3` for each topic; None where nothing is given.
+    """Replication factors from `3`, or from `orders=3` for each topic; None if nothing is given.
 
     Raises:
         PartwrightError: It is neither, or both.

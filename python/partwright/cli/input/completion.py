@@ -20,7 +20,7 @@ __all__ = [
 
 
 def _of(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Those names that begin as what is typed so far; behind a comma the last one is typed."""
+    """The names that begin with the typed text, or with the part after its last comma."""
 
     def complete(ctx: click.Context, option: click.Parameter, typed: str) -> list[str]:
         del ctx, option
@@ -30,7 +30,7 @@ def _of(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parame
     return complete
 
 
-# Each imported where it is asked for: --help is there at once.
+# Each is imported when needed, so that --help is fast.
 def _clients() -> list[str]:
     from partwright.keys.clients import client_names
 

@@ -1,4 +1,4 @@
-"""The options by which several commands reach a Kafka and select a part of a topic."""
+"""The options with which commands reach a Kafka and select a part of a topic."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, repr=False)
 class Connection:
-    """What `--command-config` and `-X` say; nothing is read before somebody asks for it.
+    """The values of `--command-config` and `-X`; nothing is read until it is needed.
 
     Attributes:
-        file: The properties file; None where none is named.
-        settings: Those of `-X`.
+        file: The properties file; None if none is named.
+        settings: The settings of `-X`.
     """
 
     file: str | None
@@ -36,23 +36,23 @@ class Connection:
 
     @property
     def is_given(self) -> bool:
-        """Whether anything was said on the command line."""
+        """Whether any of these options was given."""
         return self.file is not None or bool(self.settings)
 
     def of(self, file: str | None) -> Connection:
-        """The same with a file of its own, where one is named."""
+        """The same with another file, if one is named."""
         return self if file is None else replace(self, file=file)
 
     def config(self, servers: str | None = None) -> KafkaConfig:
-        """The client configuration; what there is to say of it is said on stderr.
+        """The client configuration; its notes are printed on stderr.
 
         Args:
-            servers: Those of an address, which win.
+            servers: An address's servers, which take precedence.
 
         Raises:
             PartwrightError: A setting is refused, or the file cannot be read.
         """
-        # Imported here alone, for it brings half of the package along.
+        # Imported only here, because it imports half of the package.
         from partwright.kafka.connection import KafkaConfig
 
         found = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
@@ -62,7 +62,7 @@ class Connection:
 
 
 def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
-    """The options by which a Kafka is reached, which the command's function gets as `connection`."""
+    """The options for reaching a Kafka, which the command's function gets as `connection`."""
 
     @click.option(
         "--command-config",
@@ -130,15 +130,15 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
 
 
 def within_offsets(bounds: Bounds | None, from_offsets: str | None, to_offsets: str | None) -> Bounds:
-    """What the options of a reading say, with offsets from which and up to which partitions are read.
+    """The bounds of the reading options, combined with offsets where partitions begin and end.
 
     Args:
-        bounds: What `reading_options` gave.
-        from_offsets: What `--from-offsets` says.
-        to_offsets: What `--to-offsets` says.
+        bounds: The result of `reading_options`.
+        from_offsets: The value of `--from-offsets`.
+        to_offsets: The value of `--to-offsets`.
 
     Raises:
-        PartwrightError: A time bounds the same side, or they are no offsets, or of a partition that is not read.
+        PartwrightError: A time bounds the same side, or they are not offsets, or are of a partition that is not read.
     """
     from partwright.kafka.bounds import WHOLE, read_offsets
 
@@ -163,10 +163,10 @@ def within_offsets(bounds: Bounds | None, from_offsets: str | None, to_offsets: 
 
 
 def refuse_for_file(file: str, connection: Connection, bounds: Bounds | None) -> None:
-    """What is said of a topic is not said of a file.
+    """Refuse options for topics with a file.
 
     Raises:
-        PartwrightError: It is.
+        PartwrightError: One was given.
     """
     if connection.is_given:
         raise PartwrightError(

@@ -25,12 +25,12 @@ _TYPED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 @dataclass(frozen=True)
 class Source:
-    """What a command was told to read; nothing is opened before somebody asks for it.
+    """The files that a command reads; nothing is opened until it is needed.
 
     Attributes:
         names: The files, folders, patterns and addresses.
-        format: What `--format` says.
-        delimiter: What `--delimiter` says.
+        format: The value of `--format`.
+        delimiter: The value of `--delimiter`.
     """
 
     names: tuple[str, ...]
@@ -39,21 +39,21 @@ class Source:
 
     @property
     def told(self) -> str | None:
-        """The format of files whose names tell none."""
+        """The format of files whose names do not tell it."""
         return self.format or ("csv" if self.delimiter else None)
 
     def open(self) -> Records:
-        """Their records; see `partwright.files.open_records`."""
-        # Imported here alone: --help is there at once.
+        """Open their records; see `partwright.files.open_records`."""
+        # Imported only here, so that --help is fast.
         from partwright.files import open_records
 
         return open_records(self.names, self.format, self.delimiter)
 
     def refuse_for_topic(self) -> None:
-        """Refuse what is said of files, where a topic is read.
+        """Refuse options for files if a topic is read.
 
         Raises:
-            PartwrightError: Something is.
+            PartwrightError: One was given.
         """
         if len(self.names) > 1:
             raise PartwrightError("a topic is read alone: name one topic, or files")

@@ -28,7 +28,7 @@ _FIELDS = (
 
 @contextmanager
 def within(where: str) -> Iterator[None]:
-    """Errors inside say where the group stands."""
+    """Errors in the block name the place of the group."""
     try:
         yield
     except PartwrightError as error:
@@ -36,14 +36,14 @@ def within(where: str) -> Iterator[None]:
 
 
 def is_own(assignor: str) -> bool:
-    """Whether an assignor's name is that of a class of the user's."""
+    """Whether an assignor's name is the path of a user's class."""
     from partwright.assignors import names
 
     return names.is_own(assignor)
 
 
 def names_clients(group: Json) -> bool:
-    """Whether a member says of which client it is."""
+    """Whether a member names its client."""
     members = group.get("members")
     listed = members if isinstance(members, list) else []
     return any(isinstance(member, dict) and member.get("client") is not None for member in listed)
@@ -56,9 +56,9 @@ def read_group(
 
     Args:
         text: The JSON.
-        assignor: What --assignor says.
+        assignor: The value of --assignor.
         needs_assignor: Whether the group must name one unless its members' clients choose it.
-        is_named: Whether it must name one whatever their clients.
+        is_named: Whether it must name one in any case.
 
     Raises:
         PartwrightError: It is not a group.
@@ -92,7 +92,7 @@ def read_group(
 
 
 def _refuse_many(group: Json) -> None:
-    """Each partition that somebody subscribes to is printed; what is not a group is left for the group's own checks."""
+    """Refuse an answer that is too long: it names each subscribed partition. Invalid groups are checked elsewhere."""
     members = group["members"] if isinstance(group["members"], list) else []
     lists = [member.get("topics") for member in members if isinstance(member, dict)]
     read = {

@@ -1,4 +1,4 @@
-"""Where `partwright assign` gets a real group from: a live Kafka, or the text of Kafka's own tool."""
+"""The sources of a real group for `partwright assign`: a live Kafka, or the text of Kafka's own tool."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["is_real", "real_group"]
 
 
 def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
-    """Whether a group is asked for that is not written down as JSON.
+    """Whether the group comes from another source than JSON.
 
     Raises:
         PartwrightError: The options do not fit together.
@@ -50,18 +50,18 @@ def real_group(
     *,
     says_clients: bool = True,
 ) -> str:
-    """The group as JSON has it.
+    """The group as a JSON object.
 
     Args:
-        file: What the command was given.
-        text: What the file holds, where it is one.
-        topics: What --topics says of a text.
-        group_id: What --group says of a live Kafka.
+        file: The command's argument.
+        text: The file's text, if it is a file.
+        topics: The value of --topics, for a text.
+        group_id: The value of --group, for a live Kafka.
         connection: How that is reached.
-        says_clients: Whether to say on stderr what its members' clients were guessed by.
+        says_clients: Whether to print on stderr how its members' clients were guessed.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: There is no valid group.
         BrokerError: No Kafka answers, or it has no such group.
     """
     if not is_topic(file):
@@ -71,7 +71,7 @@ def real_group(
         counts = None if topics is None else read_topics(topics)
         try:
             if counts is not None and not is_pasted(text):
-                # Which says what is missing.
+                # This reports what is missing.
                 return json.dumps(read_members(text, counts))
             pasted = read_pasted(text, counts)
         except PartwrightError as error:
@@ -98,7 +98,7 @@ def real_group(
             err=True,
         )
         for member in group["members"]:
-            # The broker assigns, whichever client a member is of.
+            # The broker assigns, whatever the members' clients are.
             del member["client"]
         return json.dumps({**group, "assignor": f"server-{group['assignor']}"})
     guesses = [Guess(member["client"], why[member["id"]]) for member in group["members"]]

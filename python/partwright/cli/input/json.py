@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["lines", "named", "print_answers", "read_json"]
 
 
-# Editors of Windows begin a file with it.
+# Some Windows editors begin a file with it.
 _BOM = "\ufeff"
-# What opens and closes an object or a list, and texts, with the colon behind those that are a field's name.
+# Brackets of objects and lists, and texts, with the colon after those that are field names.
 _TOKEN = re.compile(r'[{}\[\]]|("(?:[^"\\]|\\.)*+")(\s*:)?')
 
 
 def named(file: str) -> str:
-    """What a sentence calls a file.
+    """A file's name in a sentence.
 
     Examples:
         >>> named("-")
@@ -35,7 +35,7 @@ def named(file: str) -> str:
 
 
 def lines(file: str) -> Iterator[str]:
-    """The lines of a file, or of stdin, with their ends.
+    """The lines of a file or of stdin, with their line ends.
 
     Raises:
         PartwrightError: It cannot be read, or is not UTF-8.
@@ -56,18 +56,18 @@ def lines(file: str) -> Iterator[str]:
 
 
 def read_json(text: str) -> Any:
-    """What a text of JSON says.
+    """Parse a text of JSON.
 
     Raises:
-        PartwrightError: It is none, or an object has a field twice.
+        PartwrightError: It is not JSON, or an object has a field twice.
     """
     try:
         return _check.read_json(text, lambda: _again_in(text))
     except PartwrightError:
-        # Which is a ValueError, too.
+        # A PartwrightError is a ValueError, too.
         raise
     except json.JSONDecodeError as error:
-        raise PartwrightError(f"this is no JSON: {error}") from None
+        raise PartwrightError(f"this is not JSON: {error}") from None
     except ValueError:
         raise PartwrightError("this has a number of more digits than Python reads") from None
     except RecursionError:
@@ -75,15 +75,15 @@ def read_json(text: str) -> Any:
 
 
 def print_answers(file: str, answer: Callable[[Any], object], *, jsonl: bool) -> None:
-    """Print the answer to what a file asks, or to each of its lines.
+    """Print the answer to the question in a file, or to each of its lines.
 
     Args:
         file: Its name, or - for stdin.
-        answer: What a question comes to; both are JSON.
+        answer: A function from a question to its answer, both JSON.
         jsonl: Whether each line is a question.
 
     Raises:
-        PartwrightError: With the file's name and the line, a question that is none.
+        PartwrightError: A question is invalid; the sentence has the file's name and the line.
     """
     if not jsonl:
         click.echo(_answered("".join(lines(file)), answer, named(file)))
@@ -108,8 +108,8 @@ def fields_of(text: str) -> Iterator[tuple[list[str], bool, int]]:
     """The fields of the objects in a text of JSON, in their order.
 
     Yields:
-        The names of the fields around it and its own, an empty one for each list; whether its object had it before; and
-        where the colon behind its name ends.
+        For each field, the names of the fields around it and its own, with an empty name for each list; whether its
+        object had it before; and where the colon after its name ends.
 
     Examples:
         >>> list(fields_of('{"a": [{"b": 1, "b": 2}]}'))
@@ -129,6 +129,6 @@ def fields_of(text: str) -> Iterator[tuple[list[str], bool, int]]:
 
 
 def _line_of_second(text: str) -> int:
-    """The line of the first field that its object had before."""
+    """The line of the first repeated field."""
     place = next(end for _, is_second, end in fields_of(text) if is_second)
     return text.count("\n", 0, place) + 1

@@ -11,7 +11,7 @@ from partwright.errors import PartwrightError
 
 __all__ = ["LATENCY", "read_latency"]
 
-# Longer numbers than a latency's are refused by their bounds, and those that Python reads slowly here.
+# Numbers beyond a latency's bounds are refused elsewhere; here, those so long that Python reads them slowly.
 _NUMBER = "([0-9]{1,19})"
 _FORMS = (
     (re.compile(rf"{_NUMBER}\.\.{_NUMBER}"), ("from", "to")),
@@ -37,12 +37,12 @@ def read_latency(text: str) -> int | dict[str, int] | None:
 if TYPE_CHECKING:
     _ParamType = click.ParamType[int | dict[str, int]]
 else:
-    # Not generic before click 8.4.
+    # ParamType is not generic before click 8.4.
     _ParamType = click.ParamType
 
 
 class _Latency(_ParamType):
-    """The type of an option that takes one."""
+    """The type of an option that takes a latency."""
 
     name = "latency"
 

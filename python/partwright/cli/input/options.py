@@ -53,27 +53,27 @@ json_always_option = click.option(
 
 
 def report_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:
-    """Where a report is written to, before anything that takes long begins.
+    """Check where a report will be written, before anything slow begins.
 
     Raises:
-        PartwrightError: None can be written there.
-        MissingExtraError: What makes reports is missing.
+        PartwrightError: Nothing can be written there.
+        MissingExtraError: The package that makes reports is missing.
     """
     del ctx, option
     if given is None:
         return None
-    # Imported here alone: --help is there at once.
+    # Imported only here, so that --help is fast.
     from partwright.report import check
 
     return check(given)
 
 
 def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) -> None:
-    """Notes where a picture is written to, before anything that takes long begins.
+    """Check and note where a picture will be written, before anything slow begins.
 
     Raises:
-        PartwrightError: None can be written there.
-        MissingExtraError: What draws pictures is missing.
+        PartwrightError: Nothing can be written there.
+        MissingExtraError: The package that draws pictures is missing.
     """
     del option
     if given is not None:
@@ -112,20 +112,20 @@ _PLOT = "partwright.plot"
 
 
 def is_shown(report: Path | None) -> bool:
-    """Whether a page or a picture of the answer is asked for."""
+    """Whether a page or a picture of the answer is requested."""
     return report is not None or click.get_current_context().meta.get(_PLOT) is not None
 
 
 def save_report(
     report: Path | None, answer: object, source: str | None, read: Json | None = None, **more: object
 ) -> None:
-    """Write the page of an answer and its picture, if they were asked for, and say at the command's end where they are.
+    """Write an answer's page and picture, if requested, and print where they are when the command ends.
 
     Args:
-        report: The page; None for none.
+        report: The page's file; None for no page.
         answer: The answer.
         source: What was read.
-        read: Of a topic, what was read of how much.
+        read: For a topic, how much of it was read.
         more: See `partwright.report.html_page`.
     """
     if not is_shown(report):
@@ -144,16 +144,16 @@ def save_report(
 
 
 def _tell(ctx: click.Context, line: str) -> None:
-    # What is printed meanwhile may break off, as by `head`; the page is there all the same.
+    # Printing may break off meanwhile, for example with `head`; the page is written all the same.
     ctx.call_on_close(lambda: click.echo(line, err=True))
 
 
-# What a page does not repeat of settings: it is passed on to others.
+# Settings that a page must not repeat, because pages are passed on to others.
 _SECRETS = ("password", "secret", "token", "jaas", "credential", "ssl.key", "keystore.key", "basic.auth")
 
 
 def _settings(ctx: click.Context) -> dict[str, str]:
-    """What was said on the command line, by option."""
+    """The given options, by name."""
     found = {}
     for option in ctx.command.params:
         told = ctx.get_parameter_source(option.name or "")
@@ -172,16 +172,16 @@ def _settings(ctx: click.Context) -> dict[str, str]:
 
 
 WORDS = "partwright.words"
-"""Where a command's context has the words of its command line."""
+"""The key under which a command's context keeps its command line."""
 
 
 def _line(ctx: click.Context) -> str | None:
-    """The command line as a shell takes it, without what is secret."""
+    """The command line quoted for a shell, without secrets."""
     words = ctx.meta.get(WORDS)
     return None if words is None else shlex.join(["partwright", *(_masked(word) for word in words)])
 
 
-# Of a=b=c with a secret's name before any of its signs, all that follows.
+# Masks everything after the first = behind a secret's name, also in a=b=c.
 _SECRET = re.compile(
     rf"([^=]*(?:=[^=]*)*?(?:{'|'.join(map(re.escape, _SECRETS))})[^=]*)=.*", re.IGNORECASE | re.DOTALL
 )
@@ -193,7 +193,7 @@ def _masked(text: str) -> str:
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
-    """The name of a column; what is none is refused.
+    """Check the name of a column.
 
     Raises:
         PartwrightError: It is empty, or its bytes are not UTF-8.
@@ -243,14 +243,14 @@ _NEW_TOPIC = (
 
 
 def new_topic_options(command: FC) -> FC:
-    """What a new topic shall be like: `replication_factor`, `replica_assignment` and `topic_configs`."""
+    """The options for a new topic: `replication_factor`, `replica_assignment` and `topic_configs`."""
     for option in reversed(_NEW_TOPIC):
         command = option(command)
     return command
 
 
 def client_option(text: str) -> Callable[[FC], FC]:
-    """The client whose rule counts: Java's where nobody says another."""
+    """The client whose rule counts; Java's by default."""
     return click.option(
         "--client", default="java", show_default=True, metavar="C", shell_complete=client_names, help=text
     )
@@ -261,11 +261,11 @@ def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False
 
     Args:
         option: Its name.
-        given: What was said.
-        may_be_secret: Whether what is not a pair may be a secret, which no sentence shows.
+        given: The option's values.
+        may_be_secret: Whether a value that is not a pair may be a secret, which no sentence may show.
 
     Raises:
-        PartwrightError: One of them is not a pair, or a name is there twice.
+        PartwrightError: One of them is not a pair, or a name occurs twice.
 
     Examples:
         >>> key_values("--conf", ["spark.sql.ansi.enabled=true"])
@@ -284,7 +284,7 @@ def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False
 
 
 def keys_of_file(file: str | None) -> tuple[str, ...]:
-    """The keys of a file of text, one a line; none where no file is named.
+    """The keys of a text file, one per line; empty if no file is named.
 
     Raises:
         PartwrightError: It cannot be read, is not UTF-8, or has no key, or an empty line.
@@ -327,7 +327,7 @@ def is_topic(file: str) -> bool:
     if file.startswith("kafka://"):
         return True
     if file.lower().startswith("kafka:"):
-        # What has an @ may have a password.
+        # An address with an @ may have a password.
         told, path = ("this", None) if "@" in file else (repr(file), file)
         raise PartwrightError(f"{told} is not a topic's address: write kafka://host:port/topic", path=path)
     return False
@@ -337,13 +337,13 @@ def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str | 
     """The servers and the topic of kafka://host:port/topic; None for servers that the configuration names.
 
     Args:
-        address: What `is_topic` takes for one.
-        columns: By option the column that was named, as of a file: a topic's records have their own.
+        address: A topic's address, as `is_topic` recognizes it.
+        columns: By option, a named column, which only files have: a topic's records have their own.
 
     Raises:
         PartwrightError: It names no topic, or an option names a column that no topic has, or no Kafka is named.
     """
-    # Imported here alone, for it brings half of the package along.
+    # Imported only here, because it imports half of the package.
     from partwright.kafka.address import parse_kafka
 
     servers, topic = parse_kafka(address)
@@ -359,10 +359,10 @@ def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str | 
 
 
 def topic_key_type(given: str | None) -> str | None:
-    """The key type of a topic's keys, which are bytes already.
+    """Check the key type for a topic's keys, which are bytes already.
 
     Raises:
-        PartwrightError: It would make other bytes of them.
+        PartwrightError: It would change the bytes.
 
     Examples:
         >>> topic_key_type("utf8"), topic_key_type("confluent:strip-id")
@@ -379,7 +379,7 @@ def topic_key_type(given: str | None) -> str | None:
 
 
 def share(ctx: click.Context, option: click.Parameter, given: str | None) -> float | None:
-    """A share, 0 to 1, of its percent or its fraction.
+    """A share, 0 to 1, from a percentage or a fraction.
 
     Raises:
         PartwrightError: It is none.

@@ -20,13 +20,13 @@ _BETWEEN = re.compile(r"[\s,\[]*")
 
 
 def read_script_file(file: str) -> tuple[Any, Callable[[int], int | None]]:
-    """What a file says, and a function that knows in which of its lines an event stands, by its number from 1.
+    """A file's script, and a function from an event's number, counted from 1, to its line in the file.
 
     Args:
         file: Its name; YAML by the suffix .yaml or .yml, JSON by any other; - is JSON on stdin.
 
     Raises:
-        PartwrightError: It cannot be read, or is none of them.
+        PartwrightError: It cannot be read, or is neither YAML nor JSON.
         MissingExtraError: It is YAML, and PyYAML is missing.
     """
     text = "".join(lines(file))
@@ -41,13 +41,13 @@ def read_script_file(file: str) -> tuple[Any, Callable[[int], int | None]]:
 
 
 def at_line(file: str, error: PartwrightError, line_of: Callable[[int], int | None]) -> PartwrightError:
-    """A sentence about an event, with the file and the line that it stands in."""
+    """An error about an event, with its file and line."""
     line = None if error.row is None else line_of(error.row + 1)
     return error.within(named(file) if line is None else f"{named(file)}, line {line}", path=file)
 
 
 def _line_in_json(text: str, number: int) -> int | None:
-    """Where the events are, one behind the other, in the text that was read already."""
+    """The positions of the events in the text, in order."""
     begins = next((end for path, _, end in fields_of(text) if path == ["events"]), None)
     if begins is None:
         return None
@@ -65,7 +65,7 @@ def _line_in_json(text: str, number: int) -> int | None:
 
 
 def _starts(text: str) -> list[int]:
-    """The line in which each event begins; of an alias its own, and not its anchor's."""
+    """The line in which each event begins; for an alias its own line, not its anchor's."""
     import yaml
 
     starts: list[int] = []
@@ -75,7 +75,7 @@ def _starts(text: str) -> list[int]:
             depth -= 1
         elif isinstance(event, yaml.NodeEvent):
             if depth == 1:
-                # Names and what they name take turns.
+                # Names and values alternate.
                 field = getattr(event, "value", None) if nodes % 2 == 0 else field
                 nodes += 1
             elif depth == 2 and field == "events":  # noqa: PLR2004 - in the list of the object

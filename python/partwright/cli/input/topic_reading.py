@@ -23,17 +23,17 @@ __all__ = ["TopicReading"]
 
 
 class TopicReading:
-    """What is read of a topic, with a bar of progress; Ctrl-C ends the reading, and what is known so far is the answer.
+    """The reading of a topic, with a progress bar; Ctrl-C ends it, and the answer covers what was read so far.
 
     Args:
-        servers: Those of the address; None for those of the configuration.
+        servers: The address's servers; None for the configuration's.
         topic: The topic.
         connection: How its Kafka is reached.
-        bounds: Which part of it is read; None for all.
+        bounds: Which part is read; None for all.
         sizes: Whether the records' sizes are wanted.
 
     Raises:
-        PartwrightError: The configuration is wrong, or the topic has not a partition that is asked for.
+        PartwrightError: The configuration is wrong, or the topic lacks a requested partition.
         BrokerError: No Kafka answers, there is no such topic, or no right to see it.
     """
 
@@ -46,7 +46,7 @@ class TopicReading:
         *,
         sizes: bool = False,
     ) -> None:
-        # Imported here alone: --help is there at once.
+        # Imported only here, so that --help is fast.
         from partwright.kafka.bounds import WHOLE
         from partwright.kafka.records import TopicRecords
 
@@ -62,7 +62,7 @@ class TopicReading:
 
     @property
     def among(self) -> int:
-        """How many of them are read."""
+        """How many of the partitions are read."""
         return self._records.among
 
     @property
@@ -72,14 +72,14 @@ class TopicReading:
 
     @property
     def is_part(self) -> bool:
-        """Whether a part of the topic alone was to be read, or Ctrl-C ended the reading."""
+        """Whether only a part of the topic was read, by request or because of Ctrl-C."""
         return self._interrupted or not self._records.bounds.is_whole
 
     def batches(self, rows: Callable[[], int]) -> Iterator[TopicChunk]:
         """The records, up to Ctrl-C.
 
         Args:
-            rows: How many were taken in so far.
+            rows: A function that returns how many records were handled so far.
 
         Raises:
             BrokerError: The broker is gone, sends nothing more, or gives no right to read.
@@ -88,7 +88,7 @@ class TopicReading:
 
         def noted(number: int, frame: FrameType | None) -> None:
             del frame
-            # The second one does not wait for the answer; nor does what ends a service.
+            # A second Ctrl-C does not wait for the answer, and neither does a signal that ends a service.
             if number != signal.SIGINT or came:
                 raise Ended(number)
             came.append(number)
@@ -104,9 +104,9 @@ class TopicReading:
             self._records.look_again()
 
     def told(self) -> Json:
-        """What was read of how much, as JSON has it."""
+        """How much was read, as an object for the JSON output."""
         return {**self._records.told(), "interrupted": self._interrupted}
 
     def exit_code(self, code: int) -> int:
-        """The command's exit code: that of Ctrl-C where it came."""
+        """The command's exit code, which is Ctrl-C's if that came."""
         return Ended(signal.SIGINT).exit_code if self._interrupted else code

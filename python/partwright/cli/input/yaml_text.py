@@ -1,4 +1,4 @@
-"""Read YAML from anybody safely: without Python's tags, merges or endless aliases."""
+"""Read untrusted YAML safely: without Python's tags, merges or endless aliases."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ __all__ = ["yaml_documents"]
 
 _MERGE = "tag:yaml.org,2002:merge"
 _MOST_VALUES = 1_000_000
-"""With what aliases stand for: each is looked at, and a few lines of aliases can stand for any number."""
+"""Counted with aliases written out: every value is checked, and a few lines of aliases can stand for any number of
+values."""
 
 
 def yaml_documents(file: str, text: str, *, several: bool, hint: str = "") -> list[Any]:
-    """What each document of a text says; an empty text is one document, None.
+    """The documents of a text; an empty text is one document, None.
 
     Args:
-        file: What an error calls it.
+        file: Its name in errors.
         text: The YAML.
-        several: Whether it may have more documents than one.
-        hint: What an error about the syntax says behind it.
+        several: Whether it may have more than one document.
+        hint: The end of an error about the syntax.
 
     Raises:
-        PartwrightError: It is no YAML, has a field twice or a `<<`, or stands for too many values.
+        PartwrightError: It is not YAML, has a repeated field or a `<<`, or stands for too many values.
         MissingExtraError: PyYAML is missing.
     """
     try:
@@ -54,19 +55,19 @@ def yaml_documents(file: str, text: str, *, several: bool, hint: str = "") -> li
     except RecursionError:
         raise PartwrightError(f"{file}: this is nested too deeply") from None
     except PartwrightError:
-        # Which is a ValueError, too.
+        # A PartwrightError is a ValueError, too.
         raise
     except ValueError:
         raise PartwrightError(f"{file}: this has a number of more digits than Python reads") from None
 
 
 def _refuse_twice(file: str, root: Node) -> None:
-    """No field is there twice, of which YAML would silently take the last, nor `<<`, which may merge without end."""
+    """Refuse a repeated field, of which YAML would silently take the last, and `<<`, which may merge without end."""
     waiting: list[Node] = [root]
     seen: set[int] = set()
     while waiting:
         node = waiting.pop()
-        # What an alias names was looked at where its anchor is.
+        # An alias's value was checked at its anchor.
         if id(node) in seen or isinstance(node.value, str):
             continue
         seen.add(id(node))
@@ -87,14 +88,14 @@ def _refuse_twice(file: str, root: Node) -> None:
 
 
 def _values(file: str, node: Node, known: dict[int, int]) -> int:
-    """How many values a node stands for, aliases written out; `known` has those of nodes that were met.
+    """How many values a node stands for, with aliases written out; `known` has the counts of visited nodes.
 
     Raises:
         PartwrightError: There are too many.
     """
     if id(node) in known:
         return known[id(node)]
-    # An alias inside of what it names is written out no further.
+    # An alias inside its own value is not expanded further.
     known[id(node)] = 1
     parts = () if isinstance(node.value, str) else node.value
     inside = (part for each in parts for part in (each if isinstance(each, tuple) else (each,)))
@@ -108,7 +109,7 @@ def _values(file: str, node: Node, known: dict[int, int]) -> int:
 
 
 def _without_dates(yaml: Any) -> type[SafeLoader]:
-    """A loader to which a date is text: no script has one, and what is none would be an error without a line."""
+    """A loader that reads dates as text: no script has dates, and an invalid one would be an error without a line."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc] # a module that is not always there
         pass

@@ -1,1 +1,1 @@
-"""What the commands print on stdout: one module a command, over the tables of `console`."""
+"""The commands' output on stdout: one module per command, using the tables of `console`."""

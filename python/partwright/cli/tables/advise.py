@@ -78,7 +78,7 @@ def _count(value: float) -> str:
 
 
 def _rough(value: float) -> str:
-    """Two digits: no cost is known better than that."""
+    """Two digits: no cost is known more precisely."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{_DIGITS}g}")

@@ -40,7 +40,7 @@ def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], membe
     table = right_table("", "partitions a member", "apart in one topic", "moved", "unread", *rack, "ms")
     table.columns[0].justify = "left"
     for each in found:
-        # One's own may have any name.
+        # A user's own assignor may have any name.
         name = escape(each.assignor)
         if each.error is not None:
             table.add_row(name, "-")
@@ -62,7 +62,7 @@ def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], membe
 
 
 def print_now(found: GroupNow) -> None:
-    """Print what there is to know of a group, then who reads how many partitions of what."""
+    """Print the summary of a group, then how many partitions of each topic members read."""
     console = stdout_console(_WIDTH)
     console.print(escape(plain(found.summary)), soft_wrap=True)
     table = right_table("member", "partitions", "of")

@@ -1,4 +1,4 @@
-"""What `partwright batch` prints of simulations: a row for each strategy, or for each setting that was tried."""
+"""The output of `partwright batch`: a row for each strategy, or for each tried setting."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["print_report", "print_tuning"]
 
 
 def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
-    """Prints the whole report.
+    """Print the whole report.
 
     Args:
-        rows: Those of what `partwright.batching.compare` gives.
+        rows: The rows that `partwright.batching.compare` returns.
         file: The file of records.
         partitions: How many the topic has.
     """
@@ -61,10 +61,10 @@ def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
 
 
 def print_tuning(tuning: Tuning, file: str, partitions: int) -> None:
-    """Prints the settings that were tried, those first that no other beats, and the one that is recommended.
+    """Print the tried settings, first the ones that no other beats, and the recommended one.
 
     Args:
-        tuning: What `partwright.batching.tune` gives.
+        tuning: The result of `partwright.batching.tune`.
         file: The file of records.
         partitions: How many the topic has.
     """

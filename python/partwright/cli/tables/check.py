@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = ["print_report"]
 
-# Of more partitions than this the largest alone are shown.
+# If there are more partitions than this, only the largest are shown.
 _SHOWN = 48
 _HEAVY = 5
 
 
 def print_report(found: Check, source: str, *, is_checked: bool) -> None:
-    """Print what was found; without a check, the shares alone."""
+    """Print the result; without a check, only the shares."""
     console = stdout_console()
     summary = found.to_dict()
     first, *others = of_check(found, summary, is_checked=is_checked)

@@ -37,28 +37,28 @@ __all__ = [
 _BAR = 16
 _WIDTH = 160
 _BLANKS = re.compile("[ ]+$", re.MULTILINE)
-# What stands for a mark where there are plain characters alone.
+# The ASCII replacement of each mark.
 _PLAIN = {"✓": "ok:", "✗": "FAILED:"}
 
 
 class _Console(Console):
     @property
     def encoding(self) -> str:
-        """Rich draws tables with plain characters where this is ASCII."""
+        """Rich draws tables in ASCII if this is ASCII."""
         return "ascii" if is_ascii() else super().encoding
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        """In a pipe no line ends in blanks, which rich fills up each line of a table with."""
+        """In a pipe, remove the blanks with which rich pads each line of a table."""
         text = super()._render_buffer(buffer)
         return text if self.is_terminal else _BLANKS.sub("", text)
 
     def on_broken_pipe(self) -> None:
-        """The command says what that means: rich would exit with 1, which is a check's answer."""
+        """Let the command handle this: rich would exit with 1, which is the exit code of a failed check."""
         raise BrokenPipeError
 
 
 def stdout_console(width: int = _WIDTH) -> Console:
-    """A terminal's width is kept; a pipe's is whatever a report needs."""
+    """A terminal keeps its width; a pipe is as wide as a report needs."""
     return _Console(highlight=False, width=None if sys.stdout.isatty() else width)
 
 
@@ -66,18 +66,18 @@ def right_table(*columns: str) -> Table:
     """A table of numbers."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        # In a narrow terminal what does not fit is broken, and not cut.
+        # In a narrow terminal, long cells are broken, not cut.
         table.add_column(name, justify="right", overflow="fold", min_width=_least(name))
     return table
 
 
 def _least(name: str) -> int | None:
-    """How narrow a column may become: a partition's number is never dropped, whatever else is."""
+    """The least width of a column: a partition's number is never dropped."""
     return len(name) if name == "partition" else None
 
 
 def bar(count: float, largest: float) -> str:
-    """A bar as long as a count's part of the largest one."""
+    """A bar in proportion to the largest count."""
     mark = "#" if is_ascii() else "█"
     return f"[{TERMINAL[ACCENT]}]{mark * round(_BAR * count / (largest or 1))}[/]"
 
@@ -86,7 +86,7 @@ _STYLES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS]}
 
 
 def print_verdicts(console: Console, *verdicts: Verdict) -> None:
-    """Sentences of an answer, their marks coloured; of what nobody looked at the headline is."""
+    """Sentences of an answer with coloured marks; if something was not checked, its headline is coloured."""
     for verdict in verdicts:
         mark, text = escape(verdict.mark.strip()), _written(verdict.text)
         mark = _PLAIN.get(mark, mark) if is_ascii() else mark
@@ -99,7 +99,7 @@ def print_verdicts(console: Console, *verdicts: Verdict) -> None:
 
 
 def print_summary(console: Console, verdict: Verdict) -> None:
-    """An answer's verdict, which comes first, in bold."""
+    """Print an answer's verdict, first and in bold."""
     mark = verdict.mark.strip()
     mark = _PLAIN.get(mark, mark) if is_ascii() else mark
     told = f"[bold {_STYLES[verdict.state]}]{mark}[/] " if mark else ""
@@ -107,13 +107,13 @@ def print_summary(console: Console, verdict: Verdict) -> None:
 
 
 def _written(text: str) -> str:
-    """What a sentence is in a terminal: nothing hidden, and plain characters where there are those alone."""
+    """A sentence for a terminal: nothing hidden, and in ASCII if the terminal has only that."""
     lines = "\n".join(map(plain, text.split("\n")))
     return escape(lines.replace("\u00d7", "x") if is_ascii() else lines)
 
 
 def print_reading(*told: Json | None) -> None:
-    """A line for each topic that was not read whole, or not quite as it is: the answer above is of that."""
+    """Print how much of each topic was read, unless it was plainly everything."""
     for each in told:
         if each is not None and not (each["whole"] and _is_plain(each)):
             print_verdicts(stdout_console(), of_reading(each))
@@ -128,8 +128,8 @@ def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str)
 
     Args:
         keys: Each with its rows and its partition.
-        rows: Of how many rows they have a share.
-        what: What rows are called.
+        rows: The number of rows of which they have a share.
+        what: The name for rows.
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("heaviest keys", overflow="fold")

@@ -1,4 +1,4 @@
-"""What `partwright copartition` found, in words and tables on stdout."""
+"""The output of `partwright copartition`, in words and tables on stdout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDTH = 120
 
 
 def print_report(found: Meeting, a: str, b: str) -> None:
-    """Print what was found about A and B, by what they were called."""
+    """Print the result for A and B, with their names."""
     console = stdout_console(_WIDTH)
     verdict, *reasons = of_meeting(found)
     print_summary(console, verdict)
@@ -48,7 +48,7 @@ def _print_named(console: Console, verdict: Verdict, style: str) -> None:
 
 
 def _others(side: Summary) -> list[str]:
-    """The clients that may have put a table's keys, where that is not where java puts them."""
+    """The clients that may have put a table's keys in partitions, if these differ from java's."""
     if side.writer is None:
         return [str(side.client)]
     family = side.writer.family if side.writer.verdict == "one-writer" else tuple(side.writer.shares)

@@ -1,4 +1,4 @@
-"""What `partwright fingerprint` found, in words and a table on stdout."""
+"""The output of `partwright fingerprint`, in words and a table on stdout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDTH = 120
 
 
 def print_report(found: Fingerprint, source: str) -> None:
-    """Print what was found."""
+    """Print the result."""
     console = stdout_console(_WIDTH)
     first, *others = of_fingerprint(found)
     print_summary(console, first)
@@ -45,7 +45,7 @@ def print_report(found: Fingerprint, source: str) -> None:
 
 
 def _explained(found: Fingerprint) -> Table:
-    """A row for each rule that explains as much."""
+    """A row for each group of rules that explain equally much."""
     rows: dict[tuple[int, int], list[str]] = {}
     for name, counts in found.explained.items():
         rows.setdefault(counts, []).append(name)
@@ -75,11 +75,11 @@ def _print_advice(console: Console, found: Fingerprint) -> None:
 
 
 def print_settings(console: Console, names: Iterable[str]) -> None:
-    """Print by what settings some clients put their keys where Java puts them."""
+    """Print the settings with which clients put their keys where Java puts them."""
     settings = {row["client"]: row["setting"] for row in clients().to_pylist()}
     lines = [f"  {name}: {settings[name]}" for name in names if settings.get(name)]
     if lines:
         console.print("To put every key where java puts it:")
         for line in lines:
-            # To be copied as it is, however narrow the terminal.
+            # Printed for copying, on one line however narrow the terminal.
             console.print(escape(line), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What `partwright group` prints: generations, a chart, what a life cost, and lives side by side."""
+"""The output of `partwright group`: generations, a chart, a life's costs, and lives side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_MEMBERS = 8
 
 
 def print_timeline(timeline: Timeline, width: int) -> None:
-    """The generations, a chart, and what it cost."""
+    """Print the generations, a chart, and the costs."""
     console = stdout_console()
     first, *others = of_timeline(timeline)
     print_summary(console, first)
@@ -59,7 +59,7 @@ def print_timeline(timeline: Timeline, width: int) -> None:
 
 
 def print_races(costs: Mapping[str, Cost]) -> None:
-    """How far the races between clients' threads move it, if they do."""
+    """How much races between clients' threads change the costs, if they do."""
     spread = {name: cost.unowned_s for name, cost in costs.items()}
     if len(set(spread.values())) > 1:
         click.echo(
@@ -74,7 +74,7 @@ def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
     first, *failures = of_lives(costs(timelines))
     print_summary(console, first)
     table = right_table()
-    # In a narrow terminal a name is broken, and not cut.
+    # In a narrow terminal, a name is broken, not cut.
     table.add_column("protocol", overflow="fold")
     table.add_column("members")
     columns = ["generations", "moved", "unread, s", "longest, s", "not read", "read twice"]
@@ -119,12 +119,12 @@ def print_requests(timeline: Timeline, *, as_json: bool) -> None:
 
 
 def _cell(text: str) -> str:
-    """Members are called as they like: what is hidden in a name is written out."""
+    """Members may have any name: hidden characters in it are written out."""
     return escape(plain(text))
 
 
 def _leader(generation: Json) -> str:
-    """Who leads and, where members are of several clients, whose assignor answers."""
+    """Who leads and, if members have several clients, whose assignor answers."""
     if generation.get("assignor") is None:
         return generation["leader"] or "-"
     return f"{generation['leader']}, {generation['assignor']}"

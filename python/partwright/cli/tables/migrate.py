@@ -1,4 +1,4 @@
-"""What a step of `partwright migrate` did, in words and a table on stdout, and what to do next."""
+"""The output of a step of `partwright migrate`, in words and a table on stdout, and what to do next."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _finish(console: Console, answer: Answer) -> None:
 
 
 def _said(console: Console, answer: Answer) -> None:
-    """What a reader of the new topic should know."""
+    """Notes for readers of the new topic."""
     more = answer.more
     if more.get("aborted"):
         console.print(

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Column", "Page", "is_ascii", "visible", "wrapped"]
 
-# What stands between two columns of a table, and before the first one.
+# The space between two columns of a table, and before the first.
 _GAP, _EDGE = "   ", " "
-# Behind one of these signs a name may go on in the next line; a minus sign belongs to its number.
+# After one of these signs a name may continue on the next line; a minus sign belongs to its number.
 _PIECE = re.compile(r"(?<=\w[-:/_])(?=\w)")
 _WORD = re.compile(r"\s+")
 
@@ -35,7 +35,7 @@ class Column(NamedTuple):
 
     Attributes:
         name: Its header.
-        right: Whether it is of numbers, which end at the same place.
+        right: Whether it is aligned to the right, for numbers.
         whole: Whether its cells are never broken into several lines.
     """
 
@@ -45,7 +45,7 @@ class Column(NamedTuple):
 
 
 class Page:
-    """What one command prints.
+    """The output of one command.
 
     Args:
         piped: How wide a pipe is; a terminal has its own width.
@@ -57,21 +57,21 @@ class Page:
         self._is_styled = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
     def line(self, *parts: str | Cell) -> None:
-        """One paragraph, broken where the terminal ends."""
+        """Print a paragraph, broken to the terminal's width."""
         cells = [_cell(part) for part in parts]
         first, *more = wrapped("".join(cell.text for cell in cells), self.width)
-        # What is styled stands first; the lines after it go on in plain text.
+        # The styled part comes first; the lines after it are plain text.
         styled = len(cells[0].text)
         click.echo(self._styled(cells[0]._replace(text=first[:styled])) + first[styled:])
         for text in more:
             click.echo(text)
 
     def copied(self, *parts: str | Cell) -> None:
-        """One line that is copied as it is, however narrow the terminal."""
+        """Print one line for copying, however narrow the terminal."""
         click.echo("".join(self._styled(_cell(part)) for part in parts))
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> None:
-        """A table with a rule below its header and an empty line before and behind it."""
+        """A table with a rule below its header and an empty line before and after it."""
         cells = [[_cell(each) for each in row] for row in rows]
         widths = _widths(columns, cells, self.width - len(_EDGE) - len(_GAP) * (len(columns) - 1))
         click.echo()
@@ -100,10 +100,10 @@ class Page:
 
 
 def is_ascii() -> bool:
-    """Whether who reads has asked for plain characters: by the locale C or POSIX, or by a stream without others."""
+    """Whether only ASCII is wanted: because of the locale C or POSIX, or a stream that has nothing else."""
     locale = next((os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)), "")
     if locale == "C.UTF-8" and "LC_ALL" not in os.environ:
-        # What Python puts into LC_CTYPE where the locale is C.
+        # Python's value of LC_CTYPE if the locale is C.
         locale = os.environ.get("LANG", "")
     if locale in {"C", "POSIX"}:
         return True
@@ -111,7 +111,7 @@ def is_ascii() -> bool:
 
 
 def visible(text: str) -> str:
-    """Text in which nothing is hidden; see `partwright.report.text.plain`, which brings the whole report along."""
+    """Text in which nothing is hidden; `partwright.report.text.plain`, which loads the whole report, only if needed."""
     if text.isprintable():
         return text
     from partwright.report.text import plain
@@ -120,7 +120,7 @@ def visible(text: str) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text in lines of a width: broken at blanks, else behind - : / and _, else anywhere; no line ends in a blank.
+    """A text in lines of a width: broken at blanks, else after - : / and _, else anywhere; no line ends in a blank.
 
     Examples:
         >>> wrapped("kafkajs:legacy, sarama", 15)
@@ -147,7 +147,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int) -> list[int]:
-    """How wide each column is: as its widest cell; if those do not fit, the widest ones as their broken lines."""
+    """The width of each column: that of its widest cell or, if these do not fit, the widest columns are broken."""
     texts = [[column.name, *(row[at].text for row in rows)] for at, column in enumerate(columns)]
     widths = [max(map(_columns, each)) for each in texts]
     for parts in (_WORD, _PIECE, None):

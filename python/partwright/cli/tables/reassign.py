@@ -1,4 +1,4 @@
-"""What `partwright reassign` prints: the verdicts, then a row a broker, a row a batch, and where the plan is."""
+"""The output of `partwright reassign`: the verdicts, a row per broker, a row per batch, and where the plan is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_reassignment(
     throttle: int | None,
     min_insync_replicas: int | Mapping[str, int],
 ) -> None:
-    """All of it; of many brokers or batches the first ones."""
+    """Print all of it, but only the first of many brokers or batches."""
     console = stdout_console()
     first, *rest = of_reassignment(plan, min_insync_replicas)
     print_summary(console, first)

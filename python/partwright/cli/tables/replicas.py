@@ -1,4 +1,4 @@
-"""What `partwright advise --replicas` prints: what to take from it first, then a row for each number of replicas."""
+"""The output of `partwright advise --replicas`: the summary, then a row for each number of replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `partwright resize` found, in words and tables on stdout."""
+"""The output of `partwright resize`, in words and tables on stdout."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["print_report"]
 _Part = TypeVar("_Part", "Before", "After")
 
 _WIDTH = 120
-# Of more partitions than this the fullest alone are shown.
+# If there are more partitions than this, only the fullest are shown.
 _SHOWN = 48
 
 
 def print_report(plan: Resize, source: str, *, with_plan: bool) -> None:
-    """Print what was found."""
+    """Print the result."""
     console = stdout_console(_WIDTH)
     _print_summary(console, plan, source)
     if heaviest := plan.heaviest_moved():

@@ -20,7 +20,7 @@ _WIDTH = 120
 
 
 def print_rolls(rolls: Sequence[Roll], to: str) -> None:
-    """Print which order is best, and what each of its steps does; the other order in one line."""
+    """Print the best order with each of its steps, and the other order in one line."""
     console = stdout_console(_WIDTH)
     best, *others = rolls
     print_summary(console, of_roll(rolls, to)[0])

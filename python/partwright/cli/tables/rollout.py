@@ -1,4 +1,4 @@
-"""What `partwright rollout` prints: the verdict, what to set, candidates side by side, and what was assumed."""
+"""The output of `partwright rollout`: the verdict, what to set, candidates side by side, and what was assumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["print_rollout"]
 
 
 def print_rollout(answer: Rollout) -> None:
-    """The verdict first, then its lines for each client, then all candidates, and last what nobody said."""
+    """Print the verdict, then its settings for each client, then all candidates, and last the assumptions."""
     console = stdout_console()
     first, *others = of_rollout(answer)
     print_summary(console, first)

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = ["print_report", "print_stream"]
 
-# From one unit to the next.
+# The factor from one unit to the next.
 _STEP = 1000
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_report(report: Report) -> None:
-    """Prints the whole report."""
+    """Print the whole report."""
     console = stdout_console()
     first, *others = of_run(report)
     print_summary(console, first)
@@ -70,7 +70,7 @@ def _part_read(read: Json) -> str:
 
 
 def print_stream(report: StreamReport) -> None:
-    """Prints what a stream did."""
+    """Print the result of a stream."""
     console = stdout_console()
     console.print(
         f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], in "
@@ -141,7 +141,7 @@ def _null_keys(report: Report) -> str:
 
 
 def _unplaced(report: Report) -> str:
-    """What a key is that the report's client does not go by."""
+    """The name for a key that the report's client does not use."""
     return "null key" if report.client == "java" else f"key that {report.client} does not go by"
 
 
@@ -157,7 +157,7 @@ def _steps(report: Report) -> Table:
 
 
 def _from_home(file: str) -> str:
-    """A path as a shell takes it, the home folder as ~."""
+    """A path quoted for a shell, with the home folder as ~."""
     path, home = Path(file), Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else file
 

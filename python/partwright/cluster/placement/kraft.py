@@ -1,7 +1,7 @@
 """KRaft's placement, `org.apache.kafka.metadata.placement.StripedReplicaPlacer`, exact for kafka-metadata 4.4.0.
 
-What it draws comes from a seed of `java.util.Random`, or from a list. The order in which it draws is that of a
-`HashMap` of racks, which is part of the answer.
+Its random numbers come from a seed of `java.util.Random`, or from a list. It draws in the order of a `HashMap` of
+racks, so that order affects the answer.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def striped(
     Adding partitions starts anew, because Kafka's placer does not look at existing ones.
 
     Args:
-        brokers: Ids, `Broker`s or a cluster.  Their order counts only where the hash codes of racks meet in one bin of
-            Java's `HashMap`; brokers without a rack are a rack of their own, the first one.
+        brokers: Ids, `Broker`s or a cluster. Their order counts only if racks' hash codes fall into the same bin of
+            Java's `HashMap`; brokers without a rack form a rack of their own, the first one.
         partitions: How many, 1 to 1000000.
         replication_factor: Replicas of each, 1 to the number of brokers.
         fenced: The IDs of brokers that are registered but not alive: they lead no partition, and get replicas only if
@@ -78,7 +78,7 @@ def striped(
         partitions,
         replication_factor,
         number,
-        # What is no such number is none to the core, too, and is refused only where it would be drawn.
+        # An invalid number is passed to the core as missing, and is refused only when it would be drawn.
         None if given is None else [each if _is_int(each) else -1 for each in given],
     )
     if isinstance(drawn, int):
@@ -87,7 +87,7 @@ def striped(
 
 
 def _draws(seed: object, draws: object) -> tuple[int, tuple[object, ...] | None]:
-    """The seed, and the numbers that stand for it where they are given."""
+    """The seed, and the numbers that replace it if they are given."""
     if draws is not None:
         if seed is not None:
             raise PartwrightError("a seed stands for all draws: give seed or draws, not both")

@@ -23,17 +23,17 @@ class Loss:
     """The state of a topic while brokers are away.
 
     Attributes:
-        brokers: The ids of those that have gone.
+        brokers: The IDs of the lost brokers.
         offline: Partitions without a replica in sync: nobody reads or writes them, unless an unclean election is
             allowed (`unclean.leader.election.enable`, false by default).
-        under_replicated: Those that lack a replica, and still have one.  Kafka's own tool counts those that are offline
-            too.
+        under_replicated: Partitions that lack a replica, and still have one. Kafka's own tool also counts offline
+            partitions.
         below_min_insync: Partitions that still have one, but fewer than `min.insync.replicas`, or than all replicas if
             that setting is larger (`Partition.effectiveMinIsr` of Kafka 4.3.1): they can be read, but refuse records
             with `acks=all`.
         new_leaders: By partition, the new leader if the preferred one is away: the first replica of its list that is in
             sync and alive (`PartitionChangeBuilder` of kafka-metadata 4.3.1).
-        leaders: By broker that is left, how many partitions it leads then.
+        leaders: By remaining broker, how many partitions it then leads.
     """
 
     brokers: tuple[int, ...]
@@ -51,7 +51,7 @@ def loss_of(
     min_insync_replicas: int,
     first: int,
 ) -> Loss:
-    """The losses of a placement, from each partition's replicas and those in sync; see `Placement.lost`."""
+    """A placement's losses, from each partition's replicas and its replicas in sync; see `Placement.lost`."""
     offline, fewer, below, leaders = [], [], [], {}
     counts = Counter({broker.id: 0 for broker in brokers if broker.id not in gone})
     for partition, (replicas, in_sync) in enumerate(placed, first):
@@ -77,7 +77,7 @@ def loss_of(
 
 
 def gone_of(all_brokers: tuple[Broker, ...], brokers: Iterable[int], racks: Iterable[str]) -> set[int]:
-    """The ids of those that are gone: the brokers named, and all of the racks named."""
+    """The IDs of the lost brokers: the named ones, and all in the named racks."""
     gone = listed_brokers(brokers, "brokers", all_brokers)
     named = sorted({broker.rack for broker in all_brokers if broker.rack is not None})
     for each in listed(racks, "racks"):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explicit", "java_int"]
 
-# What Java's String.trim takes away.
+# The characters that Java's String.trim removes.
 _BLANKS = "".join(map(chr, range(33)))
 _HIGHEST = 2**31 - 1
 
@@ -28,7 +28,7 @@ def explicit(
     assignment: str | Iterable[Sequence[int]],
     brokers: Cluster | Iterable[Broker | int] | None = None,
 ) -> Placement:
-    """A placement of a text such as `0:1,1:2`, or of lists: a list a partition, its preferred leader first.
+    """A placement from a text such as `0:1,1:2`, or from lists: one for each partition, its preferred leader first.
 
     The text is read as `TopicCommand.parseReplicaAssignment` of kafka-tools 3.9.2 does, and lists are checked as the
     controller's `ReplicationControlManager.validateManualPartitionAssignment` does.
@@ -70,7 +70,7 @@ def explicit(
 
 
 def java_int(text: str) -> int | None:
-    """`Integer.parseInt`, or None where it throws: a sign or none, digits of any script, within 32 bits.
+    """`Integer.parseInt`, or None if it throws: an optional sign, digits of any script, within 32 bits.
 
     Examples:
         >>> java_int("+07"), java_int("1_000"), java_int("2147483648")
@@ -88,7 +88,7 @@ def java_int(text: str) -> int | None:
 
 
 def _java_split(text: str, separator: str) -> list[str]:
-    """`String.split`, which drops the empty texts at the end; of an empty text it makes one."""
+    """`String.split`, which drops empty texts at the end; an empty text gives one empty text."""
     parts = text.split(separator)
     while len(parts) > 1 and not parts[-1]:
         parts.pop()

@@ -22,8 +22,8 @@ def modulo(
 ) -> Placement:
     """Put partition i on broker i mod N of the N sorted ones, as in textbooks.
 
-    No Kafka does just that: it begins at a broker that it draws, and its followers shift (`admin_utils`, `striped`).
-    The textbook rule has no replicas; that replica j is on broker (i + j) mod N is our extension.
+    No Kafka does exactly this: it starts at a random broker, and its followers shift (`admin_utils`, `striped`). The
+    textbook rule has no replicas; putting replica j on broker (i + j) mod N is our extension.
 
     Args:
         brokers: Ids, `Broker`s or a cluster, in any order.

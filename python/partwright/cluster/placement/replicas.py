@@ -37,14 +37,14 @@ class Placement:
     """A topic's replicas on its brokers.
 
     Attributes:
-        brokers: All brokers of the cluster, whether they have a replica or none.
+        brokers: All brokers of the cluster, with or without a replica.
         replicas: A tuple of broker ids for each partition in ascending order; the first one is its preferred leader.
         first: The number of the first of these partitions: not 0 for partitions that were added later.
         draws: The random numbers behind it, if there were any; `striped(draws=...)` takes them.
         in_sync: The same shape: which replicas are in sync.  By default all are.
 
     Raises:
-        PartwrightError: A list is empty, or has a broker twice or one that is not there.
+        PartwrightError: A list is empty, has a broker twice, or has an unknown broker.
 
     Examples:
         >>> placement = Placement([0, 1, 2], [[0, 1], [1, 2], [2, 0]])
@@ -129,7 +129,7 @@ class Placement:
 
     @property
     def preferred_leaders(self) -> tuple[int, ...]:
-        """By partition, its leader when all brokers are there: the first of its replicas."""
+        """By partition, its leader when all brokers are alive: the first of its replicas."""
         return tuple(each[0] for each in self.replicas)
 
     def load(self) -> tuple[BrokerLoad, ...]:
@@ -244,7 +244,7 @@ class Placement:
 def placed_by_core(
     brokers: tuple[Broker, ...], column: pa.FixedSizeListArray, first: int = 0, draws: tuple[int, ...] = ()
 ) -> Placement:
-    """What the core has placed, a list of ids a partition: nothing of it is checked again."""
+    """A placement from the core's lists of IDs, one for each partition, which are not checked again."""
     values = column.values
     # Ten times as fast as `to_pylist`.
     ids = memoryview(values.buffers()[1]).cast("i")[: len(values)].tolist()

@@ -1,4 +1,4 @@
-"""Check what a caller wants placed: brokers, and how many partitions and replicas."""
+"""Check the arguments of a placement: brokers, and how many partitions and replicas."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["check_racks", "enough_brokers", "listed_brokers", "read_brokers"]
 
 
 def read_brokers(given: object) -> tuple[Broker, ...]:
-    """Brokers of their ids, of `Broker`s, or of a cluster.
+    """Brokers from their IDs, from `Broker`s, or from a cluster.
 
     Raises:
-        PartwrightError: There are none, one is there twice, or one is neither.
+        PartwrightError: There are no brokers, one occurs twice, or one is neither an ID nor a `Broker`.
 
     Examples:
         >>> [broker.id for broker in read_brokers([2, Broker(0)])]
@@ -37,7 +37,7 @@ def read_brokers(given: object) -> tuple[Broker, ...]:
 
 
 def enough_brokers(replication_factor: object, brokers: tuple[Broker, ...]) -> int:
-    """A number of replicas that so many brokers can have: no broker has two of one partition."""
+    """Check a number of replicas against the brokers: no broker has two replicas of one partition."""
     wanted = at_least_one(replication_factor, "replication_factor", 2**15 - 1)
     if wanted > len(brokers):
         raise PartwrightError(
@@ -48,14 +48,14 @@ def enough_brokers(replication_factor: object, brokers: tuple[Broker, ...]) -> i
 
 
 def check_racks(brokers: tuple[Broker, ...]) -> None:
-    """Refuses the name of a rack that no Kafka can have."""
+    """Refuse a rack's name that Kafka cannot have."""
     for broker in brokers:
         if broker.rack is not None and any("\ud800" <= letter <= "\udfff" for letter in broker.rack):
             raise PartwrightError(f"rack {broker.rack!r} is not UTF-8, as every name in Kafka is")
 
 
 def listed_brokers(given: object, what: str, brokers: Iterable[Broker], where: str = "") -> set[int]:
-    """The ids of the list `what`, each that of a broker."""
+    """The IDs of the list `what`, each of an existing broker."""
     ids = {broker.id for broker in brokers}
     found = set()
     for each in listed(given, what):

@@ -35,17 +35,18 @@ def admin_utils(
 ) -> Placement:
     """Where Kafka with ZooKeeper puts replicas: round robin, and followers that shift with every round.
 
-    Where brokers have racks, each partition gets a replica in as many of them as it can.  The source is
+    If brokers have racks, each partition gets replicas in as many racks as possible. The source is
     `org.apache.kafka.admin.AdminUtils`, in Kafka up to 4.0.1; KRaft has `striped`.
 
     Args:
         brokers: Ids, `Broker`s or a cluster, in any order: Kafka sorts them by id.  All have a rack or none has.
         partitions: How many, 1 to 1000000.
         replication_factor: Replicas of each, 1 to the number of brokers.
-        start_index: The place of the broker that leads partition 0, from 0 to their number less 1; Kafka draws it.
+        start_index: The index of the broker that leads partition 0, from 0 to the number of brokers minus 1; Kafka
+            draws it.
         shift: How far the second replica is from the first, in the same range; Kafka draws that too, and uses
             `start_index` if that is fixed, as here.
-        start_partition: The number of the first partition, if a topic gets more partitions.
+        start_partition: The number of the first new partition, if partitions are added to a topic.
 
     Returns:
         The placement.
@@ -87,7 +88,7 @@ def rack_alternated(brokers: Iterable[Broker]) -> tuple[int, ...]:
         Each id once.
 
     Raises:
-        PartwrightError: One has no rack.
+        PartwrightError: A broker has no rack.
 
     Examples:
         >>> from partwright.cluster import Broker

@@ -1,4 +1,4 @@
-"""Partitions that go to other brokers: a plan with the fewest moves, its batches, and what it costs and helps."""
+"""Move partitions to other brokers: a plan with the fewest moves, its batches, its costs and its benefit."""
 
 from __future__ import annotations
 

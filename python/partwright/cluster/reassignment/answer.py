@@ -1,4 +1,4 @@
-"""A reassignment: which partition goes where, what that costs, and how even brokers are before and after it."""
+"""A reassignment: which partition goes where, its costs, and how even brokers are before and after it."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = ["Bounds", "BrokerChange", "Reassignment", "broker_changes", "changed_
 
 
 class BrokerChange(NamedTuple):
-    """What a broker carries before a reassignment and after it.
+    """A broker's load before and after a reassignment.
 
     Attributes:
         broker: Its id.
-        rack: Its rack; None where it has none.
-        stays: Whether it has replicas after it; False for one that leaves.
-        replicas_before: Of how many partitions it has a replica today.
-        replicas: Of how many after it.
-        leaders_before: How many partitions it leads today, when all are led by their preferred leader.
-        leaders: How many after it.
-        bytes_before: The bytes of its replicas today; None where no sizes are known, as below.
-        bytes: The bytes after it.
+        rack: Its rack; None if it has none.
+        stays: Whether it has replicas afterwards; False for a broker that leaves.
+        replicas_before: How many replicas it has today.
+        replicas: How many replicas it has afterwards.
+        leaders_before: How many partitions it leads today, if all are led by their preferred leader.
+        leaders: How many it leads afterwards.
+        bytes_before: The bytes of its replicas today; None if no sizes are known, as below.
+        bytes: The bytes afterwards.
         bytes_in: The bytes that it receives.
     """
 
@@ -57,12 +57,12 @@ class BrokerChange(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The least that any plan as even as this one needs.
+    """Lower bounds for any plan as even as this one.
 
     Attributes:
         replicas: New replicas of any plan with loads as even as this one's, counted by partition and by broker.
         fewest: New replicas of the plan with the fewest of them, before bytes were made even: a minimum by its flow.
-        bytes: Copied bytes of any plan that is within `bytes_within`; None where no sizes are known.
+        bytes: Copied bytes of any plan within `bytes_within`; None if no sizes are known.
     """
 
     replicas: int
@@ -72,18 +72,18 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Reassignment:
-    """A plan that brings partitions to other brokers; `reassign` makes it.
+    """A plan that moves partitions to other brokers, made by `reassign`.
 
     Attributes:
         before: The cluster today.
         after: The cluster when the plan is done and each partition is led by its preferred leader.
-        moves: The partitions whose list of replicas changes, by topic and number; of some only the order changes.
-        brokers: What each broker carries before and after.
-        bounds: The least that any plan as even as this one needs.
-        thin_before: Partitions of the planned topics that are in fewer racks than they could be, today.
-        thin: The same after it; 0 always.
-        bytes_within: How far from its share of all bytes a broker was to be at most; None where no sizes are known.
-        byte_shares: By broker that stays, its share of all bytes.
+        moves: The partitions whose list of replicas changes, by topic and number; for some only the order changes.
+        brokers: Each broker's load before and after.
+        bounds: Lower bounds for any plan as even as this one.
+        thin_before: Partitions of the planned topics that are in fewer racks than possible today.
+        thin: The same afterwards; always 0.
+        bytes_within: How far a broker may be from its share of all bytes; None if no sizes are known.
+        byte_shares: By remaining broker, its share of all bytes.
 
     Examples:
         >>> import partwright as pw
@@ -111,7 +111,7 @@ class Reassignment:
 
     @property
     def bytes_moved(self) -> int | None:
-        """How many bytes are copied; None where no sizes are known."""
+        """How many bytes are copied; None if no sizes are known."""
         if self.bytes_within is None:
             return None
         return sum(each.bytes or 0 for each in self.moves)
@@ -122,7 +122,7 @@ class Reassignment:
         return sum(each.before[0] != each.after[0] for each in self.moves)
 
     def json(self) -> str:
-        """What `kafka-reassign-partitions.sh --reassignment-json-file` takes.
+        """The JSON for `kafka-reassign-partitions.sh --reassignment-json-file`.
 
         Examples:
             >>> from partwright.cluster import reassign
@@ -133,13 +133,13 @@ class Reassignment:
         return plan_json(self.moves)
 
     def rollback(self) -> str:
-        """The same JSON for the way back: where the replicas are today."""
+        """The same JSON for the way back, to where the replicas are today."""
         return plan_json(self.moves, back=True)
 
     def elections(self) -> str:
-        """What `kafka-leader-election.sh --election-type preferred --path-to-json-file` takes when the plan is done.
+        """The JSON for `kafka-leader-election.sh --election-type preferred --path-to-json-file` once the plan is done.
 
-        It has the partitions that would be led by another broker than their preferred leader.
+        It has the partitions that would otherwise not be led by their preferred leader.
         """
         led = {(topic, each.id): each.leader for topic, those in self.before.topics.items() for each in those}
         wanted = {
@@ -155,7 +155,7 @@ class Reassignment:
         max_bytes: int | None = None,
         max_seconds: float | None = None,
     ) -> tuple[Batch, ...]:
-        """The plan in parts that are executed one after the other.
+        """The plan in batches that are executed one after the other.
 
         Args:
             throttle: The bytes a second that each broker sends, and receives, at most: `--throttle` of Kafka's tool.
@@ -168,7 +168,7 @@ class Reassignment:
             A partition is never split, so a large one may exceed the limits, alone in its batch.
 
         Raises:
-            PartwrightError: A limit is not above 0, or needs sizes or a throttle that are not there.
+            PartwrightError: A limit is not above 0, or needs sizes or a throttle that are missing.
 
         Examples:
             >>> from partwright.cluster import reassign
@@ -182,13 +182,10 @@ class Reassignment:
     def losses(
         self, min_insync_replicas: int | Mapping[str, int] = 1
     ) -> tuple[tuple[ClusterLoss, ...], tuple[ClusterLoss, ...]]:
-        """What each broker and each rack takes with it when it is lost, before and after.
+        """What the loss of each broker and each rack costs, before and after.
 
         Args:
             min_insync_replicas: `min.insync.replicas` of all topics, or by topic, 1 where one is left out.
-
-        Returns:
-            Those before, with the replicas that are in sync today, and those after, when all are.
 
         Raises:
             PartwrightError: A number is below 1, or there is no such topic.
@@ -223,8 +220,8 @@ class Reassignment:
     def even(self) -> Json:
         """How even brokers are: the least and the most of replicas, leaders and bytes, before and after.
 
-        Before are all brokers that the cluster lists, after are all that stay. `uneven_topics` are those of which one
-        broker has at least two replicas more than another one; `thin` partitions are in fewer racks than they could be.
+        `before` covers all brokers that the cluster lists, `after` all that stay. In `uneven_topics`, one broker has at
+        least two more replicas than another; `thin` partitions are in fewer racks than possible.
         """
         found: Json = {}
         named = {broker.id for broker in self.before.brokers}
@@ -239,7 +236,7 @@ class Reassignment:
         return found
 
     def to_dict(self, min_insync_replicas: int | Mapping[str, int] = 1) -> Json:
-        """All of it as `partwright reassign --json` prints it; `plan` is Kafka's own JSON.
+        """The object that `partwright reassign --json` prints; its `plan` is Kafka's own JSON.
 
         Args:
             min_insync_replicas: See `losses`.
@@ -275,7 +272,7 @@ class Reassignment:
 
 
 def thin(cluster: Cluster, topics: Sequence[str]) -> int:
-    """How many partitions of some topics are in fewer racks than they could be."""
+    """How many partitions of some topics are in fewer racks than possible."""
     racks = {broker.id: broker.rack for broker in cluster.brokers}
     there = len({rack for rack in racks.values() if rack is not None})
     return sum(
@@ -286,7 +283,7 @@ def thin(cluster: Cluster, topics: Sequence[str]) -> int:
 
 
 def changed_cluster(cluster: Cluster, brokers: tuple[Broker, ...], moves: Sequence[Move]) -> Cluster:
-    """The cluster when moves are done: all replicas in sync, and each partition led by its preferred leader."""
+    """The cluster after all moves: all replicas in sync, and each partition led by its preferred leader."""
     new = {(each.topic, each.partition): each.after for each in moves}
     topics = {}
     for topic, partitions in cluster.topics.items():
@@ -301,7 +298,7 @@ def broker_changes(
     moves: Sequence[Move],
     sizes: Mapping[str, Sequence[int]] | None,
 ) -> tuple[BrokerChange, ...]:
-    """What each broker carries before and after, by id."""
+    """Each broker's load before and after, by ID."""
     old, new = _carried(before, sizes), _carried(after, sizes)
     arriving: Counter[int] = Counter()
     for each in moves:
@@ -326,7 +323,7 @@ def broker_changes(
 def _carried(
     cluster: Cluster, sizes: Mapping[str, Sequence[int]] | None
 ) -> tuple[Counter[int], Counter[int], Counter[int]]:
-    """By broker, its replicas, the partitions that it leads first of all, and its bytes."""
+    """By broker, its replicas, the partitions that it leads as preferred leader, and its bytes."""
     replicas: Counter[int] = Counter()
     leaders: Counter[int] = Counter()
     held: Counter[int] = Counter()

@@ -1,4 +1,4 @@
-"""A reassignment in parts: what each of them copies, between which brokers, and how long that takes at a rate."""
+"""A reassignment in batches: what each copies, between which brokers, and how long that takes at a given rate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MANY = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A part of a reassignment, which Kafka is given at once.
+    """A part of a reassignment that Kafka gets in one request.
 
     Attributes:
         moves: Its partitions.
@@ -40,39 +40,39 @@ class Batch:
 
     @property
     def bytes(self) -> int | None:
-        """How many bytes are copied; None where a size is not known."""
+        """How many bytes are copied; None if a size is unknown."""
         return _sum(self.moves)
 
     @property
     def received(self) -> Mapping[int, int]:
-        """By broker, the bytes that it receives; nothing where sizes are not known."""
+        """By broker, the bytes that it receives; empty if sizes are unknown."""
         return _traffic((broker, each) for each in self.moves for broker in each.added)
 
     @property
     def sent(self) -> Mapping[int, int]:
-        """By broker, the bytes that it sends as a leader; nothing where sizes are not known."""
+        """By broker, the bytes that it sends as a leader; empty if sizes are unknown."""
         return _traffic((each.source, each) for each in self.moves for _ in each.added)
 
     @property
     def seconds(self) -> float | None:
-        """How long it takes at its throttle, as the busiest broker needs; what is produced meanwhile comes on top.
+        """How long the busiest broker takes at the throttle; records produced meanwhile come on top.
 
-        None where there is no throttle, or a size is not known.
+        None without a throttle, or if a size is unknown.
         """
         if self.throttle is None or self.bytes is None:
             return None
         return max([*self.received.values(), *self.sent.values()], default=0) / self.throttle
 
     def json(self) -> str:
-        """What `kafka-reassign-partitions.sh --execute --reassignment-json-file` takes."""
+        """The JSON for `kafka-reassign-partitions.sh --execute --reassignment-json-file`."""
         return plan_json(self.moves)
 
     def rollback(self) -> str:
-        """The same JSON for the way back: where its replicas are before it."""
+        """The same JSON for the way back, to where its replicas were before."""
         return plan_json(self.moves, back=True)
 
     def to_dict(self) -> Json:
-        """What it copies, as `--json` prints it."""
+        """What the batch copies, as `--json` prints it."""
         return {
             "partitions": len(self.moves),
             "replicas": self.replicas,
@@ -88,7 +88,7 @@ def in_batches(
     max_bytes: int | None,
     max_seconds: float | None,
 ) -> tuple[Batch, ...]:
-    """Cuts moves into batches; `Reassignment.batches` says the rest."""
+    """Cut moves into batches; see `Reassignment.batches`."""
     if throttle is not None:
         at_least_one(throttle, "throttle", MOST_LONG)
     if max_replicas is not None:
@@ -129,7 +129,7 @@ def in_batches(
 
 
 def _in_turn(moves: Iterable[Move]) -> Iterable[Move]:
-    """Moves in an order in which brokers receive in turn, and send in turn as far as that lets them."""
+    """Order moves so that brokers receive in turn and, as far as possible, send in turn."""
     lanes: dict[int, dict[int, deque[Move]]] = defaultdict(lambda: defaultdict(deque))
     for each in sorted(moves, key=lambda each: (-(each.size or 0), each.topic, each.partition)):
         lanes[each.added[0]][each.source].append(each)

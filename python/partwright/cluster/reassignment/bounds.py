@@ -1,4 +1,4 @@
-"""What no plan can do without: the fewest replicas that must move, by counting alone."""
+"""Lower bounds for every plan, found by counting alone: the fewest replicas and bytes that must move."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["fewest_bytes", "fewest_moves"]
 
 
 def fewest_moves(wanted: Wanted, least: Sequence[int], most: Sequence[int]) -> int:
-    """So many replicas at least are new on their broker, in any plan whose loads are within their boxes.
+    """The fewest replicas that are new on their broker, in any plan whose loads are within their boxes.
 
-    Two counts, of which the larger one is taken. By partition: it keeps no more than it has on brokers that stay, and
-    than its racks have room for. By broker: it keeps no more than it has and than its box holds, and only so many
-    brokers have their box's upper end as there are replicas left over when each has its lower end.
+    The larger of two counts is taken. By partition: it keeps at most the replicas that it has on brokers that stay, and
+    that its racks have room for. By broker: it keeps at most the replicas that it has, and that its box holds; and only
+    as many brokers are at their box's upper end as there are replicas left over when each is at its lower end.
 
     Args:
         wanted: The cluster in numbers.
@@ -25,8 +25,8 @@ def fewest_moves(wanted: Wanted, least: Sequence[int], most: Sequence[int]) -> i
         most: Its upper end.
 
     Returns:
-        The bound. It is reached unless partitions and brokers are at odds, as where all that a full broker has lies on
-        each broker with room as well: then a plan of fewest moves has more, by the flow that finds it.
+        The bound. It is reached unless partitions and brokers conflict, for example if every broker with room already
+        has all partitions of a full broker: then the flow finds that the fewest moves are more than this.
     """
     total = sum(wanted.factors)
     limits = wanted.of_racks()
@@ -53,7 +53,7 @@ def fewest_moves(wanted: Wanted, least: Sequence[int], most: Sequence[int]) -> i
 
 
 def fewest_bytes(wanted: Wanted, shares: Sequence[float], within: float) -> int:
-    """So many bytes at least are copied, in any plan whose brokers are all within a part of their shares of bytes.
+    """The fewest bytes that are copied, in any plan whose brokers all are near enough to their shares of bytes.
 
     Args:
         wanted: The cluster in numbers, with sizes.

@@ -1,8 +1,8 @@
-"""The cheapest way to even loads: what is too much on some brokers goes to others along shortest paths.
+"""The cheapest way to even loads: excess load on some brokers goes to others along shortest paths.
 
 A minimum-cost flow by successive shortest paths. Brokers are its nodes; an arc stands for all partitions of which a
-unit can go from one broker to another, at the cheapest one's cost. Each step goes along a shortest path, so what is
-found is a minimum: nothing as even costs less, and nothing is more even within the rules of the arcs.
+unit can go from one broker to another, at the cheapest one's cost. Each step takes a shortest path, so the result is a
+minimum: nothing as even costs less, and nothing within the rules of the arcs is more even.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Arcs", "even"]
 
-# More than all moves together cost: a broker is out of its box only where nothing else is possible.
+# More than the cost of all moves together: a broker stays out of its box only if nothing else is possible.
 _OUTSIDE = 10**9
 _FAR = 10**18
 
 
 class Arcs(Protocol):
-    """What can go from broker to broker, and at which cost."""
+    """The units that can go from broker to broker, and their costs."""
 
     def costs(self, broker: int) -> list[int | None]:
-        """By broker, the cheapest cost of one unit that goes there from this one; None where none can."""
+        """By broker, the lowest cost of moving one unit there from this one; None if none can move."""
 
     def move(self, giver: int, taker: int, cost: int) -> None:
-        """One unit of this cost, which there is, goes from one broker to another."""
+        """Move one unit of this cost, which exists, from one broker to another."""
 
 
 def even(arcs: Arcs, loads: Sequence[int], least: Sequence[int], most: Sequence[int]) -> list[int]:
-    """Moves units until each broker's load is within its box, or as near to it as the arcs let it be.
+    """Move units until each broker's load is within its box, or as near to it as the arcs allow.
 
     Distance from the box is counted squared, and summed up. The arcs must have no cycle of negative cost at the start.
 
     Args:
-        arcs: What can move; `move` is called for all that does.
+        arcs: The units that can move; `move` is called for each that does.
         loads: Each broker's load.
         least: The lower ends of the boxes.
         most: Their upper ends.
 
     Returns:
-        The loads after it.
+        The new loads.
     """
     run = _Run(arcs, loads, least, most)
     while any(run.surplus):
@@ -53,14 +53,14 @@ def even(arcs: Arcs, loads: Sequence[int], least: Sequence[int], most: Sequence[
 
 
 class _Run:
-    """Loads in the making. The node after the last broker is where loads within their boxes make up for each other."""
+    """The loads while units move. The node after the last broker balances loads that are within their boxes."""
 
     def __init__(self, arcs: Arcs, loads: Sequence[int], least: Sequence[int], most: Sequence[int]) -> None:
         self.arcs = arcs
         self.loads = list(loads)
         self.least, self.most = least, most
         self.hub = len(loads)
-        # What each load is taken to be; where a broker has more or less, paths begin or end there.
+        # The load assumed for each broker; paths begin or end at a broker with more or less.
         self.wanted = [min(max(own, low), high) for own, low, high in zip(loads, least, most, strict=True)]
         self.surplus = [own - want for own, want in zip(loads, self.wanted, strict=True)]
         self.surplus.append(-sum(self.surplus))
@@ -68,9 +68,9 @@ class _Run:
         self.nearest = 0
 
     def row(self, node: int) -> list[int | None]:
-        """By node, what an arc to it costs; None where there is none."""
+        """By node, the cost of an arc to it; None if there is no arc."""
         if node == self.hub:
-            # A broker is taken to have one unit less.
+            # Assume that a broker has one unit less.
             steps = (
                 self._outside(at, want - 1) - self._outside(at, want) if want else None
                 for at, want in enumerate(self.wanted)
@@ -80,7 +80,7 @@ class _Run:
         return [*self.arcs.costs(node), self._outside(node, want + 1) - self._outside(node, want)]
 
     def measure(self) -> None:
-        """How far each node is from those that have too much."""
+        """Each node's distance from the brokers with too much."""
         self.distances = [0 if own > 0 else _FAR for own in self.surplus]
         waiting = deque(at for at, own in enumerate(self.surplus) if own > 0)
         queued = set(waiting)
@@ -97,7 +97,7 @@ class _Run:
         self.nearest = min(far for far, own in zip(self.distances, self.surplus, strict=True) if own < 0)
 
     def one_path(self) -> bool:
-        """Sends a unit along a shortest path of fewest arcs; False where no path is as short as `measure` found."""
+        """Send a unit along a shortest path with the fewest arcs; False if no path is as short as `measure` found."""
         # A path that begins farther on than at 0 is longer than it looks.
         sources = [at for at, own in enumerate(self.surplus) if own > 0 and self.distances[at] == 0]
         came: dict[int, tuple[int, int]] = dict.fromkeys(sources, (-1, 0))

@@ -1,4 +1,4 @@
-"""What a caller says of a reassignment, checked: which brokers, how strong they are, how large partitions are."""
+"""Check the arguments of a reassignment: which brokers, how strong they are, and how large partitions are."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def target_brokers(cluster: Cluster, brokers: object, add: object, remove: objec
     """The brokers that are to have replicas, by id.
 
     Raises:
-        PartwrightError: None is left, one that is to leave is not there, one both comes and leaves, or a broker has
-            replicas of which nobody says whether it stays.
+        PartwrightError: No broker is left, a broker to remove does not exist, one is both added and removed, or an
+            unlisted broker has replicas.
     """
     named = {broker.id: broker for broker in cluster.brokers}
     in_use = {each for those in cluster.topics.values() for one in those for each in one.replicas}
@@ -64,7 +64,7 @@ def target_brokers(cluster: Cluster, brokers: object, add: object, remove: objec
 
 
 def racks_of(brokers: tuple[Broker, ...], rack_aware: object) -> list[int]:
-    """By broker, its rack as a number; all 0 where no broker has one, or racks do not count.
+    """By broker, its rack as a number; all 0 if no broker has a rack, or racks do not count.
 
     Raises:
         PartwrightError: Some have a rack and others have none.
@@ -86,10 +86,10 @@ def racks_of(brokers: tuple[Broker, ...], rack_aware: object) -> list[int]:
 
 
 def chosen_topics(cluster: Cluster, topics: object) -> tuple[str, ...]:
-    """The topics whose replicas may move: all by default.
+    """The topics whose replicas may move, all by default.
 
     Raises:
-        PartwrightError: There is no such topic, or none is named.
+        PartwrightError: A topic does not exist, or the list is empty.
     """
     if topics is None:
         return tuple(sorted(cluster.topics))
@@ -103,7 +103,7 @@ def chosen_topics(cluster: Cluster, topics: object) -> tuple[str, ...]:
 
 
 def check_replicas(topic: str, partitions: Sequence[Partition]) -> None:
-    """Refuses partitions of which it is not known where they are.
+    """Refuse partitions whose replicas are unknown.
 
     Raises:
         PartwrightError: One has no replicas, or has a broker twice.
@@ -121,15 +121,15 @@ def check_replicas(topic: str, partitions: Sequence[Partition]) -> None:
 
 
 def factors(given: object, topics: Mapping[str, Sequence[Partition]], brokers: int) -> dict[str, list[int]]:
-    """By topic, how many replicas each of its partitions is to have.
+    """By topic, how many replicas each of its partitions will have.
 
     Args:
-        given: One number for all, numbers by topic, or None for those of today.
+        given: One number for all, numbers by topic, or None for today's.
         topics: The topics that may move.
-        brokers: How many brokers there are to have them.
+        brokers: How many brokers can have replicas.
 
     Raises:
-        PartwrightError: There are fewer brokers, a number is below 1, or a topic is not among them.
+        PartwrightError: There are fewer brokers, a number is below 1, or a topic is unknown.
     """
     wanted: Mapping[Any, Any] = given if isinstance(given, Mapping) else dict.fromkeys(topics, given)
     for name in wanted:
@@ -153,16 +153,16 @@ def factors(given: object, topics: Mapping[str, Sequence[Partition]], brokers: i
 def per_broker(
     given: object, what: str, brokers: Sequence[Broker], missing: int | None = None
 ) -> list[int] | None:
-    """By broker, a number that is given by its id; None where nothing is given.
+    """By broker, a number that is given by its ID; None if nothing is given.
 
     Args:
         given: The numbers.
         what: What they are.
         brokers: The brokers.
-        missing: The number of a broker that is left out; None refuses that.
+        missing: The number for a broker that is left out; None means that no broker may be.
 
     Raises:
-        PartwrightError: A broker lacks its number, a number is below 1, or a broker is not among them.
+        PartwrightError: A broker lacks its number, a number is below 1, or a broker is unknown.
     """
     if given is None:
         return None
@@ -179,15 +179,15 @@ def per_broker(
 
 
 def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
-    """By topic, each partition's bytes, by its number; None where nothing is given.
+    """By topic, each partition's bytes by its number; None if nothing is given.
 
     Args:
-        given: By topic a list of bytes by partition, a mapping of partitions to bytes, or what
-            `kafka-log-dirs.sh --describe` prints as JSON.
+        given: By topic a list of bytes by partition, a mapping of partitions to bytes, or the JSON that
+            `kafka-log-dirs.sh --describe` prints.
         cluster: The cluster.
 
     Raises:
-        PartwrightError: A partition lacks its size, or a size is none.
+        PartwrightError: A partition lacks its size, or a size is invalid.
     """
     if given is None:
         return None
@@ -214,12 +214,12 @@ def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
 
 
 def _number(given: object) -> object:
-    """A partition's number, of JSON too, whose names are text."""
+    """A partition's number, also from JSON, whose names are text."""
     return int(given) if isinstance(given, str) and given.isdecimal() else given
 
 
 def _of_log_dirs(given: Mapping[str, Any]) -> dict[str, dict[int, int]]:
-    """The largest of each partition's replicas, of `LogDirsCommand`'s JSON; replicas that move between disks aside."""
+    """Each partition's largest replica in `LogDirsCommand`'s JSON, without replicas that move between disks."""
     found: dict[str, dict[int, int]] = {}
     for broker in listed(given["brokers"], "sizes: brokers", dict):
         for folder in listed(broker.get("logDirs", ()), "sizes: logDirs", dict):

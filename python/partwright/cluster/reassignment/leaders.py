@@ -1,6 +1,6 @@
-"""Who leads each partition among its replicas: as even as replicas let it be, with the fewest new leaders.
+"""Choose each partition's leader among its replicas: as evenly as possible, with the fewest new leaders.
 
-A leader moves without data: the list of replicas gets another order, and the first of it is the preferred leader.
+A leader moves without data: the list of replicas is reordered, and its first one is the preferred leader.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def lead(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> list[int]:
         replicas: By partition, the brokers that have it.
 
     Returns:
-        Loads within their boxes, or as near to them as the replicas let them come; among all such the fewest leaders
-        that are others than today's.
+        Leaders with loads within their boxes, or as near to them as replicas allow, and the fewest changes from today's
+        leaders among all such.
     """
     found = _Leaders(wanted, replicas)
     even(found, found.loads(), *leader_boxes(wanted, replicas))
@@ -35,7 +35,7 @@ def lead(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> list[int]:
 
 
 def leader_boxes(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """By broker, how many partitions it leads at least and at most where all is even.
+    """By broker, how many partitions it leads at least and at most if all is even.
 
     Args:
         wanted: The cluster in numbers.
@@ -50,7 +50,7 @@ def leader_boxes(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> tuple[lis
 
 
 class _Leaders:
-    """Leaders in the making: by giver and taker, at each cost, the partitions whose leader could move there."""
+    """Leaders while they move: by giver, taker and cost, the partitions whose leader could move."""
 
     def __init__(self, wanted: Wanted, replicas: Sequence[Sequence[int]]) -> None:
         self.wanted, self.replicas = wanted, replicas
@@ -80,7 +80,7 @@ class _Leaders:
         return counts
 
     def costs(self, broker: int) -> list[int | None]:
-        """See `Arcs`: a leader that is another one than today's costs 1."""
+        """See `Arcs`: a leader that differs from today's costs 1."""
         return [min(ways) if ways else None for ways in self.ways[broker]]
 
     def move(self, giver: int, taker: int, cost: int) -> None:

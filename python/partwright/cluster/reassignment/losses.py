@@ -1,4 +1,4 @@
-"""What each broker and each rack takes with it when it is lost: leaders, partitions offline, coordinators."""
+"""What the loss of each broker and each rack costs: leaders, offline partitions, coordinators."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ COORDINATORS = ("__consumer_offsets", "__share_group_state", "__transaction_stat
 
 
 class ClusterLoss(NamedTuple):
-    """What goes with a broker or a rack, as long as it stays away.
+    """The losses while a broker or a rack is away.
 
     Attributes:
         kind: `broker` or `rack`.
         name: The broker's id, or the rack's name.
-        leaders: Partitions that it leads first of all, which get another leader or none.
+        leaders: Partitions that it leads as preferred leader, which get another leader or none.
         offline: Partitions without any replica in sync left.
-        below_min_insync: Those that are read, and refuse what is produced with `acks=all`.
-        under_replicated: Those that lack a replica, and still have one.
-        coordinators: Partitions of `__consumer_offsets` and its like that it leads: their groups and transactions wait
-            for another coordinator. None where the cluster lists no such topic.
-        most_taken_over: The most partitions of them that one broker then leads in addition.
+        below_min_insync: Partitions that can be read, but refuse records with `acks=all`.
+        under_replicated: Partitions that lack a replica, and still have one.
+        coordinators: Partitions of `__consumer_offsets` and similar topics that it leads: their groups and transactions
+            wait for another coordinator. None if the cluster lists no such topic.
+        most_taken_over: The most of its partitions that any one broker takes over as leader.
     """
 
     kind: str
@@ -53,11 +53,11 @@ class _Own(NamedTuple):
 
 
 def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -> tuple[ClusterLoss, ...]:
-    """What each broker, and then each rack, takes with it.
+    """The losses with each broker, and then with each rack.
 
     Args:
-        cluster: Brokers, and partitions with their replicas; in sync are those of which it says so, or all where it
-            says nothing, without those that are offline.
+        cluster: Brokers, and partitions with their replicas. Replicas are in sync if it says so; if it says nothing,
+            all that are not offline.
         min_insync_replicas: `min.insync.replicas` of all topics, or by topic, 1 where one is left out.
 
     Returns:
@@ -99,7 +99,7 @@ def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -
 
 
 def _in_sync(partition: Partition) -> tuple[int, ...]:
-    """A partition's replicas in sync, as far as they are known."""
+    """A partition's replicas in sync, as far as known."""
     alive = partition.in_sync_replicas or partition.replicas
     return tuple(each for each in alive if each not in partition.offline_replicas)
 
@@ -133,7 +133,7 @@ def _loss(
 
 
 def _once(gone: set[int], by_broker: Mapping[int, Sequence[_Own]]) -> Iterator[_Own]:
-    """Each partition of some brokers once."""
+    """Each partition of these brokers once."""
     for broker in sorted(gone):
         for each in by_broker.get(broker, ()):
             if not any(other in gone and other < broker for other in each.replicas):

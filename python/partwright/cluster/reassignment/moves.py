@@ -20,9 +20,9 @@ class Move(NamedTuple):
         topic: Its topic.
         partition: Its number.
         before: The brokers that have it today, the preferred leader first.
-        after: Those that are to have it.
-        leader: The broker that leads it today; None where none does.
-        size: The bytes of one replica; None where they are not known.
+        after: The brokers that will have it.
+        leader: The broker that leads it today; None if none does.
+        size: The bytes of one replica; None if unknown.
     """
 
     topic: str
@@ -34,7 +34,7 @@ class Move(NamedTuple):
 
     @property
     def added(self) -> tuple[int, ...]:
-        """The brokers that get a replica, and so all its data."""
+        """The brokers that get a replica, and so a copy of all its data."""
         return tuple(each for each in self.after if each not in self.before)
 
     @property
@@ -44,25 +44,25 @@ class Move(NamedTuple):
 
     @property
     def bytes(self) -> int | None:
-        """What is copied for it; None where its size is not known."""
+        """How many bytes are copied for it; None if its size is unknown."""
         return None if self.size is None else self.size * len(self.added)
 
     def is_moving(self, replicas: tuple[int, ...]) -> bool:
-        """Whether replicas are those that Kafka lists while it moves the partition: all before and all after."""
+        """Whether these are the replicas that Kafka lists while it moves the partition: all before and all after."""
         return replicas not in {self.before, self.after} and set(replicas) == {*self.before, *self.after}
 
     @property
     def source(self) -> int:
-        """The broker that new replicas copy from: today's leader, or the first of the list where there is none."""
+        """The broker that new replicas copy from: today's leader, or the first of the list without one."""
         return self.before[0] if self.leader is None else self.leader
 
 
 def plan_of(moves: Iterable[Move], *, back: bool = False) -> Json:
-    """What `kafka-reassign-partitions.sh` takes.
+    """The JSON for `kafka-reassign-partitions.sh`.
 
     Args:
         moves: The partitions.
-        back: Whether it leads back to where they are today.
+        back: Whether the plan is for the way back.
 
     Examples:
         >>> plan_of([Move("t", 0, (0,), (1,))])["partitions"]
@@ -86,7 +86,7 @@ def plan_json(moves: Iterable[Move], *, back: bool = False) -> str:
 
 
 def elections_json(partitions: Iterable[tuple[str, int]]) -> str:
-    """What `kafka-leader-election.sh --path-to-json-file` takes.
+    """The JSON for `kafka-leader-election.sh --path-to-json-file`.
 
     Examples:
         >>> elections_json([("t", 0)])

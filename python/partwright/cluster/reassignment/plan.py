@@ -1,4 +1,4 @@
-"""`reassign`: brokers come or go, and replicas follow: the fewest moves to a cluster that is even."""
+"""`reassign`: when brokers join or leave, the fewest replica moves that make the cluster even."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ def reassign(
     """A plan by which brokers join or leave a cluster, with the fewest new replicas that make it even.
 
     Each broker gets its share of all replicas, rounded up or down, and of all leaders; no partition is in fewer racks
-    than it could be. Where racks or few partitions leave no such plan, it is the nearest to it. Among all plans as
-    even as that, this one copies the fewest replicas, and then changes the fewest leaders; both are exact minima, found
-    by a minimum-cost flow. Where sizes are known, replicas change places until each broker's bytes are near its share,
-    which may copy a few more.
+    than it could be. If racks or few partitions allow no such plan, it is the nearest to it. Among all plans as even as
+    that, this one copies the fewest replicas, and then changes the fewest leaders; both are exact minima, found by a
+    minimum-cost flow. If sizes are known, replicas change places until each broker's bytes are near its share, which
+    may copy a few more.
 
     Args:
         cluster: Brokers, and topics whose partitions have their replicas: `Cluster.from_kafka`, `from_json`.
-        topics: Those whose replicas may move, all by default. What others have counts for evenness.
-        brokers: Those that are to have replicas: all that the cluster lists, by default.
-        add: Brokers that have replicas as well, such as `Broker(3, rack="b")`, or an id of the cluster's.
-        remove: Ids of brokers that are to have none.
-        replication_factor: Replicas of each partition, or by topic; those that a partition has, by default.
+        topics: The topics whose replicas may move, all by default. Other topics' replicas count for evenness.
+        brokers: The brokers that will have replicas: by default all that the cluster lists.
+        add: Further brokers that will have replicas, such as `Broker(3, rack="b")`, or an ID of the cluster's.
+        remove: IDs of brokers that will have no replicas.
+        replication_factor: Replicas of each partition, or by topic; by default today's.
         sizes: Bytes of a replica of each partition: by topic a list or a mapping by partition, or the JSON that
             `kafka-log-dirs.sh --describe` prints, as a dict.
         power: By broker id, how much it carries compared with the others, a whole number from 1 on; 1 of those
             left out.
-        disks: By broker id, the bytes that it has room for. Shares of bytes go by it, and those of replicas where no
-            `power` is given.
-        bytes_within: How far from its share of all bytes a broker is to be at most, as a part of it, 0 to 1.
-        rack_aware: Whether racks count, where brokers have them.
+        disks: By broker id, the bytes that it has room for. Shares of bytes follow it, and so do shares of replicas
+            without `power`.
+        bytes_within: How far a broker may be from its share of all bytes, as a part of that share, 0 to 1.
+        rack_aware: Whether racks count, if brokers have them.
 
     Returns:
         The plan.
@@ -114,7 +114,7 @@ keep more brokers, or take a lower replication factor
 
 
 def _stays(topic: str, partitions: Sequence[Partition], brokers: Sequence[Broker]) -> None:
-    """Refuses a topic that is not to move, and has replicas on a broker that leaves."""
+    """Refuse a topic that must not move but has replicas on a broker that leaves."""
     ids = {broker.id for broker in brokers}
     for each in partitions:
         gone = next((id_ for id_ in each.replicas if id_ not in ids), None)
@@ -208,7 +208,7 @@ def _planned(
 
 
 def _listed(partition: Partition, own: Sequence[int], leader: int) -> tuple[int, ...]:
-    """A list of replicas: the leader, then what it has today in today's order, then what is new."""
+    """A list of replicas: the leader, then the kept ones in today's order, then the new ones."""
     today = [id_ for id_ in partition.replicas if id_ in own and id_ != leader]
     new = sorted(id_ for id_ in own if id_ not in partition.replicas and id_ != leader)
     return (leader, *today, *new)

@@ -1,4 +1,4 @@
-"""Which brokers have each partition: as even as racks let it be, with the fewest new replicas."""
+"""Choose each partition's brokers: as evenly as racks allow, with the fewest new replicas."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def spread(wanted: Wanted, within: float = 0.0) -> Replicas:
 
     Args:
         wanted: The cluster in numbers.
-        within: Where sizes are known, how far from its share of all bytes a broker is to be at most, as a part of it.
+        within: If sizes are known, how far a broker may be from its share of all bytes, as a part of that share.
 
     Returns:
-        Loads within their boxes, or as near to them as racks and few partitions let them come; among all such the
-        fewest new replicas.
+        Loads within their boxes, or as near to them as racks and few partitions allow, and the fewest new replicas
+        among all such.
     """
     found = Replicas(wanted, within)
     shares = wanted.shares()
@@ -35,11 +35,10 @@ def spread(wanted: Wanted, within: float = 0.0) -> Replicas:
 
 
 class Replicas:
-    """Replicas in the making, and what each of them could do: stay, or go to another broker.
+    """Replicas while they move, and what each could do: stay, or go to another broker.
 
-    A replica on a broker that has it today costs nothing, any other one costs 1. A table has by broker (and by other
-    broker or rack) how many of its replicas can go where, so that the cheapest way is found without walking through
-    them.
+    A replica on a broker that has it today costs nothing, any other costs 1. Tables count by broker (and by other
+    broker or rack) how many replicas can go where, so that the cheapest way is found without going through all of them.
     """
 
     def __init__(self, wanted: Wanted, within: float) -> None:
@@ -55,13 +54,14 @@ class Replicas:
         self.sizes = wanted.sizes or [0] * len(wanted.before)
         self.bytes = list(wanted.base_bytes)
         self.of_topic: list[Counter[int]] = [Counter() for _ in range(max(wanted.topics, default=-1) + 1)]
-        # By cost of the replica that would go, 0 or 1, and by its broker: how many there are, how many cannot leave
-        # their rack, how many find another rack full, and how many meet a broker that has the partition or had it.
+        # By cost of the replica that would go, 0 or 1, and by its broker: how many replicas there are, how many cannot
+        # leave their rack, how many find another rack full, and how many find a broker that has the partition or had
+        # it.
         self.count = [[0] * brokers for _ in (0, 1)]
         self.stuck = [[0] * brokers for _ in (0, 1)]
         self.full = [[[0] * racks for _ in range(brokers)] for _ in (0, 1)]
         self.met = [[[0] * brokers for _ in range(brokers)] for _ in (0, 1)]
-        # Those among the last that had it, and can have it again.
+        # Of the last, the ones whose broker had the partition and can have it again.
         self.back = [[[0] * brokers for _ in range(brokers)] for _ in (0, 1)]
 
     def loads(self) -> list[int]:
@@ -69,13 +69,13 @@ class Replicas:
         return [base + len(own) for base, own in zip(self.wanted.base, self.of_broker, strict=True)]
 
     def moved(self) -> int:
-        """How many replicas are where there is none today."""
+        """How many replicas are on brokers that do not have them today."""
         return sum(
             each not in today for own, today in zip(self.sets, self.today, strict=True) for each in own
         )
 
     def begin(self) -> None:
-        """Each partition as cheap as its own rules let it be: what can stay stays, new ones go where room is."""
+        """Start with each partition as cheap as its rules allow: what can stay stays, new replicas go where room is."""
         wanted = self.wanted
         loads = [float(each) for each in wanted.base]
         for own in wanted.before:
@@ -98,7 +98,7 @@ class Replicas:
             self._tell(partition, 1)
 
     def costs(self, broker: int) -> list[int | None]:
-        """See `Arcs`: -1 takes back what was moved, 0 moves what moves anyway, 1 moves what could stay."""
+        """See `Arcs`: -1 takes a move back, 0 moves a replica that moves anyway, 1 moves one that could stay."""
         racks, here = self.wanted.racks, self.wanted.racks[broker]
         staying, moving = (
             [
@@ -119,12 +119,12 @@ class Replicas:
         return found
 
     def move(self, giver: int, taker: int, cost: int) -> None:
-        """See `Arcs`. Of all that could go, one goes of whose topic the giver has most more than the taker."""
+        """See `Arcs`. The replica is of the topic in which the giver exceeds the taker the most."""
         partition = self._chosen(giver, taker, cost)
         self.replace(partition, giver, taker)
 
     def replace(self, partition: int, giver: int, taker: int) -> None:
-        """A partition's replica goes from one broker to another."""
+        """Move a partition's replica from one broker to another."""
         self._tell(partition, -1)
         self.sets[partition].remove(giver)
         del self.of_broker[giver][partition]
@@ -147,7 +147,7 @@ class Replicas:
         return counts.count(there) < most[there] and counts.count(here) > least[here]
 
     def cost(self, partition: int, giver: int, taker: int) -> int:
-        """What it costs if a replica goes from one broker to another: new replicas after it less those before."""
+        """The cost of moving a replica from one broker to another: the change in the number of new replicas."""
         today = self.today[partition]
         return (giver in today) - (taker in today)
 
@@ -161,7 +161,7 @@ class Replicas:
         size = self._size_wanted(giver, taker)
 
         def worth(partition: int) -> tuple[float, int]:
-            # The smallest of those that are large enough, or the largest of the others; then the topic.
+            # Prefer the smallest that is large enough, or else the largest; then decide by topic.
             of_topic, own = self.of_topic[topics[partition]], self.sizes[partition]
             gain = of_topic[giver] - of_topic[taker]
             return (-own if own >= size else own - 2 * size, gain)
@@ -169,7 +169,7 @@ class Replicas:
         return max(able, key=worth)
 
     def _size_wanted(self, giver: int, taker: int) -> float:
-        """How large what goes should be, so that both brokers' bytes come within bounds when all has gone."""
+        """How large the moved replica should be, so that both brokers' bytes are within bounds after all moves."""
         if self.wanted.sizes is None:
             return 0
         found = []
@@ -186,7 +186,7 @@ class Replicas:
         self.of_topic[self.wanted.topics[partition]][broker] += 1
 
     def _stay(self, own: Sequence[int], factor: int, loads: list[float]) -> list[int]:
-        """The most of a partition's replicas that can stay; where some must go, those of the fullest brokers go."""
+        """The largest set of a partition's replicas that can stay; if some must go, the fullest brokers' go."""
         racks = self.wanted.racks
         least, most = self.limits[factor]
         stays = list(own)
@@ -212,7 +212,7 @@ class Replicas:
         return min(able, key=lambda each: (loads[each] - self.goals[each], of_topic[each], each))
 
     def _tell(self, partition: int, sign: int) -> None:
-        """Counts in, or out, what a partition's replicas could do."""
+        """Add a partition's replicas to the counts, or remove them."""
         racks, own, today = self.wanted.racks, self.sets[partition], self.today[partition]
         least, most = self.limits[self.wanted.factors[partition]]
         counts = Counter(racks[each] for each in own)

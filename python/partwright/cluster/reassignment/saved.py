@@ -1,4 +1,4 @@
-"""A reassignment as a folder: what Kafka's tools take, and the cluster that it was planned for."""
+"""A reassignment as a folder: files for Kafka's tools, and the cluster that it was planned for."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Saved:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """All partitions that change."""
+        """All partitions that move."""
         return tuple(each for batch in self.batches for each in batch.moves)
 
 
 def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike[str]) -> Path:
-    """Writes a plan into a folder that is new or empty.
+    """Write a plan into a new or empty folder.
 
-    It gets `plan.json` and `rollback.json` for `kafka-reassign-partitions.sh`, `batches/` with a file a batch,
-    `elections.json` for `kafka-leader-election.sh`, and `cluster.json`, by which `changed` sees what has changed.
+    It gets `plan.json` and `rollback.json` for `kafka-reassign-partitions.sh`, `batches/` with a file for each batch,
+    `elections.json` for `kafka-leader-election.sh`, and `cluster.json`, with which `changed` compares.
 
     Raises:
         PartwrightError: The folder has something in it, or cannot be written.
@@ -68,7 +68,7 @@ def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike
         (path / _BATCHES).mkdir(parents=True, exist_ok=True)
         files = {_PLAN: plan.json(), _ROLLBACK: plan.rollback(), _ELECTIONS: plan.elections()}
         files |= {f"{_BATCHES}/{number:04}.json": batch.json() for number, batch in enumerate(batches, 1)}
-        # The last one: without it the folder is no plan.
+        # Written last: without it the folder is not a plan.
         files[_CLUSTER] = json.dumps(plan.before.to_dict())
         for name, text in files.items():
             (path / name).write_text(text + "\n", encoding="utf-8")
@@ -80,10 +80,11 @@ def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike
 
 
 def load(folder: str | os.PathLike[str]) -> Saved:
-    """Reads a plan that `save` wrote.
+    """Read a plan that `save` wrote.
 
     Raises:
-        PartwrightError: It is no such folder, or a file of it is damaged, or plans what the cluster does not have.
+        PartwrightError: It is not such a folder, one of its files is damaged, or it plans something that the cluster
+            does not have.
     """
     path = Path(folder)
     if not (path / _CLUSTER).is_file():
@@ -109,14 +110,13 @@ def load(folder: str | os.PathLike[str]) -> Saved:
 
 
 def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[str, ...]:
-    """What has changed in a cluster since a plan was made for it, as sentences; none where it can be executed.
+    """What has changed in a cluster since a plan was made for it, as sentences; empty if it can be executed.
 
-    A partition that is already where the plan brings it, or on its way, is no change: a plan that was executed in part
-    goes on.
+    A partition that is already where the plan puts it, or on its way, does not count: a partly executed plan continues.
 
     Args:
         before: The cluster that was planned for.
-        moves: What is to move.
+        moves: The planned moves.
         cluster: The cluster now.
 
     Examples:
@@ -154,10 +154,10 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
 
 
 def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> None:
-    """Refuses a plan for a cluster that has changed.
+    """Refuse a plan for a cluster that has changed.
 
     Raises:
-        PartwrightError: With what has changed.
+        PartwrightError: The cluster has changed; the sentence says how.
     """
     said = changed(before, moves, cluster)
     if said:

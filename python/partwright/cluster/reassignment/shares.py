@@ -1,4 +1,4 @@
-"""Each broker's fair share: by its power, within what racks and the number of partitions leave it; exact fractions."""
+"""Each broker's fair share, as exact fractions: by its power, within the limits of racks and numbers of partitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Limits", "box", "fair", "fair_in_racks", "rack_limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What brokers may have.
+    """Brokers' power and limits.
 
     Attributes:
         power: Each broker's power, above 0.
@@ -28,18 +28,18 @@ class Limits:
     most: Sequence[int]
 
     def of(self, members: Sequence[int]) -> Limits:
-        """Those of some brokers, by their places."""
+        """The limits of some brokers, by index."""
         return Limits(*([each[at] for at in members] for each in (self.power, self.least, self.most)))
 
     def at(self, level: Fraction) -> list[Fraction]:
-        """What each has if one of power 1 has `level`, limits aside."""
+        """Each broker's share if one of power 1 has `level`, within the limits."""
         return [
             min(max(level * power, Fraction(least)), Fraction(most))
             for power, least, most in zip(self.power, self.least, self.most, strict=True)
         ]
 
     def bends(self) -> set[Fraction]:
-        """The levels at which somebody reaches a limit."""
+        """The levels at which a broker reaches a limit."""
         return {
             Fraction(limit, power)
             for limits in (self.least, self.most)
@@ -47,7 +47,7 @@ class Limits:
         }
 
     def level(self, total: int | Fraction) -> Fraction:
-        """The level at which all together have a total, or as near to it as the limits let them come."""
+        """The level at which all shares add up to a total, or as near to it as the limits allow."""
         return _level(total, lambda level: sum(self.at(level), Fraction()), self.bends())
 
 
@@ -74,7 +74,7 @@ def rack_limits(sizes: Sequence[int], replicas: int) -> tuple[list[int], list[in
 
 
 def fair(total: int, limits: Limits) -> list[Fraction]:
-    """The shares of a total by power, each within its limits: the smallest sum of share²/power.
+    """The shares of a total by power, each within its limits: they minimize the sum of share²/power.
 
     Args:
         total: What is shared out, between the sums of the limits.
@@ -90,7 +90,7 @@ def fair(total: int, limits: Limits) -> list[Fraction]:
 def fair_in_racks(
     total: int, limits: Limits, racks: Sequence[int], of_racks: Sequence[tuple[int, int]]
 ) -> list[Fraction]:
-    """The same where each rack has limits, too.
+    """The same if each rack has limits, too.
 
     Args:
         total: What is shared out.
@@ -125,7 +125,7 @@ def fair_in_racks(
 
 
 def box(shares: Sequence[Fraction]) -> tuple[list[int], list[int]]:
-    """The whole numbers around each share: what a broker has at least and at most where all is even.
+    """The whole numbers around each share: what a broker has at least and at most if all is even.
 
     Examples:
         >>> box([Fraction(7, 2), Fraction(5)])
@@ -135,7 +135,7 @@ def box(shares: Sequence[Fraction]) -> tuple[list[int], list[int]]:
 
 
 def _level(total: int | Fraction, curve: Callable[[Fraction], Fraction], bends: set[Fraction]) -> Fraction:
-    """Where a curve that never falls, and is straight between its bends, reaches a total."""
+    """Where a curve that never falls, and is straight between bends, reaches a total."""
     places = sorted(bends)
     low, high = 0, len(places) - 1
     if total <= curve(places[low]):

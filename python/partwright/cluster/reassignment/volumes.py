@@ -1,8 +1,8 @@
 """Even bytes: replicas of unlike sizes change places, until each broker's bytes are near enough to its share.
 
-How even bytes can be is a question of packing, which nobody answers exactly in a reasonable time. So this climbs: the
-broker that is farthest from its share exchanges replicas with another one, or gives one away where its box lets it, as
-long as that helps.
+How even bytes can be is a packing problem, which cannot be solved exactly in reasonable time. So this is a local
+search: the broker that is farthest from its share exchanges replicas with another one, or gives one away if its box
+allows, as long as that helps.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Scale", "level_bytes"]
 
-# So many of the brokers at the other end are asked for an exchange, and so many replicas near to the size wanted.
+# How many brokers at the other end are tried for an exchange, and how many replicas near the wanted size.
 _ASKED = 8
 _NEAR = 3
 _NOTHING = 1e-9
 
 
 class Scale(NamedTuple):
-    """What brokers' bytes are weighed against.
+    """The target for brokers' bytes.
 
     Attributes:
         shares: By broker, the bytes that it would have if replicas could be cut.
@@ -35,18 +35,18 @@ class Scale(NamedTuple):
     within: float
 
     def off(self, broker: int, load: float) -> float:
-        """How far a broker is from its share, as a part of it; below 0 where it has less."""
+        """How far a broker is from its share, as a part of that share; negative if it has less."""
         share = self.shares[broker]
         return (load - share) / share if share else load
 
     def pain(self, broker: int, load: float) -> float:
-        """What is made smaller: the distance squared, by the share."""
+        """The quantity to minimize: the distance squared, divided by the share."""
         share = self.shares[broker]
         return (load - share) ** 2 / (share or 1)
 
 
 class _Step(NamedTuple):
-    """A replica that goes, and one that comes back for it, or none."""
+    """A replica that goes, and the one that comes back for it, if any."""
 
     worth: float
     goes: int
@@ -56,11 +56,11 @@ class _Step(NamedTuple):
 
 
 def level_bytes(found: Replicas, scale: Scale, least: Sequence[int], most: Sequence[int]) -> None:
-    """Exchanges replicas until all brokers are within the scale, or no exchange helps one that is not.
+    """Exchange replicas until all brokers are within the scale, or no exchange helps the others.
 
     Args:
         found: The replicas, which change.
-        scale: What their bytes are weighed against.
+        scale: The target for their bytes.
         least: By broker, the fewest replicas that it may have.
         most: By broker, the most.
     """
@@ -81,7 +81,7 @@ def level_bytes(found: Replicas, scale: Scale, least: Sequence[int], most: Seque
 def _best(
     found: Replicas, scale: Scale, broker: int, least: Sequence[int], most: Sequence[int]
 ) -> _Step | None:
-    """What helps a broker most, for each replica that has to be moved for it."""
+    """The exchange that helps a broker most for each replica moved."""
     loads = found.bytes
     gives = loads[broker] > scale.shares[broker]
     others = [at for at in range(len(loads)) if at != broker]

@@ -1,4 +1,4 @@
-"""What is planned, in numbers: brokers, racks and partitions by their places, as the planner takes them."""
+"""The planning problem in numbers: brokers, racks and partitions by index, as the planner takes them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["Wanted"]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A cluster to be made even, where everything is a place in one of its lists.
+    """A cluster to make even, where everything is an index into one of its lists.
 
     Attributes:
-        racks: By broker that is to have replicas, its rack; all 0 where racks do not count.
+        racks: By broker that will have replicas, its rack; all 0 if racks do not count.
         power: By broker, its power.
         base: By broker, how many replicas of topics that stay as they are it has.
         base_leaders: By broker, how many of these partitions it leads.
         topics: By partition, its topic.
-        before: By partition, which of the brokers have it today, in the order of its list; those that leave are left
+        before: By partition, which of the brokers have it today, in the order of its list; brokers that leave are left
             out.
-        leaders: By partition, the broker that leads its list today; -1 where that one leaves.
-        factors: By partition, how many replicas it is to have.
-        sizes: By partition, its bytes; None where they are not known.
+        leaders: By partition, the broker that leads its list today; -1 if that one leaves.
+        factors: By partition, how many replicas it will have.
+        sizes: By partition, its bytes; None if unknown.
         base_bytes: By broker, the bytes of topics that stay as they are.
-        disks: By broker, what its bytes' share is measured by.
+        disks: By broker, the weight for its share of bytes.
     """
 
     racks: Sequence[int]
@@ -55,17 +55,17 @@ class Wanted:
         return {factor: rack_limits(sizes, factor) for factor in sorted(set(self.factors))}
 
     def shares(self) -> list[Fraction]:
-        """By broker, how many replicas it would have if they could be cut: power's part, as far as racks let it."""
+        """By broker, its exact share of replicas as a fraction: in proportion to power, as far as racks allow."""
         return self._shares([1] * len(self.factors), self.base, self.power)
 
     def byte_shares(self) -> list[float]:
-        """By broker, the bytes that it would have if replicas could be cut; all 0 where no size is known."""
+        """By broker, its exact share of bytes; all 0 if no size is known."""
         if self.sizes is None:
             return [0.0] * len(self.racks)
         return [float(each) for each in self._shares(self.sizes, self.base_bytes, self.disks)]
 
     def boxes(self) -> tuple[list[int], list[int]]:
-        """By broker, how many replicas it has at least and at most where all is even."""
+        """By broker, how many replicas it has at least and at most if all is even."""
         return box(self.shares())
 
     def _shares(self, weights: Sequence[int], base: Sequence[int], power: Sequence[int]) -> list[Fraction]:

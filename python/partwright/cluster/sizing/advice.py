@@ -72,12 +72,12 @@ class Advice:
 
     @property
     def sources(self) -> dict[str, str]:
-        """The titles and addresses of the sources that figures name."""
+        """The titles and addresses of the sources that the figures name."""
         more = {} if self.platform is None else {self.platform.source: PLATFORM_SOURCES[self.platform.source]}
         return {**SOURCES, **more}
 
     def to_dict(self) -> Json:
-        """The same as JSON has it, with the sources that figures name.
+        """The answer as an object for the JSON output, with the sources that the figures name.
 
         Examples:
             >>> advise(100).to_dict()["recommended"]
@@ -113,10 +113,10 @@ def advise(
 ) -> Advice:
     """Calculate how many partitions a topic needs, and what more of them would cost.
 
-    The count is the largest of: target divided by what one partition takes, target divided by what one consumer reads,
-    the number of consumers and the number of brokers (Jun Rao's max(t/p, t/c), 2015), rounded up to what brokers share
-    evenly.  If a measurement is a range, low and high, the answer is one too; nothing here is more precise than what
-    was measured.
+    The count is the largest of: target divided by one partition's throughput, target divided by one consumer's
+    throughput, the number of consumers and the number of brokers (Jun Rao's max(t/p, t/c), 2015), rounded up to what
+    brokers share evenly. If a measurement is a range, low and high, the answer is one too; nothing here is more precise
+    than the measurements.
 
     Args:
         target_mb_s: The topic's peak load, in MB/s, above 0.
@@ -131,7 +131,7 @@ def advise(
         power: The brokers' relative power, such as `[1, 1, 2]`: leaders are shared in that proportion.
         growth: By how much the target grows while the topic lives; with keys, adding partitions moves them.
         held: Replicas of other topics that each broker has already.
-        segments: Segments of a replica: what is retained by `segment.bytes`, and one more; a number or a range.
+        segments: Segments of a replica: the retained bytes divided by `segment.bytes`, plus one; a number or a range.
         batch_size: The producer's `batch.size`, in bytes.
         buffer_memory: The producer's `buffer.memory`, in bytes.
         replica_fetchers: `num.replica.fetchers`.

@@ -36,13 +36,13 @@ SOURCES = {
     "https://www.confluent.io/blog/kafka-without-zookeeper-a-sneak-peek/",
     MEASURED: "on a broker of Kafka 4.3.1, by tests/kafka/test_partition_costs.py of partwright",
 }
-"""Those of every answer; a platform's are in `partwright.cluster.sizing.platforms`."""
+"""The sources of every answer; a platform's are in `partwright.cluster.sizing.platforms`."""
 
 FILES_A_SEGMENT = 1
 MAPS_A_SEGMENT = 2
 INDEX_BYTES = 2 * 10 * 2**20
 _SESSION_S = 9
-# 37 seconds for 2,000,000 partitions; and what one election took with ZooKeeper.
+# 37 seconds for 2,000,000 partitions with KRaft; and the time of one election with ZooKeeper.
 _ELECTION_S = (37 / 2_000_000, 0.005)
 _LATENCY_MS = 20 / 1000
 _FETCH_PARTITION, _FETCH_BROKER = 2**20, 50 * 2**20
@@ -53,7 +53,7 @@ _FILES_LIMIT, _MAPS_LIMIT = 100_000, 65_530
 
 
 class Load(NamedTuple):
-    """What figures are made of: a number of partitions, and all that is said of the cluster and of its clients."""
+    """The input of the figures: a number of partitions, and the properties of the cluster and its clients."""
 
     partitions: int
     brokers: int
@@ -74,7 +74,7 @@ class Load(NamedTuple):
 
 
 class CostEstimate(NamedTuple):
-    """One cost: `low` to `high` of a `unit` (`""`: a count, `B`, `s`, `ms`), where that is from and what it assumes."""
+    """One cost: `low` to `high` of a `unit` (`""`: a count, `B`, `s`, `ms`), with its source and its assumptions."""
 
     name: str
     low: float
@@ -85,7 +85,7 @@ class CostEstimate(NamedTuple):
 
 
 def figures(load: Load) -> Iterator[CostEstimate]:
-    """All costs, those of brokers first; "the busiest broker" is the one that most partitions are on.
+    """All costs, brokers' first; "the busiest broker" is the one with the most partitions.
 
     Examples:
         >>> load = Load(12, 3, 3, 4, 12, (1, 10), 6, 1, 1, (2, 10), 16384, 33554432, 1, 1, (0.1, 10))
@@ -141,7 +141,7 @@ def figures(load: Load) -> Iterator[CostEstimate]:
 
 
 def _of_platform(load: Load) -> Iterator[CostEstimate]:
-    """What the provider says of a broker with so many replicas."""
+    """The provider's limits for a broker with this many replicas."""
     platform = load.platform
     if platform is None:
         return
@@ -217,7 +217,7 @@ def _of_clients(load: Load) -> Iterator[CostEstimate]:
 
 
 def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
-    """What goes beyond a limit that Kafka or its authors name, a sentence each.
+    """A sentence for each figure beyond a limit that Kafka or its authors name.
 
     Examples:
         >>> load = Load(12, 3, 3, 4, 12, (1, 10), 6, 1, 1, (2, 10), 16384, 33554432, 1, 1, (0.1, 10))

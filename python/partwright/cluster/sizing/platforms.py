@@ -1,4 +1,4 @@
-"""What providers publish about partitions on a broker: AWS MSK by instance size, and Redpanda by memory.
+"""Providers' published limits on partitions per broker: AWS MSK by instance size, and Redpanda by memory.
 
 >>> platform_of("msk:m7g.large").most_replicas, platform_of("redpanda").bytes_a_replica
 (1000, 2000000)
@@ -24,7 +24,7 @@ PLATFORM_SOURCES = {
     REDPANDA: "Sizing guidelines of version 26.2 (2026), "
     "https://docs.redpanda.com/streaming/26.2/deploy/redpanda/manual/sizing/",
 }
-# Leaders and followers on one broker, by what follows the family's name.
+# Leaders and followers on one broker, by the size after the family's name.
 _T3 = {"t3.small": 300}
 _BY_SIZE = {"large": 1000, "xlarge": 1000, "2xlarge": 2000}
 _LARGEST = 4000
@@ -45,8 +45,8 @@ class Platform(NamedTuple):
     """A provider's published limits.
 
     Attributes:
-        name: As it is named in a sentence.
-        source: Which of the sources says so.
+        name: Its name in a sentence.
+        source: The source of the limits.
         most_replicas: The most replicas that a broker should have; None if it depends on its memory.
         bytes_a_replica: The memory that each replica needs; None if the provider does not say.
     """
@@ -58,10 +58,10 @@ class Platform(NamedTuple):
 
 
 def platform_of(given: object) -> Platform:
-    """A platform of its name: `msk:` and an instance size, such as `msk:m7g.large`, or `redpanda`.
+    """A platform by its name: `msk:` and an instance size, such as `msk:m7g.large`, or `redpanda`.
 
     Raises:
-        PartwrightError: There is none of this name.
+        PartwrightError: No platform has this name.
 
     Examples:
         >>> platform_of("msk:m5.huge")
@@ -80,7 +80,7 @@ def platform_of(given: object) -> Platform:
 
 
 def sizes_for(replicas: int, like: str) -> Iterator[str]:
-    """The sizes of the same family that take so many replicas.
+    """The sizes of the same family that take this many replicas.
 
     Examples:
         >>> next(sizes_for(1500, "kafka.m7g.large"))

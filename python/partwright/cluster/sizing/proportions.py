@@ -15,13 +15,13 @@ __all__ = ["apportioned", "even", "floats", "measured", "positive", "powers_of",
 
 _MOST_BROKERS = 1000
 _MOST = 10**12
-# How many tenths of its share a broker of unequal power may lead, and how far we look for a count that does it.
+# How many tenths of its share a broker of unequal power may lead, and how far we look for such a count.
 _UNEVEN = 11
 _LOOKED_AT = 200
 
 
 def even(count: int, powers: Sequence[int]) -> int:
-    """The first number from a count on that brokers share evenly, or in proportion to their power as far as that goes.
+    """The first number from a count on that brokers share evenly, or nearly in proportion to their power.
 
     Examples:
         >>> even(13, powers_of(3, None)), even(5, powers_of(None, [1, 1, 2]))
@@ -44,9 +44,9 @@ def even(count: int, powers: Sequence[int]) -> int:
 
 
 def apportioned(count: int, powers: Sequence[int]) -> tuple[int, ...]:
-    """Leaders by broker: whole numbers in proportion, and what is left to the largest remainders.
+    """Leaders by broker: whole numbers in proportion to power; the largest remainders get the rest.
 
-    Where there are enough, no broker is left without one, however weak it is beside the others.
+    If there are enough, every broker leads at least one, however weak it is compared with the others.
 
     Examples:
         >>> apportioned(14, powers_of(None, [1, 1, 2])), apportioned(10, powers_of(None, [1, 1000]))
@@ -68,7 +68,7 @@ def _in_proportion(count: int, powers: Sequence[int]) -> list[int]:
 
 
 def powers_of(brokers: object, power: object) -> tuple[int, ...]:
-    """What each broker can do, as whole numbers in the proportion of those given; all the same without any.
+    """Each broker's power as whole numbers in the given proportion; all equal if none is given.
 
     Examples:
         >>> powers_of(None, [1, 1.5]), powers_of(3, None)
@@ -102,7 +102,7 @@ def positive(given: Any, what: str) -> Fraction:
     """A number above 0, exactly as it is written."""
     if type(given) not in {int, float} or not 0 < given <= _MOST:
         raise refused(given, what, f"is a number above 0, {_MOST:,} at most, not {shown(given)}")
-    # As it is written: 1.1 times 100 is 110, and no part of a partition more.
+    # Read as written, so that 1.1 times 100 is exactly 110 and does not round up to another partition.
     return Fraction(str(given))
 
 
@@ -112,5 +112,5 @@ def floats(given: tuple[Fraction, Fraction]) -> tuple[float, float]:
 
 
 def written(given: Fraction) -> str:
-    """A number as a part of a sentence."""
+    """A number for a sentence."""
     return f"{float(given):,.10g}"

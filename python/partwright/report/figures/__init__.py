@@ -1,1 +1,1 @@
-"""A topic's figures a module: an answer in, and the document of it out."""
+"""Figures, one module for each kind of answer: an answer in, its document out."""

@@ -1,4 +1,4 @@
-"""What `partwright advise` found, as figures: what partitions are for and cost, or how numbers of replicas compare."""
+"""Figures for `partwright advise`: why partitions are needed and what they cost, or how numbers of replicas compare."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def document(
     """The page of an advice, or of numbers of replicas side by side.
 
     Args:
-        found: It.
-        source: Nothing is read.
-        target: What the topic takes at its peak, in MB/s.
+        found: The answer.
+        source: Unused, because nothing is read.
+        target: The topic's peak load, in MB/s.
     """
     del source
     if isinstance(found, ReplicaCounts):
@@ -110,7 +110,7 @@ def _costs(found: Advice) -> Figure:
 
 
 def _rounded(value: float) -> float:
-    """Two digits: no cost is known better than that."""
+    """Two digits: no cost is known more precisely."""
     return float(f"{value:.2g}")
 
 

@@ -1,4 +1,4 @@
-"""Who of a consumer group reads what, as figures: members by partitions as a map, and assignors side by side."""
+"""Figures for `partwright assign`: a map of members by partitions, and assignors side by side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-# A map has a square for each partition up to so many of them, and for each topic beyond.
+# Up to this many partitions, a map has a square for each; beyond, a square for each topic.
 _PARTITIONS = 120
 _MEMBERS = 50
 # A histogram has no more bars than these.
@@ -114,12 +114,12 @@ def _by_partition(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Fig
     )
 
 
-# Up to so many columns their names stand level.
+# Up to this many columns, their names are written horizontally.
 _LEVEL = 14
 
 
 def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
-    """How many partitions of each topic each member reads; of many, members and topics share cells."""
+    """How many partitions of each topic each member reads; if there are many, members and topics share cells."""
     sizes = Counter(topic for pairs in assignment.values() for topic, _ in pairs)
     rows: list[Json] = []
     places = {topic: place for place, topic in enumerate(topics)}
@@ -183,14 +183,14 @@ def _names(count: int) -> Spec:
 
 
 def _with_all(spec: Spec, assignment: Mapping[str, Pairs]) -> None:
-    """Members without anything have a row, too."""
+    """Members without partitions have a row, too."""
     names = [_row(place, member) for place, member in enumerate(assignment)]
     spec["encoding"]["y"]["scale"] = {"domain": names}
     spec["height"] = max(60, 22 * len(names))
 
 
 def _row(place: int, member: str) -> str:
-    """What a member's row is called: as long names may begin alike, the row's number is in what is cut."""
+    """The label of a member's row; a name that is cut gets the row's number, because long names may begin alike."""
     name = label(member)
     return name if name == member else f"{place + 1}. {name}"
 
@@ -247,7 +247,7 @@ def _each(assignment: Mapping[str, Pairs]) -> Figure:
 
 
 def _histogram(counts: Sequence[int]) -> tuple[Spec, int]:
-    """How many members read so many partitions, the idle ones apart."""
+    """How many members read each number of partitions, with idle ones apart."""
     wide, _ = binned(max(counts), _BARS)
     found = Counter(0 if not count else 1 + (count - 1) // wide for count in counts)
     rows = [

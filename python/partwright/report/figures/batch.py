@@ -1,4 +1,4 @@
-"""A producer's batches as figures: when they are open and how full, how strategies and settings compare."""
+"""Figures for `partwright batch`: when batches are open and how full, and how strategies and settings compare."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def document(
     """The page of a simulation, of several strategies side by side, of a scenario's answer, or of a tuning.
 
     Args:
-        found: What `partwright.batching.simulate`, `compare` (as a list of rows), `replay` or `tune` give.
+        found: The result of `partwright.batching.simulate`, `compare` (as a list of rows), `replay` or `tune`.
         source: What was read.
-        simulation: Beside a comparison, the first strategy's, for its batches.
-        scenario: What the scenario asks.
+        simulation: For a comparison, the first strategy's simulation, for its batches.
+        scenario: The scenario.
     """
     if isinstance(found, Tuning):
         return tune.document(found, source)

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["batches", "requests"]
 
-# So many batches are drawn each, in so many partitions, and so many requests.
+# The most batches, partitions and requests that are drawn one by one.
 _BATCHES = 250
 _PARTITIONS = 40
 _REQUESTS = 600
-# Of more batches, time is cut into so many spans.
+# If there are more batches, time is cut into this many spans.
 _SPANS = 100
 
 
 def batches(found: Sequence[Fields], name: str) -> Figure:
-    """Batches over the time since the first, each from when it was opened until it was closed; of many, their number.
+    """Batches over the time since the first, each from its opening to its closing; if there are many, their number.
 
     Args:
         found: Each with its `batch`, `partition`, `opened_ms`, `closed_ms` and so on.
@@ -87,11 +87,11 @@ def batches(found: Sequence[Fields], name: str) -> Figure:
 
 
 def _elapsed(start: float) -> str:
-    """The title of an axis of the milliseconds since an instant, which is said where it is one of the calendar."""
+    """The title of an axis of milliseconds since an instant, which it names if that is a calendar time."""
     return "milliseconds" if start < _CALENDAR else f"milliseconds since {time(int(start))}"
 
 
-# 2001 in milliseconds: an earlier time is none of the calendar.
+# 2001 in milliseconds: an earlier time is not a calendar time.
 _CALENDAR = 978_307_200_000
 
 
@@ -139,7 +139,7 @@ def _drawn(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
 
 
 def _counted(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
-    """How many batches are opened in each span of time and each partition, or in some of them."""
+    """How many batches are opened in each span of time, by partition or by several partitions."""
     last = max(row["opened"] for row in rows)
     wide = max(1.0, (last - start + 1) / _SPANS)
     most = max(row["partition"] for row in rows) + 1
@@ -188,7 +188,7 @@ def requests(sent: Sequence[Fields]) -> Figure:
     """Requests over time, by broker.
 
     Args:
-        sent: As a scenario's answer has them.
+        sent: The requests of a scenario's answer.
     """
     rows = [
         {

@@ -1,4 +1,4 @@
-"""What `partwright check` found, as figures: records a partition, heaviest keys, and what is not where it belongs."""
+"""Figures for `partwright check`: records per partition, heaviest keys, and misplaced records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "heaviest", "partitions"]
 
-# So many partitions are drawn by their numbers; of more, the largest alone, and all by their rank.
+# Up to this many partitions are drawn by number; of more, only the largest are, and all by rank.
 _BY_NUMBER = 300
 _LARGEST = 20
 
@@ -30,9 +30,9 @@ def document(found: Check, source: str | None = None, *, is_checked: bool = True
     """The page of a check.
 
     Args:
-        found: What it found.
+        found: The check.
         source: What was read.
-        is_checked: Whether places were.
+        is_checked: Whether the records' partitions were checked.
     """
     answer = found.to_dict()
     verdicts = of_check(found, answer, is_checked=is_checked)
@@ -49,14 +49,14 @@ def document(found: Check, source: str | None = None, *, is_checked: bool = True
 def partitions(
     parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str, among: int | None = None
 ) -> tuple[Figure, ...]:
-    """Records a partition, those of the heaviest keys apart; of many, the largest, and how all of them spread.
+    """Records per partition, the heaviest keys' apart; of many partitions, the largest, and how all are spread.
 
     Args:
         parts: By partition, how many records it has.
         heavy: The heaviest keys, each with its records and its partition.
         n: How many partitions there are.
         by: The field of how many records: rows or records.
-        among: How many of them were looked at; None for all.
+        among: How many of them were read; None for all.
     """
     looked_at = n if among is None else among
     of_heavy: dict[int | None, int] = {}
@@ -69,7 +69,7 @@ def partitions(
             "records": part[by],
             "share": part[by] / (total or 1),
             "keys": part["keys"],
-            # What is estimated may come to more than there is.
+            # Estimates may add up to more than the total.
             "heavy": min(part[by], of_heavy.get(part["partition"], 0)),
         }
         for part in parts
@@ -107,9 +107,9 @@ def partitions(
 
 
 def _spread(sizes: Sequence[int], total: int, n: int) -> Figure:
-    """How all of many partitions are filled: the largest first, and their quantiles."""
+    """How full the many partitions are: sizes by rank, and quantiles."""
     spec, marks = by_rank({"records": sizes}, [ACCENT], "records", total / n)
-    # Those that no list has are empty.
+    # Partitions that are not listed are empty.
     ordered = sorted([*sizes, *[0] * max(0, n - len(sizes))])
     rows: list[Json] = [
         {
@@ -189,7 +189,7 @@ def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Figure:
 
     Args:
         heavy: The heaviest keys, each with its records and its partition.
-        keyed: Of how many records they have a share.
+        keyed: The number of records of which they have a share.
         by: The field of how many records: rows or records.
     """
     rows = [

@@ -1,4 +1,4 @@
-"""What `partwright copartition` found, as figures: the keys of both tables, and those that do not meet."""
+"""Figures for `partwright copartition`: the keys of both tables, and the keys that do not meet."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def document(
     """The page of a meeting.
 
     Args:
-        found: What it found.
+        found: The answer.
         source: What was read.
-        both: What was read of each of two topics, of how much; None where both are files.
+        both: For each of two topics, how much of it was read; None if both are files.
     """
     answer = found.to_dict()
     figures = [_keys(answer)]

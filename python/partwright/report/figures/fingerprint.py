@@ -1,4 +1,4 @@
-"""What `partwright fingerprint` found, as figures: what each rule explains, who wrote what, and since when."""
+"""Figures for `partwright fingerprint`: what each rule explains, who wrote what, and since when."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def document(found: Fingerprint, source: str | None = None) -> Document:
     """The page of a fingerprint.
 
     Args:
-        found: What it found.
+        found: The fingerprint.
         source: What was read.
     """
     answer = found.to_dict()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-# Of more partitions, those that were longest without a reader are drawn.
+# If there are more partitions, the ones that were longest without a reader are drawn.
 _DRAWN = 40
 
 
@@ -31,7 +31,7 @@ def document(found: Timeline | Mapping[tuple[str, bool], Timeline], source: str 
     """The page of a timeline, or of several lives side by side.
 
     Args:
-        found: It, or what `partwright.group.compare` gives.
+        found: The timeline, or the result of `partwright.group.compare`.
         source: What was read.
     """
     if isinstance(found, dict):

@@ -46,7 +46,7 @@ def document(answer: Sequence[Fields], source: str | None) -> Document:
 
 
 def extremes_of(rows: Sequence[Fields], field: str, name: str) -> str:
-    """Which have least and most of something, with their ties."""
+    """Which rows have the least and the most of something, with ties."""
     low, high = (which(row[field] for row in rows) for which in (min, max))
     few, many = ([row[name] for row in rows if row[field] == value] for value in (low, high))
     if low == high:

@@ -36,10 +36,10 @@ _UNREAD = "nobody"
 
 
 def timeline_figure(found: Timeline) -> Figure:
-    """Members by time, with the partitions that each reads, and those that nobody does.
+    """Members by time, with the partitions that each reads, and the ones that nobody reads.
 
     Args:
-        found: The timeline, which kept who read what.
+        found: A timeline that kept who read what.
     """
     readers, generations = found.readers(), list(found.generations())
     _, longest = readers.unread()
@@ -156,12 +156,12 @@ def _lanes(
 
 
 def _together(names: Sequence[str]) -> str:
-    """What a row of some members is called."""
+    """The label of a row of several members."""
     return label(names[0]) if len(names) == 1 else f"{label(names[0])} … {label(names[-1])}"
 
 
 def _counts(readers: Readers, rows: Mapping[str, Sequence[str]]) -> tuple[list[Json], Spec]:
-    """A bar for each span in which a row's members read as many partitions; the fewest, where they changed in it."""
+    """A bar for each span, with how many partitions a row's members read; if that changed within it, the fewest."""
     edges = [readers.end_ms * cell // _CELLS for cell in range(_CELLS + 1)]
     changes = readers.changes([name for names in rows.values() for name in names])
     found = [
@@ -187,7 +187,7 @@ def _counts(readers: Readers, rows: Mapping[str, Sequence[str]]) -> tuple[list[J
                     }
                 )
             at += wide
-    # Of all partitions that nobody reads, a member would read few: each kind has its own most.
+    # A member reads few partitions compared with all unread ones, so each kind has its own maximum.
     most = {
         kind: max((bar["partitions"] for bar in bars if bar["kind"] == kind), default=1)
         for kind in (_READ, _LOST)

@@ -1,4 +1,4 @@
-"""A reassignment as figures: what each broker carries, and what its loss takes away, before and after."""
+"""Figures for `partwright reassign`: each broker's load and the costs of its loss, before and after."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def document(
     """The page of a reassignment.
 
     Args:
-        found: It.
+        found: The reassignment.
         source: What was read.
-        min_insync_replicas: By which losses are counted.
+        min_insync_replicas: The value for counting losses.
         batches: Its batches.
     """
     staying = sum(each.stays for each in found.brokers)
@@ -87,7 +87,7 @@ def _of_brokers(found: Reassignment, name: str) -> Figure:
 
 
 def _of_losses(found: Reassignment, min_insync_replicas: int | Mapping[str, int]) -> list[Figure]:
-    """A figure for brokers, and one for racks where there are some."""
+    """A figure for brokers, and one for racks if there are any."""
     sides = {
         side: {(each.kind, each.name): each for each in one}
         for side, one in zip(_KINDS, found.losses(min_insync_replicas), strict=True)
@@ -190,7 +190,7 @@ def _of_batches(batches: Sequence[Batch]) -> Figure:
 
 
 def _beside(rows: Sequence[Json], what: str, names: str, kind: str) -> Spec:
-    """Bars of today and after, next to each other."""
+    """Bars of today and of afterwards, next to each other."""
     data = [{"label": row["label"], "kind": side, "value": row[side] or 0} for row in rows for side in _KINDS]
     bar: Spec = {
         "x": _names(names),

@@ -1,4 +1,4 @@
-"""What `partwright resize` found, as figures: where records go, how even it is before and after, and other numbers."""
+"""Figures for `partwright resize`: where records go, how even partitions are before and after, and other numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def document(found: Resize, source: str | None = None) -> Document:
     """The page of a resize.
 
     Args:
-        found: What it found.
+        found: The answer.
         source: What was read.
     """
     answer = found.to_dict()

@@ -1,4 +1,4 @@
-"""A rollout as figures: candidates side by side, and who reads what in a roll with the one to take."""
+"""Figures for `partwright rollout`: candidates side by side, and who reads what in a roll with the recommended one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-# Of a larger roll, the chart would take more memory than a page is worth.
+# For a larger roll, the chart would take too much memory for a page.
 _MOST_READ = 5_000_000
 
 
@@ -30,7 +30,7 @@ def document(found: Rollout, source: str | None = None) -> Document:
     """The page of a rollout.
 
     Args:
-        found: It.
+        found: The rollout.
         source: What was read.
     """
     rows = [_row(each, found, place) for place, each in enumerate(found.tried)]
@@ -93,7 +93,7 @@ def _side_by_side(rows: list[Json], field: str, title: str, axis: str) -> Figure
 
 
 def _roll(found: Rollout) -> tuple[Figure, ...]:
-    """Members by time in the middle one of the rolls with the candidate to take; nothing where that is too much."""
+    """Members by time in the median roll with the recommended candidate; nothing if that is too large."""
     lived = sorted(found.best.lived, key=lambda each: each.unread_ms)
     script = lived[(len(lived) - 1) // 2].played
     if sum(script["topics"].values()) * len(script["events"]) > _MOST_READ:

@@ -1,4 +1,4 @@
-"""What `partwright run` did, as figures: records a partition, heaviest keys, and how long each step took."""
+"""Figures for `partwright run`: records per partition, heaviest keys, and how long each step took."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def document(found: Report, source: str | None = None) -> Document:
     """The page of a run.
 
     Args:
-        found: What it did.
-        source: What was read, if the report's own name of it is not enough.
+        found: The run's report.
+        source: What was read, if the report's own name for it is not enough.
     """
     answer = found.to_dict()
     figures = (
@@ -81,5 +81,5 @@ def _steps(answer: Fields, found: Report) -> Figure:
     )
 
 
-# What is done once for each record.
+# The steps that handle each record once.
 PER_RECORD = {"read and place", "write", "read back and check", "let the Java producer choose", "compare"}

@@ -1,4 +1,4 @@
-"""What `partwright batch --tune` found, as a figure: requests against delay, by `batch.size` and `linger.ms`."""
+"""The figure for `partwright batch --tune`: requests against delay, by `batch.size` and `linger.ms`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def document(found: Tuning, source: str | None = None) -> Document:
     """The page of a tuning.
 
     Args:
-        found: What it found.
+        found: The tuning.
         source: What was read.
     """
     settings = found.settings.to_pylist()
@@ -56,7 +56,7 @@ def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Figure:
         }
         for row in settings
     ]
-    # Larger points first: several settings may be at one place.
+    # Larger points first, because several settings may be at the same place.
     drawn = sorted((row for row in rows if row["delay"] is not None), key=lambda row: -row["batch_size"])
     kinds = [f"{size:,}" for size in sorted({row["batch_size"] for row in drawn})]
     limits = [] if found.at_most_ms is None else [found.at_most_ms]
@@ -153,7 +153,7 @@ def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Figure:
     )
 
 
-# From so many times as much on, a scale is one of powers.
+# If the largest is this many times the smallest, the scale is one of powers.
 _WIDE = 20
 
 

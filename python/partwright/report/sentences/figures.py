@@ -1,4 +1,4 @@
-"""How sentences say figures: times, factors, lists of names, and an answer with its verdict."""
+"""Times, factors, lists of names and verdicts for sentences."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = ["named", "seconds", "summed", "times"]
 
-# So many of a list are named; of the others it says how many there are.
+# How many of a list are named; of the others, only their number is given.
 _NAMED = 6
-# From here on no digit behind the point says anything.
+# From here on, digits after the point mean nothing.
 _WHOLE = 10
 
 
 def seconds(ms: float) -> str:
-    """A time of a play.
+    """A time in a play.
 
     Examples:
         >>> seconds(3013)
@@ -31,7 +31,7 @@ def seconds(ms: float) -> str:
 
 
 def times(factor: float) -> str:
-    """So many times as much, in as many digits as matter.
+    """A factor, with as many digits as matter.
 
     Examples:
         >>> [times(factor)[:-1] for factor in (174.72, 3.74, 1)]
@@ -54,7 +54,7 @@ def named(names: Sequence[object], most: int = _NAMED) -> str:
 
 
 def summed(verdicts: Sequence[Verdict], answer: Mapping[str, object]) -> Json:
-    """An answer as `--json` has it, its verdict first.
+    """An answer as in `--json`, with its verdict first.
 
     Examples:
         >>> from partwright.report.figure import Verdict

@@ -23,12 +23,12 @@ __all__ = ["of_assignment", "of_comparison", "of_lives", "of_rollout", "of_timel
 
 _NAMED = 6
 _FEW = 3
-# So many milliseconds a member stands still at least, where that is said.
+# A member's idle time is mentioned from this many milliseconds on.
 _LEAST_STILL = 50
 
 
 def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdict, ...]:
-    """Who is idle, who has the most, and what to try then."""
+    """Who is idle, who has the most, and what to try."""
     assignment = found.to_dict()
     spread = found.spread()
     partitions = sum(map(len, assignment.values()))
@@ -111,7 +111,7 @@ def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
 
 
 def _rank(each: Compared) -> tuple[float, ...]:
-    """The most even first, then what moves least, what leaves least unread, and what reads most in its rack."""
+    """Sort the most even first, then the one that moves least, leaves least unread, and reads most in its rack."""
     return (each.spread.max - each.spread.min, each.moved, each.unread, -(each.in_rack_share or 0.0))
 
 
@@ -121,7 +121,7 @@ def _range(each: Compared) -> str:
 
 
 def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
-    """What a group's life cost, who is idle and who stands still, and what went wrong in it."""
+    """The costs of a group's life, who was idle and who stood still, and what went wrong."""
     cost = timeline.cost
     failures, unread = timeline.failures(), timeline.unread_at_the_end()
     words = (
@@ -205,7 +205,7 @@ def _at_rest(timeline: Timeline) -> str:
 def _belong(
     belonged: dict[str, list[tuple[int, int]]], members: Iterable[str], since: int | None, until: int
 ) -> None:
-    """Adds from when to when some were members of a generation."""
+    """Add the time in which these were members of a generation."""
     for member in members if since is not None else ():
         times = belonged.setdefault(member, [])
         if times and times[-1][1] == since:
@@ -215,11 +215,11 @@ def _belong(
 
 
 def _still(timeline: Timeline, belonged: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, int]:
-    """By member, the milliseconds in which it was a member and read nothing, once it had read something."""
+    """By member, how many milliseconds it was a member and read nothing, after it first read something."""
     try:
         readers = timeline.readers()
     except PartwrightError:
-        # The play kept no spans: nothing tells.
+        # The play kept no spans, so this is unknown.
         return {}
     found = {}
     for name, changes in readers.changes(list(belonged)).items():
@@ -235,7 +235,7 @@ def _still(timeline: Timeline, belonged: Mapping[str, Sequence[tuple[int, int]]]
 
 
 def _overlap(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> int:
-    """How long both of two lists of spans of time last, each in its order.
+    """How long two sorted lists of time spans overlap.
 
     Examples:
         >>> _overlap([(0, 5), (8, 9)], [(3, 20)])
@@ -253,10 +253,10 @@ def _overlap(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> int:
 
 
 def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
-    """Of one life under each protocol, which leaves partitions unread least, and what went wrong.
+    """Which protocol leaves partitions unread least in the same life, and what went wrong.
 
     Args:
-        rows: What `partwright.group.costs` gives.
+        rows: The result of `partwright.group.costs`.
     """
 
     def name(row: Fields) -> str:
@@ -286,7 +286,7 @@ def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
 
 
 def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
-    """Which candidate to take and why, how to change to it, what went wrong, and what nobody said."""
+    """Which candidate to take and why, how to change to it, what went wrong, and what was assumed."""
     said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
     said += [
         Verdict("fails", f"{each.candidate.label}: a member ended with {error}")

@@ -1,4 +1,4 @@
-"""What depends on a group's leader and its client, in words: assignments, a roll to another client, what it misses."""
+"""What depends on a group's leader and its client, in words: assignments, rolls, members left out."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def of_roll_order(roll: Roll) -> str:
 
 
 def of_leaders(timeline: Timeline) -> list[Verdict]:
-    """A sentence each for members that leaders left out or forgot, and for chance; none if all are of Java's client."""
+    """Sentences about members that leaders left out or forgot, and about chance; none if all use Java's client."""
     left_out: dict[str, None] = {}
     forgotten: dict[str, None] = {}
     forgetting, drawn = [], []

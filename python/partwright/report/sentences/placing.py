@@ -23,11 +23,11 @@ __all__ = ["contract", "of_check", "of_meeting", "of_reading", "of_resize", "pla
 
 # Below this, an uneven spread of keys is not put down to chance.
 _UNLIKELY = 0.01
-# From here on the fullest partition is worth a word: so many times an even one.
+# The fullest partition is mentioned if it is at least this many times an even one.
 _SKEWED = 2.0
-# Splitting keys is worth its price where it takes so much of the largest share away.
+# Splitting keys is worth its price if it reduces the largest share by this much.
 _WORTH = 0.9
-# Of several salts the cheapest is named that helps nearly as much as any.
+# Name the cheapest salt that helps nearly as much as any.
 _NEARLY = 1.1
 
 
@@ -35,9 +35,9 @@ def of_check(found: Check, answer: Fields, *, is_checked: bool) -> tuple[Verdict
     """What a check found: the verdict first, then the contract, how even it is, and what salting would do.
 
     Args:
-        found: It.
-        answer: The same as `Check.to_dict` has it, which takes a while of many keys.
-        is_checked: Whether places were.
+        found: The check.
+        answer: The result of its `to_dict`, which takes a while for many keys.
+        is_checked: Whether the records' partitions were checked.
     """
     broken = contract(found)
     first = places(found, is_checked=is_checked)
@@ -76,12 +76,12 @@ def _fullest(found: Check, answer: Fields) -> str:
 
 
 def _is_skewed(found: Check) -> bool:
-    """Whether a partition is fuller than it should be; of fewer records than partitions each is one's own."""
+    """Whether a partition is fuller than it should be; never with fewer records than partitions."""
     return found.skew.largest_over_mean >= _SKEWED and found.rows >= found.among
 
 
 def _remedy(found: Check, answer: Fields) -> str:
-    """The salt with the smallest price that helps, if one does."""
+    """The cheapest salt that helps, if any does."""
     able = [each for each in answer["salted"] if each["largest_share"] < _WORTH * found.largest_share]
     if not able or not _is_skewed(found):
         return ""
@@ -93,7 +93,7 @@ def _remedy(found: Check, answer: Fields) -> str:
 
 
 def _salting(answer: Fields) -> Iterable[Verdict]:
-    """What splitting the heavy keys would do, if it would do any good."""
+    """What splitting the heavy keys would achieve, if it helps."""
     salted = answer["salted"]
     if not any(each["largest_share"] < answer["largest_share"] for each in salted):
         return ()
@@ -172,7 +172,7 @@ def _noted(*notes: str | None) -> Iterable[Verdict]:
 
 
 def of_reading(told: Json) -> Verdict:
-    """What was read of a topic, and of how much: an answer is one of that."""
+    """How much of a topic was read, which is what the answer is about."""
     records, of, bounds = told["records"], told["of"], told["bounds"]
     holes = told["passed"] - told["deleted"] - records
     counts = (
@@ -206,7 +206,7 @@ def of_resize(plan: Resize) -> tuple[Verdict, ...]:
     if plan.bytes is not None and plan.bytes_moved is not None:
         size = f"; {bytes_(plan.bytes_moved)} of {bytes_(plan.bytes)}"
     said = []
-    # Of some partitions nothing tells how full the others are.
+    # If only some partitions were read, it is unknown how full the others are.
     if plan.among == plan.from_:
         before, after = plan.largest_share
         said.append(

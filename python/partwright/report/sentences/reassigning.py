@@ -1,4 +1,4 @@
-"""A reassignment in words, for the terminal and the page: what moves, what that makes even, and what a loss costs."""
+"""A reassignment in words, for terminal and page: what moves, how even brokers become, and what a loss costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 def of_reassignment(
     found: Reassignment, min_insync_replicas: int | Mapping[str, int] = 1
 ) -> tuple[Verdict, ...]:
-    """What a reassignment moves, what no plan can do without, how even it makes brokers, and what losses cost."""
+    """What a reassignment moves, what every plan must move, how even it makes brokers, and what losses cost."""
     said = [Verdict("said", _headline(found)), *_bounds(found), *_evenness(found)]
     leaderless = sum(each.leader is None and bool(each.added) for each in found.moves)
     if leaderless:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["of_batches", "of_run", "of_scenario", "of_tuning"]
 
-# Batches that are emptier are worth a word.
+# Batches that are emptier than this are mentioned.
 _EMPTY = 0.5
 
 
@@ -95,7 +95,7 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
 
 
 def _other_writer(checks: Checks) -> str:
-    """Who wrote the records that the run did not write, as far as they say."""
+    """Who wrote the records that the run did not write, as far as that is known."""
     if not checks.other_runs:
         return "another producer wrote to the topic at the same time"
     every = checks.other_runs == checks.foreign

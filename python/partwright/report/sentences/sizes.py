@@ -34,5 +34,5 @@ def of_advice(advice: Advice, target: float | None) -> tuple[Verdict, ...]:
 
 
 def of_counts(counts: ReplicaCounts) -> tuple[Verdict, ...]:
-    """What to take from numbers of replicas side by side."""
+    """Which numbers of replicas to take."""
     return (Verdict("said", counts.summary),)

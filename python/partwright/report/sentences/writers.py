@@ -26,7 +26,7 @@ _OFFSETS = 48
 
 
 def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
-    """Which client wrote a topic, and what to do where that is no one client."""
+    """Which client wrote a topic, and what to do if it is not a single client."""
     said = []
     if found.key_transform is not None:
         said.append(f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform}).")
@@ -117,7 +117,7 @@ def _when(change: Change) -> str:
 
 
 def time(milliseconds: int) -> str:
-    """An instant, as ISO 8601 where it is one.
+    """An instant in ISO 8601, if it is a calendar time.
 
     Examples:
         >>> time(1_700_000_000_000)

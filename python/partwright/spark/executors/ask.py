@@ -1,8 +1,8 @@
 """Which executors a session has, and each one's answer to a question.
 
 Each round has as many tasks as there are slots, so that each free executor takes some, and rounds go on until all have
-answered. Barrier mode would reach all at once, but it waits for minutes where a slot is taken or an executor is late,
-and dynamic allocation refuses it.
+answered. Barrier mode would reach all at once, but it waits for minutes if a slot is taken or an executor is late, and
+dynamic allocation refuses it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_SLOTS = 10_000
 
 
 class Answer(NamedTuple):
-    """What one executor said: `found`, or `error` where its Python did not run, or neither where it kept silent."""
+    """One executor's answer: `found`, or `error` if its Python did not run, or neither if it did not answer."""
 
     executor: str | None
     host: str | None
@@ -58,17 +58,17 @@ def is_classic(spark: object) -> bool:
 
 
 def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -> list[Answer]:
-    """What each executor answers.
+    """Ask each executor a question.
 
     Args:
         spark: The session.
         question: A function that is sent by value and gives JSON: an object that has `task` (the number of Spark's
             task attempt), `host` and `process` (the one that started the worker), and more.
-        timeout: Seconds until the executors that keep silent are given up.
+        timeout: Seconds after which executors that have not answered are given up.
 
     Returns:
         In a classic session an answer for each executor, in the order of their names. Through Spark Connect, which
-        names none, an answer for each process that was met, and one for each error.
+        names no executors, an answer for each process that answered, and one for each error.
 
     Raises:
         PartwrightError: There is no session; no executor answered within the time limit.
@@ -103,12 +103,12 @@ def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: f
         if there and not missing:
             time.sleep(_POLL_S)
             continue
-        # A cluster that gives executors to those who have work gives some now.
+        # A cluster with dynamic allocation starts executors now.
         told = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
         owners = state.owners({each["task"] for each in told.found}, deadline)
         found |= {owners[each["task"]]: each for each in told.found if each["task"] in owners}
         if told.errors and not (found or told.is_late or state.errors()):
-            # No task is to blame: Spark was stopped meanwhile, say.
+            # No task is to blame; Spark may have been stopped meanwhile, for example.
             raise PartwrightError(f"Spark ran no task: {first_line(told.errors[0])}") from told.errors[0]
         time.sleep(_POLL_S)
     for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
@@ -122,7 +122,7 @@ class _Executor(NamedTuple):
 
 
 class _State:
-    """What Spark's own store says about executors and about the tasks of one group of jobs."""
+    """Spark's own status store, for executors and for the tasks of one group of jobs."""
 
     def __init__(self, context: Any, group: str) -> None:
         self.group = group
@@ -142,14 +142,14 @@ class _State:
         }
 
     def is_settled(self, there: dict[str, _Executor]) -> bool:
-        """Whether no more of them are to be waited for."""
+        """Whether no more executors need to be waited for."""
         if self._is_local:
             return True
         newest = max((each.since_ms for each in there.values()), default=0) / 1000
         return 0 < len(there) >= self._wanted and time.time() - newest > _SETTLED_S
 
     def owners(self, tasks: set[int], deadline: float) -> dict[int, str]:
-        """The executors that ran these tasks; the store hears of them a moment late."""
+        """The executors that ran these tasks; the store learns of them a moment late."""
         while True:
             known = {row.taskId(): row.executorId() for row in self._tasks()}
             if tasks <= known.keys() or time.monotonic() > deadline:
@@ -172,7 +172,7 @@ class _State:
 
 
 def _sequence(listed: Any) -> Iterator[Any]:
-    """What is in a sequence of Scala's."""
+    """The items of a Scala sequence."""
     return (listed.apply(at) for at in range(listed.size()))
 
 
@@ -180,7 +180,7 @@ def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: fl
     session: Any = spark
     tag = f"partwright-{uuid.uuid4()}"
     asking = Asking(spark, question, lambda: session.addTag(tag), lambda: session.interruptTag(tag))
-    # Spark makes as many parts of a range as it has slots.
+    # Spark splits a range into as many parts as it has slots.
     parts = spark.range(_MOST_SLOTS).select(sf.spark_partition_id())
     numbers, errors, is_late = in_time([parts.collect], deadline)
     found: dict[tuple[str, int], Json] = {}

@@ -1,4 +1,4 @@
-"""What every executor of a Spark session lacks for partwright, and what to do about it."""
+"""Find what a Spark session's executors lack for partwright, and what to do about it."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _SCHEMA = (
     "executor: string, host: string, python: string, partwright: string, pyarrow: string, ok: boolean, why: string, "
     "platform: string, lanes: int"
 )
-# As many keys as the widest lanes take at once, and one more; of all lengths of a tail.
+# One more key than the widest lanes take at once, with all lengths of a tail.
 _KEYS = tuple(bytes(range(200, 200 + length)) for length in range(17))
 _PYARROW = 18
-# Pandas UDFs are the door to Python in Spark before it had Arrow UDFs.
+# Before Spark had Arrow UDFs, pandas UDFs were the way to Python.
 _PACKAGES = ("pyarrow",) if pyspark_version() >= (4, 1) else ("pyarrow", "pandas")
 
 
 class Row(NamedTuple):
-    """One executor, as `doctor` tells of it."""
+    """One executor, as `doctor` reports it."""
 
     executor: str | None
     host: str | None
@@ -70,11 +70,11 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
 
     Returns:
         A row for each executor: `executor` (Spark's name; in a local session `driver`, and through Spark Connect, which
-        tells no names, the process that starts its workers), `host`, `python` (version and path), `partwright` and
-        `pyarrow` (their versions, null where they are missing), `ok`, `why` (null if `ok`, else what to do, a sentence
-        for each trouble), `platform` and `lanes` (how many keys its processor hashes at once). Where no Python ran, or
-        none answered in time, all but `executor`, `host`, `ok` and `why` are null. Through Spark Connect an executor
-        that is busy all the time may be missing, because nobody tells how many there are.
+        does not name executors, the process that starts its workers), `host`, `python` (version and path), `partwright`
+        and `pyarrow` (their versions, null where they are missing), `ok`, `why` (null if `ok`, else what to do, a
+        sentence for each trouble), `platform` and `lanes` (how many keys its processor hashes at once). If no Python
+        ran or answered in time, all but `executor`, `host`, `ok` and `why` are null. Through Spark Connect an executor
+        that is always busy may be missing, because the number of executors is unknown.
 
     Raises:
         PartwrightError: `spark` is not a session, or was stopped; no executor answered within the time limit.
@@ -136,7 +136,7 @@ def _failed(error: str) -> str:
 
 
 def _troubles(found: Json) -> Iterator[str]:
-    """What is wrong with an executor, the most telling first."""
+    """The troubles of an executor, the most important first."""
     wanted, theirs = version("partwright"), found["partwright"]
     unfit = misfit(found)
     if theirs is None and unfit:

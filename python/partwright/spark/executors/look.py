@@ -1,4 +1,4 @@
-"""What a Spark worker sees of its Python, packages and machine; sent by value, because it may lack all of them."""
+"""What a Spark worker sees of its Python, packages and machine; sent by value, because it may lack our package."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["looking"]
 
 
 def looking(keys: Sequence[bytes], names: Sequence[str], folder: str) -> Callable[[int], str]:
-    """A function that is sent by value and gives what it sees as JSON.
+    """A function that is sent by value and returns what it sees as JSON.
 
     Args:
-        keys: What the core there is to hash, as a proof that it works.
-        names: The packages whose versions are asked for.
+        keys: Keys for the core there to hash, as a proof that it works.
+        names: The packages whose versions are reported.
         folder: Where `ship` puts the package.
     """
-    # All that it calls is in these cells, or imported by itself.
+    # Everything that it calls is in its closure, or imported by the function itself.
     find, texts, lanes = finder(), [key.hex() for key in keys], _lanes()
 
     def look(row: int) -> str:
@@ -71,10 +71,10 @@ def looking(keys: Sequence[bytes], names: Sequence[str], folder: str) -> Callabl
 
 
 def _lanes() -> Callable[[], int]:
-    """A function that is sent by value, too."""
+    """Another function that is sent by value."""
 
     def lanes() -> int:
-        """How many keys the core hashes at once, as rust/core/src/hashing/lanes asks the processor.
+        """How many keys the core would hash at once, by the processor check of rust/core/src/hashing/lanes.
 
         The core itself may not be here yet.
         """

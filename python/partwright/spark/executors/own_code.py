@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 __all__ = ["files_of", "send_own_code"]
 
-# The oldest that an archive can say: the same files make the same archive.
+# The oldest time that an archive can hold, so that the same files make the same archive.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def send_own_code(spark: SparkSession, folder: Path) -> list[str]:
-    """Sends every module that was imported from a folder to all executors, those that come later included.
+    """Send every module that was imported from a folder to all executors, including later ones.
 
     Args:
         spark: A classic session.
         folder: The folder that was put on Python's path.
 
     Returns:
-        The names of the modules and packages that were sent; none where everything is installed.
+        The names of the modules and packages that were sent; empty if everything is installed.
 
     Raises:
         PartwrightError: One of them is compiled, or Spark does not take the archive.
@@ -47,7 +47,7 @@ def send_own_code(spark: SparkSession, folder: Path) -> list[str]:
             )
     if not files:
         return []
-    # Spark's Java serves it to executors for as long as it lives.
+    # Spark's Java serves the archive to executors as long as Java runs.
     place = Path(tempfile.mkdtemp(prefix="partwright-code-"))
     classic.removed_with_java(spark, place)
     try:
@@ -61,9 +61,9 @@ def send_own_code(spark: SparkSession, folder: Path) -> list[str]:
 
 
 def files_of(modules: Iterable[ModuleType], folder: Path) -> dict[str, Path]:
-    """The files of those modules that lie in a folder itself, by their names there: a package is sent whole.
+    """The files of modules directly in a folder, by their names there; a package is sent whole.
 
-    What lies deeper, in a virtual environment say, was found by another way and is installed.
+    Modules deeper in it, for example in a virtual environment, are installed ones that Python found by another path.
 
     Args:
         modules: All modules that were imported.
@@ -89,7 +89,7 @@ def files_of(modules: Iterable[ModuleType], folder: Path) -> dict[str, Path]:
 
 
 def _archive(files: dict[str, Path], place: Path) -> Path:
-    """One archive whose name says what is in it: Spark takes a second file of one name for the first."""
+    """An archive named by its contents, because Spark takes a second file of the same name for the first."""
     contents = {name: file.read_bytes() for name, file in sorted(files.items())}
     digest = hashlib.sha256(repr(list(contents.items())).encode()).hexdigest()[:16]
     archive = place / f"partwright-code-{digest}.zip"

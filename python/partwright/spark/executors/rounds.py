@@ -22,7 +22,7 @@ _MOST_JOBS = 64
 
 
 class Told(NamedTuple):
-    """What one round of tasks said."""
+    """The answers of one round of tasks."""
 
     found: list[Json]
     errors: list[Exception]
@@ -34,12 +34,12 @@ class Asking(NamedTuple):
 
     spark: SparkSession
     question: Callable[[int], str]
-    """Sent by value; gives JSON."""
+    """A function that is sent by value and returns JSON."""
     mark: Callable[[], None]
     cancel: Callable[[], None]
 
     def round(self, tasks: int, deadline: float) -> Told:
-        """So many tasks at once; where one fails, so many jobs of one task, for Spark drops what others answered.
+        """Run this many tasks in one job; if one fails, run one job per task, because Spark drops the others' answers.
 
         The question is a plain Python UDF, which needs neither pyarrow nor pandas in workers.
         """
@@ -63,7 +63,7 @@ class Asking(NamedTuple):
 
 
 def in_time(jobs: list[Callable[[], Any]], deadline: float) -> tuple[list[Any], list[Exception], bool]:
-    """Runs all at once: what they gave, what they raised, and whether one was still at it at the end."""
+    """Run all at once; return their results, their errors, and whether one was still running at the time limit."""
     given: list[Any] = []
     raised: list[Exception] = []
 
@@ -73,7 +73,7 @@ def in_time(jobs: list[Callable[[], Any]], deadline: float) -> tuple[list[Any], 
         except Exception as error:  # noqa: BLE001 - whatever Spark, py4j or gRPC raise
             raised.append(error)
 
-    # A thread whose Spark never answers must not keep this process from its end.
+    # A thread whose Spark never answers must not keep this process from ending.
     threads = [threading.Thread(target=run, args=(job,), daemon=True) for job in jobs]
     for thread in threads:
         thread.start()

@@ -1,8 +1,8 @@
-"""Functions sent to Spark's workers: they open there, or say in one sentence why they cannot.
+"""Functions sent to Spark's workers: they run there, or say in one sentence why they cannot.
 
-A function that is pickled as it is names the modules of partwright that it calls. A worker without them fails before
-any line of ours runs, with a trace of a hundred lines. So the function travels sealed, as bytes, next to a small
-function that is sent by value: it finds partwright, compares its version with the driver's, and opens the bytes.
+A plainly pickled function refers to the partwright modules that it calls. A worker without them fails before any of our
+code runs, with a trace of a hundred lines. So the function is sent as bytes, together with a small function that is
+sent by value: this one finds partwright, compares its version with the driver's, and unpickles the bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["advice", "finder", "folder_sent", "sent"]
 
 
 def sent(function: Any) -> Callable[..., Any]:
-    """A function for a UDF that says in one sentence if a worker lacks partwright or has another version of it.
+    """Wrap a UDF's function so that it says in one sentence if a worker lacks partwright or has another version of it.
 
     Args:
         function: What the worker calls, with the annotations by which Spark tells kinds of UDFs apart.
@@ -38,16 +38,16 @@ def folder_sent() -> str:
 
 
 def advice() -> str:
-    """What to do where a worker lacks this version of partwright."""
+    """What to do if a worker lacks this version of partwright."""
     return f"install partwright {version('partwright')} there, or send it with partwright.spark.ship"
 
 
 class _Sealed:
-    """A function that is its pickled bytes on the way to a worker, and itself again once it is there."""
+    """A function that becomes pickled bytes on the way to a worker, and itself again there."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        # Spark reads all of these as it makes a UDF, and none of them travels: annotations name pyarrow.
+        # Spark reads all of these when it makes a UDF. None is sent, because annotations name pyarrow.
         self.__name__ = function.__name__
         self.__annotations__ = get_type_hints(function)
         self.__signature__ = inspect.signature(function)
@@ -60,8 +60,8 @@ class _Sealed:
         return _opener(), (payload, version("partwright"), folder_sent(), advice())
 
 
-# What follows runs in workers, where partwright may be absent: functions within functions are pickled by value, and
-# these call nothing of this module.
+# The following runs in workers, where partwright may be absent: nested functions are pickled by value, and these call
+# nothing of this module.
 
 
 def finder() -> Callable[[str], tuple[str | None, str | None]]:
@@ -71,11 +71,11 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
         """The version of partwright here, and why its core cannot be used.
 
         Args:
-            folder: Where `ship` puts the package, which goes before what is installed.
+            folder: Where `ship` puts the package, which takes precedence over an installed one.
 
         Returns:
-            None where there is no partwright, an empty text where it does not say its version; None where the core can
-            be used.
+            The version: None if there is no partwright, an empty text if its version is unknown. The reason: None if
+            the core can be used.
         """
         import sys
         from importlib import metadata
@@ -88,7 +88,7 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
             path = str(Path(root, folder))
             if path not in sys.path and Path(path).is_dir():
                 sys.path.insert(0, path)
-                # A worker that lives on may have what is installed.
+                # A reused worker may have imported the installed one.
                 for name in [name for name in sys.modules if name.partition(".")[0] == "partwright"]:
                     del sys.modules[name]
         try:
@@ -96,12 +96,12 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
         except ModuleNotFoundError:
             return None, None
         known = vars(partwright)
-        # Half a millisecond to find out, for each task of a worker that lives on.
+        # Finding out takes half a millisecond, for each task of a reused worker.
         if "_version_here" not in known:
             try:
                 known["_version_here"] = metadata.version("partwright")
             except metadata.PackageNotFoundError:
-                # A copy of the package's folder alone.
+                # Only a copy of the package's folder.
                 known["_version_here"] = ""
         found: str = known["_version_here"]
         try:
@@ -138,14 +138,14 @@ def _opener() -> Callable[[bytes, str, str, str], Any]:
                 f"has a partwright whose core does not load ({broken}): install the wheel for that platform"
             )
         if reason is not None:
-            # Its last line is that of the real class, which is not here.
+            # Its last line looks like the real class's, which is missing here.
             error = type("PartwrightError", (RuntimeError,), {"__module__": "partwright.errors"})
             raise error(
                 f"the Python of Spark's workers ({sys.executable} on {socket.gethostname()}) {reason}"
             )
         function = pickle.loads(payload)  # noqa: S301 - made by the driver, as all that a worker runs
-        # PySpark looks for garbage behind each task, among all modules of the worker: 45 ms, unless they are frozen.
-        # What is garbage by now must go first, or it would stay.
+        # After each task, PySpark collects garbage among all modules of the worker, which takes 45 ms unless they are
+        # frozen. Present garbage must be collected first, or it would stay.
         if not gc.get_freeze_count():
             gc.collect()
             gc.freeze()

@@ -1,4 +1,4 @@
-"""The session that `partwright doctor --spark` checks: of a server, a cluster, spark-submit or this machine."""
+"""The session that `partwright doctor --spark` checks: on a server, a cluster, in spark-submit or on this machine."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["looked_at"]
 def looked_at(
     address: str | None, log_file: str | os.PathLike[str], timeout: float
 ) -> Iterator[SparkSession]:
-    """A session as a user's own application has it, stopped with the block.
+    """A session like a user's own application's, stopped at the end of the block.
 
     Args:
-        address: A master, or `sc://HOST:PORT`; None for what the environment says: the application of spark-submit, or
-            the server that SPARK_REMOTE names, or else this machine.
+        address: A master, or `sc://HOST:PORT`; None uses the environment: the application of spark-submit, the server
+            that SPARK_REMOTE names, or else this machine.
         log_file: Where Spark's log is appended.
         timeout: Seconds that a server has to answer.
 
@@ -43,7 +43,7 @@ def looked_at(
 
 
 def _made(address: str | None, log_file: str | os.PathLike[str], timeout: float) -> SparkSession:
-    # spark-submit has started Java by then.
+    # spark-submit has already started Java.
     if address is None and "PYSPARK_GATEWAY_PORT" in os.environ:
         return SparkSession.builder.getOrCreate()
     address = address or os.environ.get("SPARK_REMOTE") or "local[*]"
@@ -52,13 +52,13 @@ def _made(address: str | None, log_file: str | os.PathLike[str], timeout: float)
     require_classic()
     from partwright.spark import classic  # noqa: PLC0415 - pyspark-client has nothing of what it imports
 
-    # Executors of a cluster run what the environment names for them, as in a user's own application.
+    # A cluster's executors run the Python that the environment names for them, as in a user's own application.
     return classic.start("partwright doctor", address, False, {}, log_file, os.environ.get("PYSPARK_PYTHON"))
 
 
 def _of_server(address: str, timeout: float) -> SparkSession:
     builder: Any = SparkSession.builder
-    # A client asks a server that is not there again and again, for many minutes.
+    # A client retries a missing server again and again, for many minutes.
     sessions, errors, is_late = in_time([builder.remote(address).getOrCreate], time.monotonic() + timeout)
     if is_late:
         raise PartwrightError(f"the Spark Connect server {address!r} did not answer within {timeout:g} s")

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ship"]
 
-# What sessions of Spark Connect have: a server of Spark 3.5 takes the same archive once, and refuses it without a word.
+# What Spark Connect sessions have been sent: a server of Spark 3.5 takes an archive once, and then refuses it silently.
 _TAKEN: set[tuple[str, str]] = set()
 
 
 def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
-    """Sends the partwright that is installed here to every executor, and checks that it runs there.
+    """Send the partwright that is installed here to every executor, and check that it runs there.
 
     The archive lasts as long as the session, reaches executors that start later, and takes precedence over what is
     installed there. It is only the wheel: executors need Python of the driver's minor version, pyarrow, and a system

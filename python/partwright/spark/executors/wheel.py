@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 __all__ = ["misfit", "packed"]
 
 _PACKAGE = "partwright"
-# What its modules import besides pyarrow and PySpark, all of it Python alone: a worker need not have these either.
+# What its modules import besides pyarrow and PySpark, all in pure Python: a worker need not have these either.
 _WITH = ("filelock", "platformdirs")
 _TAG = re.compile(r"^Tag: cp3(\d+)-\w+-(manylinux|linux|macosx|win)(?:_(\d+)_(\d+))?_(\w+)$", re.MULTILINE)
 _SYSTEMS = {"manylinux": "linux", "linux": "linux", "macosx": "darwin", "win": "win32"}
-# The oldest that an archive can say: the same files make the same archive, whenever it is made.
+# The oldest time that an archive can hold, so that the same files make the same archive whenever it is made.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def misfit(found: Json) -> str | None:
-    """Why this wheel cannot run elsewhere, as far as its tag tells; None where it can.
+    """Why this wheel cannot run elsewhere, as far as its tag shows; None if it can.
 
     Args:
-        found: The other place's `python`, `system`, `machine` and `glibc`, as `looking` tells them.
+        found: The other place's `python`, `system`, `machine` and `glibc`, as `looking` reports them.
     """
     tag = _TAG.search(distribution(_PACKAGE).read_text("WHEEL") or "")
     if tag is None:
@@ -57,7 +57,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def packed() -> Path:
-    """The installed package as an archive in the cache folder, made once: what pip installed of it, and nothing else.
+    """The installed package as an archive in the cache folder, made once, with only the files that pip installed.
 
     Raises:
         PartwrightError: It was not installed from a wheel; the archive cannot be written.
@@ -72,7 +72,7 @@ def packed() -> Path:
     try:
         if not archive.exists():
             archive.parent.mkdir(parents=True, exist_ok=True)
-            # Of this process alone: two at once would write into each other's.
+            # A name for this process only: two processes would overwrite each other's file.
             part = archive.with_suffix(f".{os.getpid()}.part")
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as written:
                 for name, content in contents:
@@ -87,7 +87,7 @@ def packed() -> Path:
 
 
 def _files(package: str) -> list[tuple[str, Path]]:
-    """A package's files by their names; not what Python compiled, and no command, which lies outside."""
+    """A package's files by name, without Python's bytecode and without commands, which are outside the package."""
     files = sorted((str(each), Path(str(each.locate()))) for each in distribution(package).files or ())
     return [
         (name, file)

@@ -1,4 +1,4 @@
-"""One micro-batch of a stream: place it, lay it out, note it, and write what is not there yet."""
+"""One micro-batch of a stream: place it, lay it out, note it, and write the records that are not there yet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ROW_BITS = 33
 
 @dataclass(frozen=True)
 class Columns:
-    """What of a stream's columns a record is made of; see `write_stream`."""
+    """The stream's columns that make up a record; see `write_stream`."""
 
     key: Column
     value: Column
@@ -47,17 +47,17 @@ class Columns:
 
 @dataclass(frozen=True)
 class BatchDone:
-    """What one batch did.
+    """The result of one batch.
 
     Attributes:
-        number: Spark's number of it.
-        run: With which bytes the header of its records begins.
+        number: Spark's number of the batch.
+        run: The first bytes of its records' header.
         n: How many partitions the topic had.
         records: How many records it has.
-        already_there: How many of them an earlier try of it had written.
+        already_there: How many of them an earlier attempt had written.
         seconds: How long it took.
-        largest: How many of them the partition with the most got.
-        grown_from: How many partitions the topic had before, where it has more since this batch.
+        largest: How many records the fullest partition got.
+        grown_from: How many partitions the topic had before, if it has more since this batch.
         begin: The offset of each partition before the batch.
     """
 
@@ -73,21 +73,21 @@ class BatchDone:
 
 
 class BatchWriter:
-    """What `foreachBatch` calls.
+    """The function that `foreachBatch` calls.
 
     Args:
         config: How the Kafka is reached.
         topic: The topic.
-        columns: What a record is made of.
+        columns: The columns that make up a record.
         client: The client profile.
         key_type: How a value becomes key bytes.
         engine: `arrow` or `jvm`.
-        strategy: What places records that the client does not place by their key; None spreads them.
+        strategy: Places records that the client does not place by their key; None spreads them.
         exactly_once: Whether tasks write in transactions.
-        follow_partitions: Whether the stream goes on where the topic got more partitions.
-        stream: What the stream is.
+        follow_partitions: Whether the stream goes on if the topic got more partitions.
+        stream: The stream's identity.
         notes: Where its batches are noted.
-        told: Is told of each batch that is done.
+        told: Called with each finished batch.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class BatchWriter:
         self._stream, self._notes, self._told = stream, notes, told
 
     def __call__(self, batch: DataFrame, number: int) -> None:
-        """Writes one batch; what an earlier try of it wrote is left as it is."""
+        """Write one batch; records that an earlier attempt wrote are left as they are."""
         began = time.monotonic()
         note = self._notes.batch(number)
         n, grown_from = (note.n, None) if note else self._partitions(number)
@@ -143,7 +143,7 @@ class BatchWriter:
             )
 
     def _partitions(self, number: int) -> tuple[int, int | None]:
-        """How many partitions the topic has, and how many it had for the batch before, where it has more now."""
+        """How many partitions the topic has, and how many it had for the previous batch if it has more now."""
         with admin_client(self._config, TIMEOUT_S) as admin:
             found = topics.described(admin, [self._topic], "WRITE")[self._topic]
         if found is None or str(found.topic_id) != self._stream.topic_id:
@@ -168,7 +168,7 @@ class BatchWriter:
         """The batch as records, partition i in task i, in order; `row` is a record's number in its partition."""
         wanted = self._columns
         own = {f"_{at}": column for at, column in enumerate(wanted.order_by)}
-        # Rows that are equal in those columns stay in the order that they have in the batch.
+        # Rows that are equal in those columns keep their order in the batch.
         order = own | {"_row": sf.monotonically_increasing_id()}
         rows = batch.select(
             wanted.key.alias("id"),
@@ -188,7 +188,8 @@ class BatchWriter:
             value="value",
             order_by=list(order),
         )
-        # By what a record is, and not by which task read it: the same on a machine with other cores.
+        # By the record's contents, not by the task that read it, so that a machine with another number of cores gives
+        # the same.
         spread = sf.pmod(sf.xxhash64("value", *own), sf.lit(n)).cast("int")
         placed = placed.withColumn("partition", sf.coalesce("partition", spread))
         placed = placed.withColumn("key", encode("id", self._key_type))
@@ -201,10 +202,10 @@ class BatchWriter:
         return {partition: ends[partition] for partition in range(n)}
 
     def _write(self, placed: DataFrame, note: BatchNote, mark: Mark, mean: float, *, is_new: bool) -> int:
-        """Writes what is not there; how many records were."""
+        """Write the missing records; return how many were there already."""
         if self._exactly_once:
             if self._columns.headers is None:
-                # Then the mark is the only one, and the writer makes it.
+                # Then the mark is the only header, and the writer adds it.
                 placed = placed.drop("headers")
             done = write_exactly_once(placed, self._config, self._topic, note.begin, mark, mean)
             return 0 if is_new else done.already_there
@@ -219,7 +220,7 @@ class BatchWriter:
 
 
 def _summed(placed: DataFrame) -> tuple[int, str, int, int]:
-    """How many records there are, their digest, their bytes, and how many the fullest partition gets."""
+    """The number of records, their digest, their bytes, and the number in the fullest partition."""
     digest = sf.bit_xor(sf.xxhash64("partition", "row", "key", "value"))
     rows = (
         placed.groupBy("partition")

@@ -1,7 +1,7 @@
-"""A stream's notes next to Spark's checkpoint: which stream it is, and where each batch began in the topic.
+"""A stream's notes next to Spark's checkpoint: the stream's identity, and where each batch began in the topic.
 
 Spark's own checkpoint says which records a batch has. A batch that was begun and not committed runs again with the same
-records, so the offsets at which it began the first time say where to look for what it wrote.
+records, so the offsets at which it first began tell where to look for records that it wrote.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ __all__ = ["BatchNote", "StreamNote", "StreamNotes", "run_of"]
 
 _VERSION = 1
 _FOLDER = "partwright"
-# Spark keeps as many of its own notes (spark.sql.streaming.minBatchesToRetain).
+# Spark keeps the same number of its own notes (spark.sql.streaming.minBatchesToRetain).
 _KEPT = 100
 
 
 class DamagedNoteError(PartwrightError):
-    """A note is there, and not whole."""
+    """A note exists but is incomplete."""
 
 
 @dataclass(frozen=True)
 class StreamNote:
-    """What a stream is.
+    """A stream's identity.
 
     Attributes:
         stream: Its id, 16 hexadecimal digits.
         topic: The topic that it writes to.
-        topic_id: Kafka's id of that.
-        asked: What decides where its records go, by name.
+        topic_id: Kafka's ID of that topic.
+        asked: The settings that decide where its records go, by name.
     """
 
     stream: str
@@ -54,13 +54,13 @@ class StreamNote:
 
 @dataclass(frozen=True)
 class BatchNote:
-    """Where a batch began, and what it had.
+    """Where a batch began, and its contents.
 
     Attributes:
         n: How many partitions the topic had.
         begin: The offset that the next record of each partition had before the batch's first one.
         records: How many records it has.
-        digest: A number that another record, another place or another order would change.
+        digest: A number that changes with any record, place or order.
     """
 
     n: int
@@ -89,7 +89,7 @@ class StreamNotes:
         """The stream of this checkpoint, noted the first time.
 
         Raises:
-            PartwrightError: It is another one.
+            PartwrightError: The checkpoint belongs to another stream.
         """
         if not self._folder.exists("stream.json"):
             if self._own.exists("offsets"):
@@ -112,26 +112,26 @@ class StreamNotes:
         return note
 
     def batch(self, number: int) -> BatchNote | None:
-        """What was noted of a batch; None where it was not begun."""
+        """The note of a batch; None if the batch was not begun."""
         name = _name(number)
         if not self._folder.exists(name):
             return None
         try:
             told = self._read(name)
         except DamagedNoteError:
-            # Its writing was interrupted, which is before the batch's first record.
+            # Writing the note was interrupted, which is before the batch's first record.
             self._folder.remove(name)
             return None
         begin = {int(partition): int(offset) for partition, offset in told["begin"].items()}
         return BatchNote(told["n"], begin, told["records"], told["digest"])
 
     def last_n(self, number: int) -> int | None:
-        """How many partitions the topic had for the batch before this one; None where that is not known."""
+        """How many partitions the topic had for the previous batch; None if unknown."""
         before = self.batch(number - 1) if number else None
         return before.n if before else None
 
     def begin(self, number: int, note: BatchNote) -> None:
-        """Notes a batch before its first record, and forgets one of long ago."""
+        """Note a batch before its first record, and forget an old one."""
         self._write(_name(number), note)
         if number >= _KEPT:
             self._folder.remove(_name(number - _KEPT))
@@ -161,7 +161,7 @@ class StreamNotes:
 
 
 def run_of(stream: str, number: int) -> bytes:
-    """The 8 bytes with which the header of a batch's records begins."""
+    """The first 8 bytes of the header of a batch's records."""
     return hashlib.sha256(f"{stream}/{number}".encode()).digest()[:8]
 
 

@@ -52,17 +52,17 @@ def write_stream(
     real_time: str | None = None,
     on_batch: Callable[[BatchDone], None] | None = None,
 ) -> StreamingQuery:
-    """Starts a query that writes a streaming table to a topic, each record into its exact partition.
+    """Start a query that writes a streaming table to a topic, each record into its exact partition.
 
     For each micro-batch, the topic's number of partitions is checked, the batch is laid out so that one task writes one
     partition in order, and it is noted in the checkpoint's folder `partwright` before its first record. A batch that
-    runs again after a crash reads back the end of what it wrote, and writes what is missing. Spark's own sink writes it
-    (at least once: only a task that Spark retries within a batch writes records twice); with `exactly_once` tasks write
-    in transactions.
+    runs again after a crash reads back the end of the topic's partitions, and writes the missing records. Spark's own
+    sink writes it (at least once: only a task that Spark retries within a batch writes records twice); with
+    `exactly_once` tasks write in transactions.
 
     Args:
         df: A streaming table.
-        topic: The topic, which must be there.
+        topic: The topic, which must exist.
         key: The column of the keys.
         value: The column of the values, text or binary.
         checkpoint: The folder of Spark's checkpoint, on any file system that Spark knows.
@@ -84,10 +84,10 @@ def write_stream(
         every: Seconds from one batch to the next; None for as soon as possible.
         real_time: How long a batch of Spark's real-time mode lasts, such as `5 minutes`: records pass at once, by the
             `jvm` engine and Spark's own sink, at least once, for the topic's present number of partitions.
-        on_batch: Is told of each batch that is done.
+        on_batch: Called with each finished batch.
 
     Returns:
-        The query, which runs.
+        The running query.
 
     Raises:
         PartwrightError: The table is not a stream, the session is Spark Connect, the topic does not exist, the
@@ -205,7 +205,7 @@ def _in_real_time(
     checkpoint: str,
     lasts: str,
 ) -> StreamingQuery:
-    """Into Spark's own sink, by an expression that stays in the JVM: that mode refuses Python and foreachBatch."""
+    """Write with Spark's own sink and a JVM expression: real-time mode refuses Python and foreachBatch."""
     rows = df.select(
         as_column(key, "key").alias("key"), as_column(value, "value").cast("binary").alias("value")
     )

@@ -18,16 +18,16 @@ use crate::{Error, Result};
 /// | batch | column | holds |
 /// | --- | --- | --- |
 /// | `topics` | `name`: text | each topic once |
-/// | | `partitions`: int32 | how many it has; null where it is not there |
-/// | | `id`: text | for the broker's assignors alone, its id, each once |
+/// | | `partitions`: int32 | how many it has; null if it does not exist |
+/// | | `id`: text | its ID, each once; only for the broker's assignors |
 /// | | `racks`: list of list of int32 | by partition, the racks of its replicas, the leader's first, or -1; the column may be missing |
 /// | | `order`: list of int32 | the order in which `old-roundrobin` deals the one topic's partitions; the same |
 /// | `members` | `id`: text | each member once, in the order of Java's map |
 /// | | `instance_id`: text, `rack`: int32 | `group.instance.id` and `client.rack`, or null |
-/// | | `no_rack`: int32 | how it says that it has no rack: 0 by an empty one, 1 by null, 2 not at all; the column may be missing |
-/// | | `generation`: int32 | that of what it owns; -1 where it knows none |
+/// | | `no_rack`: int32 | how it reports that it has no rack: 0 by an empty text, 1 by null, 2 not at all; the column may be missing |
+/// | | `generation`: int32 | the generation of what it owns; -1 if it knows none |
 /// | | `topics`: list of int32 | its subscription, as places in `topics` |
-/// | | `owned_topic`, `owned_partition`: list of int32 | what it owns; a null list where it does not say |
+/// | | `owned_topic`, `owned_partition`: list of int32 | what it owns; a null list if it does not say |
 ///
 /// # Errors
 /// [`Error::KeyType`] if a column is missing or has another type, and those of [`Assignor::assign`].

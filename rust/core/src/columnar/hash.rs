@@ -103,7 +103,7 @@ pub fn partition_for_key_by(
     }
 }
 
-/// `partition` in the place of each null.
+/// Replaces each null by `partition`.
 fn nulls_as(placed: Int32Array, partition: i32) -> Int32Array {
     let (_, mut values, nulls) = placed.into_parts();
     let Some(nulls) = nulls else { return Int32Array::new(values, None) };
@@ -111,7 +111,7 @@ fn nulls_as(placed: Int32Array, partition: i32) -> Int32Array {
     Int32Array::new(values, None)
 }
 
-/// Null in the place of each empty key, all of which went to `of_no_bytes`.
+/// Replaces the answer of each empty key by null; all empty keys went to `of_no_bytes`.
 fn empty_as_null(keys: &KeyColumn, placed: Int32Array, of_no_bytes: i32) -> Result<Int32Array> {
     let mut empty = Vec::new();
     for (row, partition) in placed.values().iter().enumerate() {

@@ -26,8 +26,8 @@ pub enum Many {
 /// | `groups`: int32 | the row of each group's first member, and the end of the last one's |
 /// | `members` | as [`assign`](super::assign) has it; topics are places in `names` |
 /// | `names`: text | each name of a topic once |
-/// | `topics` | `name`: int32, a place in `names`; `partitions`: int32; `racks` as [`assign`](super::assign) has it, a null list where nobody knows them; the column may be missing |
-/// | `of_groups`: int32 | the row of each group's first topic, and the end of the last one's; none where all groups share all topics |
+/// | `topics` | `name`: int32, a place in `names`; `partitions`: int32; `racks` as [`assign`](super::assign) has it, a null list if they are unknown; the column may be missing |
+/// | `of_groups`: int32 | the row of each group's first topic, and the end of the last one's; none if all groups share all topics |
 ///
 /// # Errors
 /// [`Error::KeyType`] if a column is missing or has another type; [`Error::TooLarge`] for more pairs than int32 can

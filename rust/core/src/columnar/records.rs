@@ -12,11 +12,11 @@ use crate::{Error, Result};
 ///
 /// | column | holds |
 /// | --- | --- |
-/// | `topic`: int32 | the place of the record's topic among the producer's; 0 where the column is missing |
+/// | `topic`: int32 | the place of the record's topic among the producer's; 0 if the column is missing |
 /// | `partition`: int32 | the partition that the record names |
-/// | `keyed`: int32 | that of its key, or of its field |
+/// | `keyed`: int32 | the partition of its key, or of its field |
 /// | `key_size`, `value_size`: int32 | how many bytes these have; null for a null |
-/// | `time`: int64 | when it is sent, in milliseconds; 0 where the column is missing |
+/// | `time`: int64 | when it is sent, in milliseconds; 0 if the column is missing |
 /// | `headers`: list of structs `name_size`, `value_size`: int32 | how many bytes each header's name and value have; null for a null value |
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// | --- | --- |
 /// | `member`, `topic`: text | names |
 /// | `partition`: int32 | its number |
-/// | `from_ms`, `to_ms`: int64 | times; `to_ms` is null where the member still reads it at the end |
+/// | `from_ms`, `to_ms`: int64 | times; `to_ms` is null if the member still reads it at the end |
 /// | `group`: bool | true: a member of the group |
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! CRC-32 as zlib has it (ISO-HDLC), which librdkafka and the Go clients call consistent.
+//! zlib's CRC-32 (ISO-HDLC), which librdkafka and the Go clients call consistent.
 
 const POLYNOMIAL: u32 = 0xedb8_8320;
 const WORD: usize = 8;

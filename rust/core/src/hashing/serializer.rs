@@ -20,7 +20,7 @@ pub fn float(value: f32) -> [u8; 4] {
     value.to_bits().to_be_bytes()
 }
 
-/// `DoubleSerializer`: `doubleToLongBits`, which knows one NaN only.
+/// `DoubleSerializer`: `doubleToLongBits`, which has only one NaN.
 pub fn double(value: f64) -> [u8; 8] {
     if value.is_nan() { [0x7f, 0xf8, 0, 0, 0, 0, 0, 0] } else { value.to_bits().to_be_bytes() }
 }
@@ -47,7 +47,8 @@ pub fn uuid(bytes: &[u8; 16]) -> [u8; 36] {
     text
 }
 
-/// `UUIDSerializer` of a UUID's text: lower case; `None` where the text is not 36 characters of 8-4-4-4-12.
+/// `UUIDSerializer` of a UUID's text: lower case; `None` if the text is not 36 characters of the form
+/// 8-4-4-4-12.
 ///
 /// ```
 /// use partwright_core::hashing::serializer::uuid_text;
@@ -64,5 +65,5 @@ pub fn uuid_text(text: &[u8]) -> Option<[u8; 36]> {
     well_formed.then_some(lower)
 }
 
-/// Where the hyphens of a UUID's text stand.
+/// The positions of the hyphens in a UUID's text.
 const UUID_HYPHENS: [usize; 4] = [8, 13, 18, 23];

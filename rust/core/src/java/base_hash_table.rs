@@ -1,8 +1,8 @@
 //! The order of Kafka's `BaseHashTable`, the base of its `TimelineHashMap`, in which the coordinator keeps the members
 //! of a KIP-848 group.
 //!
-//! Exact to `BaseHashTable` and `SnapshottableHashTable.CurrentIterator` of kafka-server-common 4.4.0: it is a table
-//! with other bins and another growth than Java's `HashMap`, and in a bin the last one comes first.
+//! Exact to `BaseHashTable` and `SnapshottableHashTable.CurrentIterator` of kafka-server-common 4.4.0: its
+//! bins and its growth differ from Java's `HashMap`, and in a bin the newest name comes first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Names in a table that grows and never shrinks.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineHashMap {
-    /// With their hash codes, in the order in which they were put.
+    /// The names with their hash codes, in the order of insertion.
     names: Vec<(i32, Name)>,
     bits: u32,
 }

@@ -12,7 +12,8 @@ use crate::interned::Id;
 pub(crate) struct ChangingHashMap<V> {
     /// Each name's place among the entries, by the name's number.
     places: Vec<Option<u32>>,
-    /// As many entries as there ever were at once: a removed entry leaves its place to a new one.
+    /// The entries; a new one takes the place of a removed one, so there are never more than the most at any
+    /// one time.
     entries: Vec<Option<Entry<V>>>,
     free: Vec<u32>,
     bins: usize,

@@ -9,7 +9,7 @@ pub(crate) struct CopyOnWriteMap {
 }
 
 impl CopyOnWriteMap {
-    /// The places in the order of the walk.
+    /// The places in iteration order.
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }

@@ -16,7 +16,7 @@ pub(crate) enum Rules {
     Kafka39,
 }
 
-/// From this round on, it checks for a circle; nearly all groups are balanced after fewer rounds.
+/// From this round on, rounds are checked for a circle; nearly all groups are balanced after fewer rounds.
 const LONG: u64 = 16;
 
 /// An assignment during its balancing.

@@ -42,7 +42,7 @@ fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
     let walked = topic_walk(group).into_iter().flat_map(of_topic);
     let mut partitions: Vec<_> = walked.map(|partition| (hash_code(&text(partition)), partition)).collect();
     partitions.sort_by_key(|&(hash, _)| hash);
-    // An unsigned number with the order of the signed one.
+    // An unsigned number that sorts like the signed one.
     let rank = |hash: i32| hash.cast_unsigned() ^ (1 << 31);
     partitions.into_iter().map(|(hash, partition)| (rank(hash), partition)).collect()
 }

@@ -1,4 +1,5 @@
-//! The assignors of kafka-go 0.4.51 (`groupbalancer.go`): each topic by itself, over the members who read it by their ids.
+//! The assignors of kafka-go 0.4.51 (`groupbalancer.go`): each topic by itself, over its readers sorted by
+//! ID.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ pub(super) const ASSIGNORS: &[ClientAssignor] = &[
     }),
 ];
 
-/// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so that the last ones have the remainder.
+/// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so the last members get the remainder.
 fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in group.subscribers().iter().enumerate() {
@@ -39,7 +40,7 @@ fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     lists
 }
 
-/// `RoundRobinGroupBalancer`: it starts anew with the first member in each topic.
+/// `RoundRobinGroupBalancer`: each topic starts again with the first member.
 fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); group.members()];
     for (topic, members) in group.subscribers().iter().enumerate() {
@@ -50,8 +51,9 @@ fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
     lists
 }
 
-/// `RackAffinityGroupBalancer`: as many as is fair in the rack of the partition's leader, the others to anybody.
-/// Members are in the order in which they joined; Go's order of racks decides who has the remainders.
+/// `RackAffinityGroupBalancer`: each member gets its fair share in the rack of the partitions' leaders, and
+/// the rest goes to anybody. Members are in the order in which they joined; Go's order of racks decides who
+/// gets the remainders.
 fn rack_affinity(group: &GoGroup<'_>, draws: &mut Draws) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); group.members()];
     let mut subscribers = vec![Vec::new(); group.topics()];
@@ -70,7 +72,7 @@ fn rack_affinity(group: &GoGroup<'_>, draws: &mut Draws) -> Vec<Vec<u32>> {
     lists
 }
 
-/// Whether the order of racks may decide: where a topic has partitions of several.
+/// Whether the order of racks may matter: if a topic has partitions in several racks.
 fn has_choice(group: &GoGroup<'_>) -> bool {
     (0..group.topics()).any(|topic| {
         let racks = &group.leader_racks[group.starts[topic] as usize..group.starts[topic + 1] as usize];
@@ -85,7 +87,8 @@ fn assign_topic(
     members: &[u32],
     draws: &mut Draws,
 ) -> BTreeMap<u32, Vec<u32>> {
-    // A rack's key is its number and 1; one that has no rack has the empty name, which is a rack too.
+    // A rack's key is its number plus 1; members and leaders without a rack have the empty name, which counts
+    // as a rack too.
     let key = |rack: Option<u32>| rack.map_or(0, |rack| rack + 1);
     let mut zones: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut order = Map::new(draws, 0);

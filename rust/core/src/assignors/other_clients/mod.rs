@@ -101,7 +101,7 @@ pub(super) fn parse(name: &str) -> Result<Assignor> {
     Err(Error::UnknownClientAssignor { name: name.to_owned(), reason, nearest })
 }
 
-/// Java's, as a mixed group names them.
+/// Java's own assignors, under the names that a mixed group uses.
 const JAVA: [(&str, Assignor); 7] = [
     ("java:range", Assignor::Range),
     ("java:roundrobin", Assignor::RoundRobin),

@@ -1,4 +1,4 @@
-//! The broker's own assignors: those of KIP-848's consumer groups, and that of share groups.
+//! The broker's own assignors: the ones of KIP-848's consumer groups, and the one of share groups.
 //!
 //! Exact to `org.apache.kafka.coordinator.group.assignor` of kafka-group-coordinator 4.0.2 to 4.4.0 (`UniformAssignor`,
 //! `RangeAssignor`; `SimpleAssignor` from 4.2.1), for a group that is built as the broker builds it. Topics have IDs
@@ -8,13 +8,13 @@
 //! | --- | --- |
 //! | `group` | a group as the broker passes it to an assignor |
 //! | `subscribers` | who subscribes to each topic |
-//! | `partition_runs` | partitions in a row, which is what most members get |
+//! | `partition_runs` | runs of consecutive partitions, which most members get |
 //! | `owned_partitions` | the order of what a member owns |
 //! | `range` | `RangeAssignor`: ranges of each topic |
 //! | `uniform_homogeneous` | `UniformAssignor` for equal subscriptions |
 //! | `uniform_heterogeneous`, `members_by_load` | `UniformAssignor` for unequal ones |
 //! | `simple`, `shared_partitions` | `SimpleAssignor`: what members of a share group read together |
-//! | `steps` | what an assignor does to each member, one thing after the other |
+//! | `steps` | what an assignor does to each member, step by step |
 //! | `records` | the order in which the broker reads back what it has assigned |
 
 mod group;

@@ -1,5 +1,6 @@
-//! How members of a share group share partitions: the steps that both builders of `SimpleAssignor` have. Java has a set
-//! of members by partition and a set of partitions by member, and takes a surplus from the front of those sets.
+//! How members of a share group share partitions: the steps that both builders of `SimpleAssignor` take. Java
+//! has a set of members by partition and a set of partitions by member, and takes a surplus from the front of
+//! those sets.
 
 use crate::assignors::given::NONE;
 use crate::assignors::lists::Lists;
@@ -13,9 +14,9 @@ pub(super) struct Sharing {
     pub(super) hashes: Vec<i32>,
     /// How many partitions exist; the following ones are only claimed.
     pub(super) partitions: usize,
-    /// How many members each partition shall have.
+    /// How many members each partition should have.
     pub(super) members: usize,
-    /// How many partitions each member shall have.
+    /// How many partitions each member should have.
     pub(super) wanted: Vec<usize>,
 }
 
@@ -33,7 +34,7 @@ impl Sharing {
         Ok(shared)
     }
 
-    /// Takes from members that own more than they shall have (`revokeOverfilledMembers`).
+    /// Takes partitions from members that own too many (`revokeOverfilledMembers`).
     fn limit_members(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
         let mut start = 0;
         for owned in claims.chunk_by(|one, other| one.0 == other.0) {
@@ -49,7 +50,7 @@ impl Sharing {
         }
     }
 
-    /// Takes from partitions that too many members own (`revokeOversharedPartitions`).
+    /// Takes members from partitions that too many of them own (`revokeOversharedPartitions`).
     fn limit_partitions(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
         let by_partition: Vec<(u32, usize)> =
             claims.iter().zip(0..).map(|(&(_, partition), claim)| (partition, claim)).collect();
@@ -99,7 +100,8 @@ impl Sharing {
             .take(held.len())
             .filter(|&member: &u32| held[member as usize] < self.wanted[member as usize]);
         let mut circle = Circle::new(in_table_order(unfilled.collect()));
-        // For each member, the partition that it was last seen to have from before, and the one that it was given last.
+        // For each member, the last partition that was found to be its own already, and the last one that it
+        // was given.
         let (mut has, mut got) = (vec![NONE; held.len()], vec![NONE; held.len()]);
         let mut dealt = Vec::new();
         for &partition in order {
@@ -153,7 +155,7 @@ pub(super) fn shares(members: usize, partitions: usize) -> (usize, impl Iterator
     let sharing = if partitions == 0 { 0 } else { members.div_ceil(partitions) };
     let double = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
     let each = double(sharing * partitions) / double(members);
-    // In Java's numbers, the sum may be one more than there is.
+    // With Java's rounding, the sum may be one too high.
     let up_to = move |member: usize| (each * double(member)).ceil();
     (sharing, (0..members).map(move |member| whole(up_to(member + 1) - up_to(member))))
 }

@@ -1,4 +1,4 @@
-//! What an assignor does to each member's map, one thing after the other.
+//! What an assignor does to each member's map, step by step.
 
 use std::ops::Range;
 

@@ -24,7 +24,7 @@ pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
     Ok(builder.lists())
 }
 
-/// The same, with what was given to whom, one after the other.
+/// The same, with each step: which partition was given to whom.
 pub(super) fn assign_step_by_step(group: &Group) -> Result<(Lists<Run>, Vec<Gift>)> {
     let mut builder = Builder { given: Some(Vec::new()), ..Builder::new(group) };
     builder.build()?;
@@ -41,12 +41,12 @@ struct Builder<'a> {
     loads: Vec<i32>,
     /// By partition, one topic after the other, its owner.
     owners: Vec<u32>,
-    /// Partitions, as places in `owners`, that other members than the owner have: they claimed them before the owner
-    /// did.
+    /// Partitions, as places in `owners`, that members other than the owner hold: these claimed them before
+    /// the owner did.
     shared: BTreeSet<(u32, usize)>,
     by_load: Loads,
     donors: Donors,
-    /// Who has given what to whom, where that is asked for; partitions are places in `owners`.
+    /// The steps, if requested; partitions are places in `owners`.
     given: Option<Vec<(u32, u32, usize)>>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Lets members keep what they own of what they subscribe to (`maybeRevokePartitions`).
+    /// Lets members keep the partitions that they own of subscribed topics (`maybeRevokePartitions`).
     fn keep(&mut self) -> Result<()> {
         for (number, member) in (0..).zip(0..self.group.members()) {
             let subscribed = self.group.subscribed.get(member);
@@ -102,7 +102,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Topics with members, in the order in which they are dealt out and balanced: the most partitions a member first.
+    /// Topics with members, in the order in which they are dealt out and balanced: topics with the most
+    /// partitions per member first.
     fn sorted_topics(&self) -> Vec<u32> {
         let members = |topic: u32| self.subscribers.get(topic as usize).len();
         let each = |topic: u32| ratio(self.group.counts[topic as usize], members(topic));
@@ -117,7 +118,7 @@ impl<'a> Builder<'a> {
         topics
     }
 
-    /// Gives what nobody has to those that have the least (`assignRemainingPartitions`).
+    /// Gives partitions that nobody has to the members with the fewest (`assignRemainingPartitions`).
     fn deal(&mut self, topics: &[u32]) {
         for &topic in topics {
             let places = self.starts[topic as usize]..self.starts[topic as usize + 1];
@@ -138,7 +139,7 @@ impl<'a> Builder<'a> {
     fn balance(&mut self, topics: &[u32]) {
         let topics: Vec<u32> =
             topics.iter().copied().filter(|&topic| self.subscribers.get(topic as usize).len() > 1).collect();
-        // The topic after which nothing has been moved.
+        // The topic since which nothing has been moved.
         let mut last = None;
         for _ in 0..MOST_SWEEPS {
             for (place, &topic) in topics.iter().enumerate() {
@@ -153,7 +154,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Moves partitions of a topic from members that have the most to those that have the least; whether it moved any.
+    /// Moves partitions of a topic from the members with the most to the members with the fewest; returns
+    /// whether it moved any.
     fn balance_topic(&mut self, topic: usize) -> bool {
         let (least, most) = bounds(self.subscribers.get(topic), &self.loads);
         if most - least <= 1 {
@@ -176,7 +178,7 @@ impl<'a> Builder<'a> {
         moved
     }
 
-    /// The last partition of whoever has the most and still has one of the topic.
+    /// The last partition of the topic that the most loaded member with one has.
     fn next_donation(&mut self) -> Option<u32> {
         loop {
             let donor = self.by_load.next_most(&self.loads)?;
@@ -218,11 +220,11 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Who has which partitions of one topic, and gives the last of them first.
+/// Which member has which partitions of one topic; each gives its last one first.
 struct Donors {
     /// The topic's partitions, by owner and number.
     partitions: Vec<(u32, u32)>,
-    /// By member, where those that it still has stand.
+    /// By member, the range of the partitions that it still has.
     bounds: Vec<(usize, usize)>,
 }
 

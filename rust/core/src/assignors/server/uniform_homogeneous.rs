@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Appends what a member keeps to what others keep; returns how many partitions it shall get.
+    /// Appends the partitions that a member keeps; returns how many more it gets.
     fn keep(&mut self, member: usize, kept: &mut Vec<Run>) -> usize {
         let owned = self.group.owned.get(member);
         let mut has_extra = self.extra > 0;
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What members keep, followed by what they take from the partitions that nobody has.
+    /// The partitions that members keep, followed by the ones that they take from those that nobody has.
     fn deal(self, kept: &Lists<Run>, wanted: &[usize]) -> Result<Lists<Run>> {
         let mut lists = Lists::default();
         let mut left = self.unassigned.into_iter();

@@ -28,8 +28,8 @@ impl Here {
 }
 
 /// The four words at each lane's address: the first of all lanes, the second, the third and the fourth. Unsafe: 16
-/// bytes must be readable from each address. A macro, because so long a function would be called, a call stores
-/// registers, and a function with target features cannot be always inlined.
+/// bytes must be readable from each address. A macro, because a function this long would not be inlined, a
+/// call stores registers, and a function with target features cannot be `inline(always)`.
 macro_rules! words {
     ($place:expr) => {{
         let place = $place;

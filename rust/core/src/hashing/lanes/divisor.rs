@@ -3,9 +3,9 @@
 use crate::hashing::Partitions;
 
 /// A count n of partitions that numbers below 2^31 are divided by: with `n <= 2^k`, `2 * number * multiplier >> (32 + k)`
-/// is the quotient, for the multiplier is less than one more than `2^(31+k) / n`, so that what it adds to
-/// `number / n` is less than `number / 2^(31+k) < 1 / n`. Twice the number, so that the quotient is the upper half of the
-/// product, `k` bits further.
+/// is the quotient, because the multiplier exceeds `2^(31+k) / n` by less than 1, so the result exceeds
+/// `number / n` by less than `number / 2^(31+k) < 1 / n`. The number is doubled so that the quotient is the
+/// upper half of the product, shifted by `k` bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Divisor {
     pub(super) n: u32,

@@ -1,6 +1,6 @@
 //! murmur2 over lanes, written once for every set of primitives: each one's module says
-//! `kernel!("its,features", groups: 0, 1, longer: inline)`, where two groups are to be on their way at once and the loop
-//! over longer keys is to stand in its caller.
+//! `kernel!("its,features", groups: 0, 1, longer: inline)`, here for two groups in progress at once and the
+//! loop over longer keys inlined into its caller.
 //!
 //! A set of primitives is a type `Here`, which says that this processor has them, a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
@@ -9,10 +9,10 @@
 
 macro_rules! kernel {
     ($features:literal, groups: $($group:literal),+, longer: $longer:meta) => {
-        /// So many groups are on their way at once.
+        /// How many groups are in progress at once.
         const GROUPS: usize = [$($group),+].len();
 
-        /// A block's own part of the hash.
+        /// The part of the hash that depends on one block alone.
         #[target_feature(enable = $features)]
         #[inline]
         fn mixed(block: Vector) -> Vector {
@@ -33,8 +33,8 @@ macro_rules! kernel {
             xor(hash, shift_right::<15>(hash))
         }
 
-        /// Keys that are all `length` bytes long. Each step waits for the one before, so that a processor is busier with
-        /// several groups than with one.
+        /// Keys that are all `length` bytes long. Each step waits for the one before, so several groups keep
+        /// a processor busier than one.
         ///
         /// # Safety
         /// The length, rounded up to whole loads, and [`FOUR`] are not longer than the room of any group.
@@ -52,8 +52,8 @@ macro_rules! kernel {
             unsafe { of_longer(groups, length, hashes) }
         }
 
-        /// Keys that are not loaded four at once. Where there are more addresses than registers it is a function of its own,
-        /// lest shorter keys wait until they are stored.
+        /// Keys that are not loaded four at once. If there are more addresses than registers, this is a
+        /// function of its own, so that shorter keys do not wait until the addresses are stored.
         ///
         /// # Safety
         /// As for [`of_one_length`].
@@ -66,11 +66,11 @@ macro_rules! kernel {
         ) -> [Vector; GROUPS] {
             let mut at = 0;
             loop {
-                // SAFETY: the caller's, for this is no more than one load from `at` on.
+                // SAFETY: the caller's, because this is at most one load from `at` on.
                 if length - at <= WORD && let Some(words) = unsafe { first_words(groups, at) } {
                     return rest(hashes, words, length - at).map(|hash| avalanche(hash));
                 }
-                // SAFETY: the caller's: of an empty key it is one load, which `FOUR` is longer than.
+                // SAFETY: the caller's: for an empty key it is one load, which is shorter than `FOUR`.
                 let words = [$(unsafe { words!(|lane: usize| groups[$group].start(lane).wrapping_add(at)) }),+];
                 if length - at <= LOAD {
                     return rest(hashes, words, length - at).map(|hash| avalanche(hash));
@@ -82,10 +82,10 @@ macro_rules! kernel {
             }
         }
 
-        /// One word of each key, `None` where more are as quick to be had.
+        /// One word of each key; `None` if loading four words is as fast.
         ///
         /// # Safety
-        /// The word's end is not behind the room of any group.
+        /// The word's end is not beyond the room of any group.
         #[target_feature(enable = $features)]
         #[inline]
         unsafe fn first_words(groups: &[impl Group<LANES>; GROUPS], at: usize) -> Option<[[Vector; 1]; GROUPS]> {
@@ -100,7 +100,8 @@ macro_rules! kernel {
             }),+])
         }
 
-        /// The last bytes of keys that all have as many, no more than there are words.
+        /// The last bytes of keys that all have the same number of them, at most the bytes of the given
+        /// words.
         #[target_feature(enable = $features)]
         #[inline]
         fn rest<const WORDS: usize>(
@@ -122,7 +123,7 @@ macro_rules! kernel {
             hashes
         }
 
-        /// Keys of any lengths, `longest` being the greatest: all lanes go on to its end.
+        /// Keys of any lengths, of which `longest` is the greatest: all lanes go on to its end.
         ///
         /// # Safety
         /// The longest, rounded up to whole loads, is not longer than the room of any group.
@@ -155,17 +156,17 @@ macro_rules! kernel {
             states.map(|state| ended(state))
         }
 
-        /// Keys on their way: the hashes as they would be if every key went on, and of each key that has come to the
-        /// end of its whole blocks the hash that it had there, with the bytes that remain of it.
+        /// Keys in progress: the hashes as if every key went on; and for each key that has reached the end of
+        /// its whole blocks, the hash at that point and its remaining bytes.
         #[derive(Clone, Copy)]
         struct State {
             hash: Vector,
             kept: Vector,
-            /// How many blocks are through.
+            /// How many blocks are done.
             block: Vector,
             /// How many whole blocks each key has.
             blocks: Vector,
-            /// How many bytes remain of each key, and which of a word's bits they are.
+            /// How many bytes of each key remain, and which bits of a word they take.
             remaining: Vector,
             of_the_key: Vector,
         }
@@ -205,7 +206,7 @@ macro_rules! kernel {
             avalanche(where_equal(state.remaining, splat(0), kept, multiplied))
         }
 
-        /// How long the keys of a group are, `None` where they are not in order.
+        /// The lengths of a group's keys; `None` if they are not in order.
         #[target_feature(enable = $features)]
         #[inline]
         fn lengths_of(group: &impl Group<LANES>) -> Option<Vector> {
@@ -230,12 +231,12 @@ macro_rules! kernel {
             (rise && usize::try_from(last).is_ok_and(|last| last <= data)).then_some(lengths)
         }
 
-        /// The hashes of the keys from a row on, `None` where their lengths are not in order, where one of them begins too
-        /// close to its buffer's end, and where one is so long that the others would wait for it.
+        /// The hashes of the keys from a row on; `None` if their lengths are not in order, one begins too
+        /// close to its buffer's end, or one is so long that the others would wait for it.
         #[target_feature(enable = $features)]
         #[inline]
         fn of_groups<'a, K: Keys<'a>>(keys: &K, row: usize) -> Option<[Vector; GROUPS]> {
-            /// A key may well be longer than all others while it is not longer than this.
+            /// A key of at most this length may be longer than all others.
             const ALONE: usize = 256;
             let groups: [K::Group<LANES>; GROUPS] = [$(keys.group(row + $group * LANES)?),+];
             let mut lengths = [splat(0); GROUPS];
@@ -270,11 +271,11 @@ macro_rules! kernel {
             finish: Finish,
             answers: &mut Slots<'_>,
         ) -> Result<(), usize> {
-            // SAFETY: the processor has been asked.
+            // SAFETY: the processor has been checked.
             unsafe { of_rows(keys, rows, validity, finish, answers) }
         }
 
-        /// The same, where the processor has been asked.
+        /// The same, once the processor has been checked.
         #[target_feature(enable = $features)]
         fn of_rows<'a, K: Keys<'a>>(
             keys: &K,
@@ -307,7 +308,7 @@ macro_rules! kernel {
             super::scalar(keys, row..rows.end, validity, finish, answers)
         }
 
-        /// Has the bytes fetched that come some groups later: the processor's own guess is late where keys are long.
+        /// Prefetches the bytes of a later group: if keys are long, the processor's own prefetching is late.
         #[target_feature(enable = $features)]
         #[inline]
         fn look_ahead(group: &impl Group<LANES>) {

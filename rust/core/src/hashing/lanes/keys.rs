@@ -17,7 +17,7 @@ pub(crate) trait Keys<'a>: Sync {
     fn group<const L: usize>(&self, row: usize) -> Option<Self::Group<L>>;
 }
 
-/// Which rows have a key: one bit each, a byte's lowest bit first, from the bit `offset` on.
+/// Which rows have a key: one bit each from the bit `offset` on, starting with a byte's lowest bit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validity<'a> {
     pub(crate) bits: &'a [u8],

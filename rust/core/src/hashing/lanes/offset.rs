@@ -7,12 +7,12 @@ pub(crate) enum Places<'a> {
     Wide(&'a [i64]),
 }
 
-/// A place in a buffer as Arrow writes it, which may be negative in a broken column.
+/// An offset into a buffer as Arrow writes it; in a broken column it may be negative.
 pub(crate) trait Offset: Copy + Into<i64> + Sync {
-    /// Some of them, by their width.
+    /// A slice of offsets, by their width.
     fn places(offsets: &[Self]) -> Places<'_>;
 
-    /// How many bytes it is from the buffer's begin, if it is in order.
+    /// The number of bytes from the buffer's beginning, if it is not negative.
     fn bytes(self) -> usize;
 }
 

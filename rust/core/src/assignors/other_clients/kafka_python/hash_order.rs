@@ -13,7 +13,7 @@ impl HashOrder {
         Self { seed, has_chosen: false }
     }
 
-    /// The one that a set of these partitions gives first.
+    /// The partition that a set of these yields first.
     pub(super) fn first(&mut self, set: &[u32]) -> Option<u32> {
         self.has_chosen |= set.len() > 1;
         set.iter().copied().min_by_key(|&partition| self.hash(partition))

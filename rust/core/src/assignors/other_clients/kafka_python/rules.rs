@@ -1,6 +1,6 @@
 //! What differs between kafka-python, its versions and aiokafka.
 
-/// One of them.
+/// The rules of one client and version.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) assignor: &'static str,

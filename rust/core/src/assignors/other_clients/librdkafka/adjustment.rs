@@ -16,7 +16,7 @@ pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -
         leader.members.iter().map(of).collect::<Vec<Vec<_>>>().concat()
     };
     let (mut assigned, claimed) = (pairs(lists), pairs(&claims.of));
-    // Of a partition in two lists the last one counts.
+    // If a partition is in two lists, the last list counts.
     let last: HashMap<u32, u32> = assigned.iter().copied().collect();
     assigned.retain(|(partition, member)| last[partition] == *member);
     let owner: HashMap<u32, u32> = claimed.iter().copied().collect();

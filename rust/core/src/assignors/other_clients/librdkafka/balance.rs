@@ -11,7 +11,7 @@ use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::given::NONE;
 use crate::{Error, Result};
 
-/// More rounds than any group needs that ever ends.
+/// More rounds than any group needs whose balancing ever ends.
 const MOST_ROUNDS: u32 = 1 << 16;
 
 /// The state of one balancing.
