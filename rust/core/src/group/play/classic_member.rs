@@ -2,11 +2,28 @@
 
 use std::sync::Arc;
 
+use super::super::classic;
 use super::super::consumer::Place;
 use super::super::error_code::Code;
-use super::client::ClassicRequest;
 use super::script::Consumer;
 use crate::interned::Name;
+
+/// The data in a classic member's `JoinGroup` that an assignor reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub topics: Arc<[u32]>,
+    /// The partitions that it owns.
+    pub owned: Arc<[Place]>,
+    /// The generation as of which it owns them.
+    pub generation: i32,
+    /// Its last assignment and that assignment's generation, if its assignor asks for them.
+    pub remembers: Option<(Arc<[Place]>, i32)>,
+    /// Its client, as the script names it.
+    pub client: Name,
+}
+
+/// A classic member's request to the coordinator.
+pub(super) type ClassicRequest = classic::Request<Said, Arc<[Place]>>;
 
 /// `AbstractCoordinator.MemberState`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::classic;
 use super::super::consumer::Place;
-use super::client::Said;
+use super::classic_member::Said;
 use super::led::{Led, LedMember};
 use super::ledger::Reader;
 use super::world::World;

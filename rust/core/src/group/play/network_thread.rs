@@ -178,6 +178,10 @@ impl World {
     fn refuses_offsets(&self, reader: Reader) -> Option<Code> {
         let Some(Coordinator::Consumer(group)) = &self.coordinator else { return None };
         let client = &self.clients[reader as usize];
+        if client.generation <= 0 {
+            // A client without an epoch asks as one outside the group (`notifyEpochChange(Optional.empty())`).
+            return None;
+        }
         match group.member(&client.id) {
             None => Some(Code::UnknownMemberId),
             Some(member) if member.epoch != client.generation => Some(Code::StaleMemberEpoch),
