@@ -696,8 +696,8 @@ class _Events:
         self.draw, self.topics = draw, list(script["topics"])
         self.is_sticky = script["assignor"] == "sticky"
         self.moves = not (script["static"] and script["protocol"] == "classic")
-        # KIP-848's coordinator takes no other for a static member that has crashed, until its session is over, or that is
-        # still closing: a callback or a stall, of 70 s at most, keeps it from that.
+        # KIP-848's coordinator takes no other for a static member that has crashed, until its session is over, or that
+        # is still closing: a callback or a stall, of 70 s at most, keeps it from that.
         is_kept_out = script["protocol"] == "consumer" and script["static"]
         self.kept = [] if is_kept_out else ["leave", "crash"]
         self.down_ms = [100_000] if is_kept_out else [0, 1, 5000, 60_000]
@@ -814,7 +814,7 @@ def test_every_script_settles_with_one_reader_a_partition(seed: int) -> None:
 
 
 def test_a_static_member_that_is_back_before_its_former_consumer_has_left_is_refused() -> None:
-    """The real consumers of kafka-clients 4.4.0 were asked too: UnreleasedInstanceIdException at the same millisecond."""
+    """The real consumer of kafka-clients 4.4.0 gets UnreleasedInstanceIdException at the same millisecond."""
     events = [
         join(300, "c0", topics=["t0", "later"]),
         {"at_ms": 300, "restart": "c0", "down_ms": 60_000},

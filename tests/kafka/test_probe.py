@@ -169,5 +169,7 @@ def test_a_broker_is_waited_for_if_another_server_answers_and_the_cluster_is_too
     if is_there:
         seen.check(patience=1e-9)
         return
-    with pytest.raises(BrokerError, match=r"broker 2 advertises 127\.0\.0\.1:9, which does not work from here"):
+    with pytest.raises(
+        BrokerError, match=r"broker 2 advertises 127\.0\.0\.1:9, which does not work from here"
+    ):
         seen.check(patience=1e-9)
