@@ -630,6 +630,7 @@ def test_pandas_is_not_imported() -> None:
     asked += [
         (name, "placed.parquet", *given, "--partition", "partition") for name in ("check", "fingerprint")
     ]
+    asked.append(("resize", "placed.parquet", "--key", "k", "--from", "12", "--to", "24"))
     program = (
         "import sys\n"
         "from partwright.cli import main\n"

@@ -13,8 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
+from partwright.files.scalars import binary_column
 
-__all__ = ["PAIR", "PAIRS", "merged", "rows_by_key", "sums_of", "table_of", "value_counts"]
+__all__ = [
+    "PAIR",
+    "PAIRS",
+    "merged",
+    "rows_by_key",
+    "rows_by_partition",
+    "sums_of",
+    "table_of",
+    "value_counts",
+]
 
 PAIR = ["partition", "key"]
 PAIRS = pa.schema(
@@ -66,6 +76,27 @@ def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
         found.add(batch["key"], pa.nulls(len(batch), pa.int64()), [None] * 5, batch["rows"])
     table = table_of(found)
     return pa.table({"key": table["key"].cast(keys.type), "rows": table["rows"]})
+
+
+def rows_by_partition(partitions: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
+    """Partitions, or other whole numbers, and the sum of their rows, in the order in which they were first seen.
+
+    Args:
+        partitions: int64.
+        rows: int64 without nulls, as long.
+
+    Returns:
+        A table with the columns `partition` and `rows`: int64.
+
+    Examples:
+        >>> rows_by_partition(pa.chunked_array([[4, 8, 4]]), pa.chunked_array([[1, 2, 3]])).to_pylist()
+        [{'partition': 4, 'rows': 4}, {'partition': 8, 'rows': 2}]
+    """
+    found = _core.KeySums()
+    empty = binary_column([b""])[0]
+    for batch in pa.table({"partition": partitions, "rows": rows}).to_batches():
+        found.add(pa.repeat(empty, len(batch)), batch["partition"], [None] * 5, batch["rows"])
+    return table_of(found).select(["partition", "rows"])
 
 
 def value_counts(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:

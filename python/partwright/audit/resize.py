@@ -23,10 +23,10 @@ from partwright.audit.check import Placer
 from partwright.audit.columns import counts, places
 from partwright.audit.heavy_keys import most_rows
 from partwright.audit.key_sums import Observed
-from partwright.audit.pair_tables import value_counts
+from partwright.audit.pair_tables import rows_by_partition, value_counts
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.scalars import FALSE, number
+from partwright.files.scalars import FALSE, number, number_column
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
 
@@ -369,12 +369,12 @@ class Resize:
 
         Of very many pairs of partitions only those with the most rows; estimated if there were too many keys.
         """
-        by_pair = (
-            self._placed(self._whole(), self.to)
-            .group_by(["partition", "to"], use_threads=False)
-            .aggregate([("rows", "sum")])
-            .rename_columns(["from", "to", "rows"])
-        )
+        placed, n = self._placed(self._whole(), self.to), number(self.to)
+        both = pc.add(pc.multiply(placed["partition"], n), placed["to"].cast(pa.int64()))
+        sums = rows_by_partition(both, placed["rows"])
+        from_ = pc.divide(sums["partition"], n)
+        to = pc.subtract(sums["partition"], pc.multiply(from_, n))
+        by_pair = pa.table({"from": from_, "to": to, "rows": sums["rows"]})
         by_pair = by_pair.filter(pc.greater(by_pair["rows"], number(0)))
         order = [("rows", "descending"), ("from", "ascending"), ("to", "ascending")]
         found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
@@ -419,8 +419,8 @@ class Resize:
             {
                 "partition": self._place_of_null(self.from_),
                 "key": pa.nulls(1, pa.binary()),
-                "rows": [self._seen.null_keys],
-                "keys": [0],
+                "rows": number_column([self._seen.null_keys]),
+                "keys": number_column([0]),
             }
         )
         whole = self._seen.whole()
@@ -436,8 +436,8 @@ class Resize:
 
     def _choice(self, table: pa.Table, to: int) -> Alternative:
         placed = self._placed(table, to)
-        by_place = placed.group_by("to", use_threads=False).aggregate([("rows", "sum")])
-        largest = pc.max(by_place["rows_sum"]).as_py() or 0
+        by_place = rows_by_partition(placed["to"].cast(pa.int64()), placed["rows"])
+        largest = pc.max(by_place["rows"]).as_py() or 0
         return Alternative(to, pc.sum(_elsewhere(placed)["rows"]).as_py() or 0, largest / (self.rows or 1))
 
     def _candidates(self) -> Iterator[int]:
