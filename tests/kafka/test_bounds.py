@@ -343,6 +343,6 @@ def test_an_answer_of_a_part_says_no_more_than_that(
     said = refusal("copartition", halves, halves, "--since", "2099-01-01")
     assert "it is open whether the topics meet" in said
     code, out, _ = told("check", halves, "--since", "2099-01-01")
-    assert (code, "nothing was checked: there are no rows" in out) == (0, True)
+    assert (code, "Nothing was checked: there are no records." in out) == (0, True)
     code, _, err = told("check", halves, "--since", "20261124")
     assert err == "--since 20261124 is in milliseconds: 1970-01-01T05:37:41Z; write a date as 2026-11-24\n"
