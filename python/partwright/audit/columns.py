@@ -109,8 +109,7 @@ def places(
     given = _array(partitions)
     found = whole_numbers(given)
     end = _LARGEST + 1 if n is None else n
-    ends = pc.min_max(found)
-    if not found.null_count and (not len(found) or 0 <= ends["min"].as_py() <= ends["max"].as_py() < end):
+    if not found.null_count and _are_within(found, end):
         return found
     none = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater_equal(found, number(end))), TRUE)
     for row in pc.indices_nonzero(none)[:1].to_pylist():
@@ -141,11 +140,14 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
     """
     column = _array(given)
     found = whole_numbers(column, LONG)
+    largest = _LARGEST_SIZE if what == "size" else None
+    if found.null_count == column.null_count and _are_within(found, None if largest is None else largest + 1):
+        return found
     wrong = pc.or_(pc.is_null(found), pc.fill_null(pc.less(found, number(0)), TRUE))
     up_to = "on"
-    if what == "size":
-        wrong = pc.or_(wrong, pc.fill_null(pc.greater(found, number(_LARGEST_SIZE)), TRUE))
-        up_to = f"to {_LARGEST_SIZE}"
+    if largest is not None:
+        wrong = pc.or_(wrong, pc.fill_null(pc.greater(found, number(largest)), TRUE))
+        up_to = f"to {largest}"
     for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
         value = column[row].as_py()
         reason = f"has the {what} {value!r}, which is not a whole number from 0 {up_to}"
@@ -187,7 +189,15 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
         ) from error
 
 
+def _are_within(column: pa.Array, end: int | None) -> bool:
+    """Whether all known numbers are from 0 to below `end`, if there is such an end."""
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is None or (ends["min"] >= 0 and (end is None or ends["max"] < end))
+
+
 def _floor(times: pa.Array) -> pa.Array:
+    if times.type.unit == "ms":
+        return times.cast(pa.int64())
     # Casting seconds cuts nothing off, but may overflow.
     is_exact = times.type.unit == "s"
     whole = times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact)
