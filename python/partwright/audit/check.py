@@ -246,7 +246,7 @@ class Check:
 
     @property
     def _shares(self) -> Skew:
-        """`balance` without the keys, which take a while to count."""
+        """`skew` without the keys, which take a while to count."""
         return Skew(self.among, self._seen.rows_in, None)
 
     @property
@@ -286,7 +286,7 @@ class Check:
         expected = in_one(self._placer.place(keys, where)).cast(pa.int64())
         found = expected if partitions is None else whole_numbers(partitions)
         # Most batches have no misplaced record, and one comparison shows it.
-        if found.equals(expected) and (partitions is None or found.null_count == partitions.null_count):
+        if partitions is None or (found.equals(expected) and found.null_count == partitions.null_count):
             self.undetermined += expected.null_count
         else:
             found = self._compared(keys, partitions, offsets, found, expected)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import first_line
+from partwright._check import MOST_LONG, first_line
 from partwright.audit.check import LONG, whole_numbers
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
@@ -109,7 +109,7 @@ def places(
     given = _array(partitions)
     found = whole_numbers(given)
     end = _LARGEST + 1 if n is None else n
-    if not found.null_count and _are_within(found, end):
+    if not found.null_count and _are_within(found, end - 1):
         return found
     none = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater_equal(found, number(end))), TRUE)
     for row in pc.indices_nonzero(none)[:1].to_pylist():
@@ -140,14 +140,10 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
     """
     column = _array(given)
     found = whole_numbers(column, LONG)
-    largest = _LARGEST_SIZE if what == "size" else None
-    if found.null_count == column.null_count and _are_within(found, None if largest is None else largest + 1):
+    largest, up_to = (_LARGEST_SIZE, f"to {_LARGEST_SIZE}") if what == "size" else (MOST_LONG, "on")
+    if found.null_count == column.null_count and _are_within(found, largest):
         return found
-    wrong = pc.or_(pc.is_null(found), pc.fill_null(pc.less(found, number(0)), TRUE))
-    up_to = "on"
-    if largest is not None:
-        wrong = pc.or_(wrong, pc.fill_null(pc.greater(found, number(largest)), TRUE))
-        up_to = f"to {largest}"
+    wrong = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater(found, number(largest))), TRUE)
     for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
         value = column[row].as_py()
         reason = f"has the {what} {value!r}, which is not a whole number from 0 {up_to}"
@@ -189,10 +185,10 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
         ) from error
 
 
-def _are_within(column: pa.Array, end: int | None) -> bool:
-    """Whether all known numbers are from 0 to below `end`, if there is such an end."""
+def _are_within(column: pa.Array, largest: int) -> bool:
+    """Whether every number in a column is from 0 to `largest`; nulls do not count."""
     ends = pc.min_max(column).as_py()
-    return ends["min"] is None or (ends["min"] >= 0 and (end is None or ends["max"] < end))
+    return ends["min"] is None or 0 <= ends["min"] <= ends["max"] <= largest
 
 
 def _floor(times: pa.Array) -> pa.Array:

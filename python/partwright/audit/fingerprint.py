@@ -20,7 +20,7 @@ from partwright.audit.fingerprint_answer import Answers, Fingerprint
 from partwright.audit.fingerprint_search import find_writers
 from partwright.audit.key_sums import Observed
 from partwright.audit.key_transforms import TRANSFORMS
-from partwright.audit.pair_tables import merged
+from partwright.audit.pair_tables import merged, rows_by_key
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 
@@ -149,7 +149,7 @@ def _by_main_places(answers: Answers, largest: int) -> _Found | None:
     If there are few keys with many records each, a few strays make many pairs of a key and a partition without a rule.
     """
     pairs = answers.pairs
-    of_keys = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    of_keys = rows_by_key(pairs["key"], pairs["rows"]).rename_columns(["key", "rows_sum"])
     main = pairs.join(of_keys, "key", join_type="inner", use_threads=False)
     main = main.filter(
         pc.greater_equal(main["rows"].cast(pa.float64()), pc.multiply(main["rows_sum"], _MAIN))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.audit.pair_tables import PAIR, rows_by_key
+from partwright.audit.pair_tables import PAIR, PAIRS, rows_by_key
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _MOST_BYTES = 32 << 20
 # Parts are merged once they have this many pairs.
 _PENDING = 1 << 20
 
-_PAIRS = pa.schema([("partition", pa.int64()), ("key", pa.binary()), ("rows", pa.int64())])
+_PAIRS = pa.schema([PAIRS.field(name) for name in (*PAIR, "rows")])
 
 
 class HeavyKey(NamedTuple):

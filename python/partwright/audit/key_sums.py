@@ -110,7 +110,7 @@ class Observed:
             pairs: The kept keys' pairs, in the form of `pairs`.
             scale: How many keys each kept key stands for.
             heavy: The heaviest pairs with all their rows, in the form of `heavy_pairs`, if not all keys are kept.
-            order: A function that returns the table of `order`; None if there is none.
+            order: A function that returns the table of `order`; None if the order is unknown.
         """
         seen = cls()
         for row in totals.to_pylist():

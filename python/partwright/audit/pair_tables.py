@@ -71,10 +71,7 @@ def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
     Returns:
         A table with the columns `key`, of the keys' type, and `rows`: int64.
     """
-    found = _core.KeySums()
-    for batch in pa.table({"key": keys, "rows": rows}).to_batches():
-        found.add(batch["key"], pa.nulls(len(batch), pa.int64()), [None] * 5, batch["rows"])
-    table = table_of(found)
+    table = _rows_of(pa.nulls(len(keys), pa.int64()), keys, rows)
     return pa.table({"key": table["key"].cast(keys.type), "rows": table["rows"]})
 
 
@@ -92,11 +89,15 @@ def rows_by_partition(partitions: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.
         >>> rows_by_partition(pa.chunked_array([[4, 8, 4]]), pa.chunked_array([[1, 2, 3]])).to_pylist()
         [{'partition': 4, 'rows': 4}, {'partition': 8, 'rows': 2}]
     """
+    one_key = pa.repeat(binary_column([b""])[0], len(partitions))
+    return _rows_of(partitions, one_key, rows).select(["partition", "rows"])
+
+
+def _rows_of(partitions: object, keys: object, rows: object) -> pa.Table:
     found = _core.KeySums()
-    empty = binary_column([b""])[0]
-    for batch in pa.table({"partition": partitions, "rows": rows}).to_batches():
-        found.add(pa.repeat(empty, len(batch)), batch["partition"], [None] * 5, batch["rows"])
-    return table_of(found).select(["partition", "rows"])
+    for batch in pa.table([partitions, keys, rows], [*PAIR, "rows"]).to_batches():
+        found.add(batch["key"], batch["partition"], [None] * 5, batch["rows"])
+    return table_of(found)
 
 
 def value_counts(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:

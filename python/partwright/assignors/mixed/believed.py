@@ -260,7 +260,7 @@ _COOPERATIVE_CLAIMS: dict[str, Callable[[Subscription], Claim]] = {
 
 
 def _first_number(data: bytes | None) -> int:
-    """The generation in user data as Java's `cooperative-sticky` writes it; -1 if there is none."""
+    """The generation in user data as Java's `cooperative-sticky` writes it; -1 if the data has no generation."""
     if data is None or len(data) < len(struct.pack(">i", 0)):
         return -1
     return int(struct.unpack_from(">i", data)[0])

@@ -47,7 +47,7 @@ def mixed_members(
     """The members, checked; at least one is needed.
 
     Raises:
-        PartwrightError: A member is invalid, or there is none.
+        PartwrightError: A member is invalid, or the group has no members.
     """
     # `Group.of` checks all fields, and explains what is wrong.
     Group.of(topics, members, racks)

@@ -41,7 +41,7 @@ class Led:
         left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
         forgotten: The members that own partitions now without the leader knowing it.
         chance: Why this is one of several answers, if the leader's client chooses at random; otherwise None.
-        answer: The first rebalance's assignment in columns, for its page; None if there is none.
+        answer: The first rebalance's assignment in columns, for its page; None without an assignment.
     """
 
     leader: str

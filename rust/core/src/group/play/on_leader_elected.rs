@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::super::classic;
 use super::super::consumer::Place;
-use super::classic_member::Metadata;
-use super::classic_member::Said;
+use super::classic_member::{Metadata, Said};
 use super::leaders_client::Assigned;
 use super::ledger::Reader;
 use super::metadata::NEAR_MS;

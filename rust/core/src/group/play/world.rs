@@ -240,7 +240,7 @@ impl World {
         self.numbered += 1;
     }
 
-    /// Whether a thread's wake-up has been replaced: one that an application tells of many polls has a lot of these.
+    /// Whether a later wake-up has replaced this one. Each poll replaces its thread's wake-up, so there may be thousands.
     fn is_outdated(&self, todo: Todo) -> bool {
         matches!(todo, Todo::Heartbeat(reader, beat) if self.clients[reader as usize].beat != beat)
     }
