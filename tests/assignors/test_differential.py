@@ -26,6 +26,16 @@ ROUNDS = 5
 AT_ONCE = 100
 """So many stories a process is asked about: one that has no answer costs these, and not all."""
 TRIES = 3
+IN_TWO_LISTS = {
+    "assignor": "librdkafka:cooperative-sticky@2.1",
+    "topics": {"t": 13, "u": 5},
+    "members": [
+        {"id": "c1", "topics": ["u"], "instance_id": "i", "owned": [["u", 4]]},
+        {"id": "c2", "topics": ["u", "t"], "owned": []},
+        {"id": "c3", "topics": ["t"], "instance_id": "i", "owned": [["u", 4]]},
+    ],
+}
+"""u-4 stays with its first claimant and moves to it from the last one."""
 
 
 def answer(group: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
@@ -90,3 +100,16 @@ def _compare(asking: ModuleType, command: list[str], seed: int, stories: int, as
     # A story ends early if the client throws, as kafka-python's roundrobin does in two groups of five, or if the
     # answer depends on where objects are in memory.
     assert asked > stories * ROUNDS // 2
+
+
+def test_a_partition_that_is_in_two_lists_is_given_once(
+    reference: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    asking = reference("assignors")
+    _, [said] = asking.ask(asking.build(IN_TWO_LISTS["assignor"], tmp_path), [IN_TWO_LISTS])
+    assert answer(IN_TWO_LISTS, said) == said
+    given = [tuple(pair) for pairs in said["assignment"].values() for pair in pairs]
+    assert sorted(given) == [
+        *(("t", number) for number in range(13)),
+        *(("u", number) for number in range(5)),
+    ]

@@ -16,9 +16,13 @@ pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -
         leader.members.iter().map(of).collect::<Vec<Vec<_>>>().concat()
     };
     let (mut assigned, claimed) = (pairs(lists), pairs(&claims.of));
-    // If a partition is in two lists, the last list counts.
+    // If a partition is in two lists, its map has it at the place of the first and with the member of the last.
     let last: HashMap<u32, u32> = assigned.iter().copied().collect();
-    assigned.retain(|(partition, member)| last[partition] == *member);
+    let mut known = HashSet::new();
+    assigned.retain_mut(|(partition, member)| {
+        *member = last[partition];
+        known.insert(*partition)
+    });
     let owner: HashMap<u32, u32> = claimed.iter().copied().collect();
     let mut adjusted = vec![Vec::new(); lists.len()];
     for &(partition, member) in &assigned {
@@ -31,9 +35,8 @@ pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -
     for &(partition, member) in assigned.iter().filter(|(partition, _)| !owner.contains_key(partition)) {
         adjusted[member as usize].push(partition);
     }
-    let mut seen: HashSet<u32> = assigned.iter().map(|&(partition, _)| partition).collect();
     for (partition, _) in claimed {
-        if seen.insert(partition) {
+        if known.insert(partition) {
             adjusted[owner[&partition] as usize].push(partition);
         }
     }
