@@ -1,8 +1,9 @@
 """The cost of an audit of a file, in time and in memory, next to pyarrow and polars that only read and group it.
 
 `python benches/python/audits.py [--rows N] [--repeats N] [--folder DIR]`: Parquet files of keys of 6 to 13 bytes with
-their partition, with 100,000 different keys and with nearly as many as rows. Each way once a round, in another order
-each round, each time in a process of its own, whose processor time and largest memory are read at its end.
+their partition, with 100,000 different keys and with nearly as many as rows. pyarrow reads and groups the columns that
+the audit needs, and counts. Each way once a round, in another order each round, each time in a process of its own,
+whose processor time and largest memory are read at its end.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
 """
 _PYARROW = """
 import pyarrow.parquet as pq
-pq.read_table({file!r}, columns=["partition", "key"]).group_by(["partition", "key"], use_threads={threads}).aggregate(
-    [([], "count_all")]
-)
+for file in {files!r}:
+    read = pq.read_table(file, columns={keys!r} + {times!r})
+    sums = [([], "count_all"), *((name, sum) for name in {times!r} for sum in ("min", "max"))]
+    read.group_by({keys!r}, use_threads=False).aggregate(sums)
 """
 _POLARS = """
 import polars as pl
@@ -97,21 +99,29 @@ def _write(file: Path, rows: int, keys: int) -> None:
 
 def _measure(file: Path, options: argparse.Namespace) -> dict[str, dict[str, float]]:
     name = str(file)
-    words = {
-        "fingerprint": ["fingerprint", name, "--key", "key", "--partition", "partition"],
-        "fingerprint with times": [
-            *("fingerprint", name, "--key", "key", "--partition", "partition"),
-            *("--timestamp", "timestamp", "--offset", "offset"),
-        ],
-        "resize": ["resize", name, "--key", "key", "--from", str(N), "--to", str(2 * N)],
-        "check": ["check", name, "--key", "key", "-n", str(N), "--partition", "partition"],
-        "copartition of two, which are one": [
-            *("copartition", name, name, "--key", "key", "--partition", "partition", "-n", str(N))
-        ],
+    pair, times = ["partition", "key"], ["timestamp", "offset"]
+    rivals = {
+        "pyarrow: key and partition": _PYARROW.format(files=[name], keys=pair, times=[]),
+        "pyarrow: these and first and last times": _PYARROW.format(files=[name], keys=pair, times=times),
+        "pyarrow: key": _PYARROW.format(files=[name], keys=["key"], times=[]),
+        "pyarrow: key and partition, twice": _PYARROW.format(files=[name, name], keys=pair, times=[]),
+        "polars: key and partition, all cores": _POLARS.format(file=name),
     }
-    ways = {way: _COMMAND.format(words=each) for way, each in words.items()}
-    ways["pyarrow reads and groups, one core"] = _PYARROW.format(file=name, threads=False)
-    ways["polars reads and groups, all cores"] = _POLARS.format(file=name)
+    both = ["--key", "key", "--partition", "partition"]
+    audits = {
+        "fingerprint": (["fingerprint", name, *both], "pyarrow: key and partition"),
+        "fingerprint with times": (
+            ["fingerprint", name, *both, "--timestamp", "timestamp", "--offset", "offset"],
+            "pyarrow: these and first and last times",
+        ),
+        "resize": (["resize", name, "--key", "key", "--from", str(N), "--to", str(2 * N)], "pyarrow: key"),
+        "check": (["check", name, *both, "-n", str(N)], "pyarrow: key and partition"),
+        "copartition of two, which are one": (
+            ["copartition", name, name, *both, "-n", str(N)],
+            "pyarrow: key and partition, twice",
+        ),
+    }
+    ways = rivals | {way: _COMMAND.format(words=words) for way, (words, _) in audits.items()}
     found: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
     # An installed package is compiled once: some machines' settings have Python compile it anew in each process.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -131,12 +141,16 @@ def _measure(file: Path, options: argparse.Namespace) -> dict[str, dict[str, flo
     medians = {
         way: [statistics.median(each) for each in zip(*runs, strict=True)] for way, runs in found.items()
     }
-    grouping = medians["pyarrow reads and groups, one core"]
     for way, (seconds, processor, peak) in medians.items():
         print(
-            f"{way:38} {seconds:7.2f} s {options.rows / seconds / 1e6:7.2f} million rows/s {peak:8,.0f} MiB, "
-            f"{seconds / grouping[0]:5.2f} times pyarrow's; {processor:7.2f} s of the processor, "
-            f"{processor / grouping[1]:5.2f} times pyarrow's"
+            f"{way:39} {seconds:7.2f} s {options.rows / seconds / 1e6:7.2f} million rows/s {peak:8,.0f} MiB;"
+            f" {processor:7.2f} s of the processor"
+        )
+    for way, (_, rival) in audits.items():
+        ratios = [ours / theirs for ours, theirs in zip(medians[way], medians[rival], strict=True)]
+        print(
+            f"{way:39} {ratios[0]:5.2f} of the time of {rival}, {ratios[1]:5.2f} of its processor time,"
+            f" {ratios[2]:5.2f} of its memory"
         )
     return {
         way: {"seconds": seconds, "processor_seconds": processor, "mib": peak}

@@ -36,6 +36,7 @@ __all__ = [
     "play_group",
     "quotas",
     "rack_alternated",
+    "rows_by_partition",
     "steps",
     "strategies",
     "strategy_name",
@@ -97,6 +98,8 @@ class KeySums:
     def keep(self, below: int) -> None: ...
     def clear(self) -> None: ...
     def batches(self) -> list[_Result]: ...
+
+def rows_by_partition(partitions: _Column, rows: _Column | None = None) -> _Result: ...
 
 # How many keys are determined, and for each number of partitions how many of them follow the client.
 def following(

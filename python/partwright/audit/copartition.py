@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright import _core
 from partwright.audit.copartition_reasons import HARMLESS, Counts, Reason, Summary, reasons
 from partwright.audit.encodings import same_keys
 from partwright.audit.fingerprint import judge
+from partwright.audit.pair_tables import PAIRS, table_of
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import number
@@ -210,15 +212,17 @@ def _about(side: Side, letter: str, option: str) -> Json:
 
 def _by_key(a: pa.Table, b: pa.Table) -> pa.Table:
     """A row for each key: its first and last partition and its rows in each table; null if the table lacks the key."""
-    tables = []
-    for letter, pairs in zip(_LETTERS, (a, b), strict=True):
-        own = {"key": pairs["key"], letter: pairs["partition"], f"{letter}_rows": pairs["rows"]}
-        tables.append(pa.table(own))
-    whole = pa.concat_tables(tables, promote_options="default").group_by("key", use_threads=False)
-    wanted = [(name, "min") for name in _LETTERS] + [(name, "max") for name in _LETTERS]
-    sums = [(f"{name}_rows", "sum") for name in _LETTERS]
-    names = ["key", *(f"{name}_{what}" for name, what in wanted), *(name for name, _ in sums)]
-    return whole.aggregate([*wanted, *sums]).rename_columns(names)
+    # The core's sums by key have room for two tables: a pair's partition counts as the time of one that is in A, and as
+    # the offset of one that is in B, whose rows count as bytes.
+    found = _core.KeySums()
+    for pairs, is_a in ((a, True), (b, False)):
+        for batch in pairs.to_batches():
+            place, rows, nowhere = batch["partition"], batch["rows"], pa.nulls(batch.num_rows, pa.int64())
+            sums = [None, place, place, None, None] if is_a else [rows, None, None, place, place]
+            own_rows = rows if is_a else pa.repeat(number(0), batch.num_rows)
+            found.add(batch["key"], nowhere, sums, own_rows)
+    names = ["key", "a_rows", "b_rows", "a_min", "a_max", "b_min", "b_max"]
+    return table_of(found).select(PAIRS.names[1:]).rename_columns(names)
 
 
 def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None) -> tuple[KeyApart, ...]:

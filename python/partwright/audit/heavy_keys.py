@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.audit.pair_tables import PAIR, PAIRS, rows_by_key
+from partwright.audit.pair_tables import PAIR, PAIRS, rows_by_key, rows_by_pair, rows_by_partition
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
@@ -84,16 +84,16 @@ class HeavyPairs:
     def table(self) -> pa.Table:
         """The kept pairs, with the least number of rows that each has."""
         if len(self._tables) > 1:
-            grouped = pa.concat_tables(self._tables).group_by(PAIR, use_threads=False)
-            whole = grouped.aggregate([("rows", "sum")]).rename_columns(_PAIRS.names).cast(_PAIRS)
+            whole = rows_by_pair(pa.concat_tables(self._tables))
             self._tables, self._pending = [self._lightened(whole)], 0
         return self._tables[0]
 
     def _lightened(self, pairs: pa.Table) -> pa.Table:
         while pairs.num_rows > (room := self._room(pairs)):
             # The first pair that has no room; its count is subtracted from every pair that has.
-            order = pc.select_k_unstable(pairs, k=room + 1, sort_keys=[("rows", "descending")])
-            light = pairs["rows"][order[-1].as_py()]
+            found = rows_by_partition(pairs["rows"])
+            heavier = pc.subtract(number(pairs.num_rows), pc.cumulative_sum(found["rows"]))
+            light = found["partition"].filter(pc.less_equal(heavier, number(room)))[0]
             self._missed += light.as_py()
             rows = pc.subtract(pairs["rows"], light)
             pairs = pairs.set_column(_PAIRS.get_field_index("rows"), "rows", rows)

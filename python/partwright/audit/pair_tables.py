@@ -9,17 +9,22 @@ pyarrow's own grouping imports its data sets and pandas, which takes a fifth of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from partwright import _core
-from partwright.files.scalars import binary_column
+from partwright.files.formats import in_one
+
+if TYPE_CHECKING:
+    from partwright.files.formats import Column
 
 __all__ = [
     "PAIR",
     "PAIRS",
     "merged",
     "rows_by_key",
+    "rows_by_pair",
     "rows_by_partition",
     "sums_of",
     "table_of",
@@ -61,6 +66,14 @@ def merged(pairs: pa.Table) -> pa.Table:
     return table_of(sums_of(pairs))
 
 
+def rows_by_pair(pairs: pa.Table) -> pa.Table:
+    """Pairs of a key and a partition, and the sum of their rows; the columns are partition, key and rows."""
+    found = _core.KeySums()
+    for batch in pairs.to_batches():
+        found.add(batch["key"], batch["partition"], [None] * 5, batch["rows"])
+    return table_of(found).select([*PAIR, "rows"])
+
+
 def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
     """Keys and the sum of their rows, in the order in which the keys were first seen.
 
@@ -71,35 +84,30 @@ def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
     Returns:
         A table with the columns `key`, of the keys' type, and `rows`: int64.
     """
-    table = _rows_of(pa.nulls(len(keys), pa.int64()), keys, rows)
+    nowhere = pa.nulls(len(keys), pa.int64())
+    table = rows_by_pair(pa.table([nowhere, keys, rows], [*PAIR, "rows"]))
     return pa.table({"key": table["key"].cast(keys.type), "rows": table["rows"]})
 
 
-def rows_by_partition(partitions: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
-    """Partitions, or other whole numbers, and the sum of their rows, in the order in which they were first seen.
+def rows_by_partition(partitions: Column, rows: Column | None = None) -> pa.Table:
+    """Partitions, or other whole numbers, and the sum of their rows, the smallest partition first.
 
     Args:
-        partitions: int64.
-        rows: int64 without nulls, as long.
+        partitions: int64; nulls are left out.
+        rows: int64 without nulls, as long; None counts each as one.
 
     Returns:
-        A table with the columns `partition` and `rows`: int64.
+        A table with the columns `partition` and `rows`: int64. Partitions without rows are left out.
 
     Examples:
-        >>> rows_by_partition(pa.chunked_array([[4, 8, 4]]), pa.chunked_array([[1, 2, 3]])).to_pylist()
-        [{'partition': 4, 'rows': 4}, {'partition': 8, 'rows': 2}]
+        >>> rows_by_partition(pa.chunked_array([[8, 4, 8]]), pa.chunked_array([[1, 2, 3]])).to_pylist()
+        [{'partition': 4, 'rows': 2}, {'partition': 8, 'rows': 4}]
     """
-    one_key = pa.repeat(binary_column([b""])[0], len(partitions))
-    return _rows_of(partitions, one_key, rows).select(["partition", "rows"])
-
-
-def _rows_of(partitions: object, keys: object, rows: object) -> pa.Table:
-    found = _core.KeySums()
-    for batch in pa.table([partitions, keys, rows], [*PAIR, "rows"]).to_batches():
-        found.add(batch["key"], batch["partition"], [None] * 5, batch["rows"])
-    return table_of(found)
+    found = _core.rows_by_partition(in_one(partitions), None if rows is None else in_one(rows))
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(found)])
 
 
 def value_counts(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:
-    """How many rows of a column have each value; nulls are left out."""
-    return {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
+    """How many rows of a column of whole numbers have each value, the smallest first; nulls are left out."""
+    found = rows_by_partition(column.cast(pa.int64()))
+    return dict(zip(found["partition"].to_pylist(), found["rows"].to_pylist(), strict=True))

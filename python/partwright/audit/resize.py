@@ -305,8 +305,8 @@ class Resize:
         Each key's last old record stays where it is. A compacted topic keeps it forever, because nothing newer of the
         key comes to its partition, not even the tombstone that deletes it.
         """
-        moved: int = self._moved(self._seen.pairs(), self.to).num_rows
-        return moved * self._seen.scale
+        moved = _is_elsewhere(self._placed(self._seen.pairs(), self.to))
+        return (pc.sum(moved).as_py() or 0) * self._seen.scale
 
     @property
     def is_estimated(self) -> bool:
@@ -347,7 +347,8 @@ class Resize:
 
     def heaviest_moved(self) -> list[Moved]:
         """The keys with the most rows that move; each has at least as many rows as shown, if estimated."""
-        moved = self._moved(self._seen.heavy_pairs(), self.to)
+        placed = self._placed(self._seen.heavy_pairs(), self.to)
+        moved = placed.filter(_is_elsewhere(placed))
         to_of = dict(zip(moved["key"].to_pylist(), moved["to"].to_pylist(), strict=True))
         return [
             Moved(shown_key(each.key, self._placer.key_type), each.rows, each.partition or 0, to_of[each.key])
@@ -375,7 +376,6 @@ class Resize:
         from_ = pc.divide(sums["partition"], n)
         to = pc.subtract(sums["partition"], pc.multiply(from_, n))
         by_pair = pa.table({"from": from_, "to": to, "rows": sums["rows"]})
-        by_pair = by_pair.filter(pc.greater(by_pair["rows"], number(0)))
         order = [("rows", "descending"), ("from", "ascending"), ("to", "ascending")]
         found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
         return found
@@ -431,14 +431,12 @@ class Resize:
         """The pairs and, as `to`, each key's partition under another number of partitions."""
         return table.append_column("to", partition_for_key(table["key"], to, self.client))
 
-    def _moved(self, table: pa.Table, to: int) -> pa.Table:
-        return _elsewhere(self._placed(table, to))
-
     def _choice(self, table: pa.Table, to: int) -> Alternative:
         placed = self._placed(table, to)
         by_place = rows_by_partition(placed["to"].cast(pa.int64()), placed["rows"])
         largest = pc.max(by_place["rows"]).as_py() or 0
-        return Alternative(to, pc.sum(_elsewhere(placed)["rows"]).as_py() or 0, largest / (self.rows or 1))
+        moved = pc.sum(placed["rows"].filter(_is_elsewhere(placed))).as_py() or 0
+        return Alternative(to, moved, largest / (self.rows or 1))
 
     def _candidates(self) -> Iterator[int]:
         for to in range(max(1, self.to - _NEARBY), self.to + _NEARBY + 1):
@@ -447,6 +445,6 @@ class Resize:
                 yield to
 
 
-def _elsewhere(placed: pa.Table) -> pa.Table:
-    """The pairs that are in another partition afterwards."""
-    return placed.filter(pc.fill_null(pc.not_equal(placed["partition"], placed["to"]), FALSE))
+def _is_elsewhere(placed: pa.Table) -> pa.ChunkedArray:
+    """Which pairs are in another partition afterwards."""
+    return pc.fill_null(pc.not_equal(placed["partition"], placed["to"]), FALSE)

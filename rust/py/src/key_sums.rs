@@ -1,4 +1,4 @@
-//! Python's view of `partwright_core::columnar::KeySums`.
+//! Python's view of `partwright_core::columnar::KeySums`, and of rows by partition.
 
 use partwright_core::columnar;
 use pyo3::prelude::*;
@@ -68,4 +68,17 @@ impl KeySums {
         let batches = detached(py, || self.0.batches())?;
         batches.into_iter().map(|batch| to_pyarrow(py, batch)).collect()
     }
+}
+
+/// How many rows each partition has; each column is one chunk.
+#[pyfunction]
+#[pyo3(signature = (partitions, rows=None))]
+pub(crate) fn rows_by_partition(
+    py: Python<'_>,
+    partitions: Column,
+    rows: Option<Column>,
+) -> Result<Py<PyAny>, BoundaryError> {
+    let (partitions, rows) = (partitions.only(), rows.map(Column::only));
+    let found = detached(py, || columnar::rows_by_partition(&partitions, rows.as_deref()))?;
+    to_pyarrow(py, found)
 }

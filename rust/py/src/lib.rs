@@ -36,7 +36,7 @@ mod _core {
         partition_for_key, steps,
     };
     #[pymodule_export]
-    use crate::key_sums::KeySums;
+    use crate::key_sums::{KeySums, rows_by_partition};
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};
     #[pymodule_export]

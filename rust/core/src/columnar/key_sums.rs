@@ -158,18 +158,24 @@ impl KeySums {
     /// # Errors
     /// [`Error::Memory`] if there are more pairs than 32-bit numbers, or a key has 4 GiB.
     pub fn merge(&mut self, other: &Self, below: u64) -> Result<()> {
-        for (place, pair) in other.pairs.iter().enumerate() {
-            let key = pair.key(&other.keys);
-            // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
-            if i64::from(murmur2(key)) + (1 << 31) >= below.cast_signed() {
-                continue;
-            }
-            let (hash, likely) = self.likely(pair.partition(), key);
-            let mine = self.count(pair.partition(), key, hash, likely, pair.rows)? as usize;
-            for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
-                if !others.is_empty() || !sums.is_empty() {
-                    sums.resize(self.pairs.len(), None);
-                    sums[mine] = changed(sums[mine], others.get(place).copied().flatten(), change);
+        // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
+        let is_below = |key| i64::from(murmur2(key)) + (1 << 31) < below.cast_signed();
+        let mut found = Vec::with_capacity(AT_ONCE);
+        for (part, pairs) in other.pairs.chunks(AT_ONCE).enumerate() {
+            found.clear();
+            let keys = pairs.iter().map(|pair| (pair, pair.key(&other.keys)));
+            let places = (part * AT_ONCE..).zip(keys).filter(|&(_, (_, key))| is_below(key));
+            found.extend(
+                places.map(|(place, (pair, key))| (place, pair, key, self.likely(pair.partition(), key))),
+            );
+            self.fetch(found.iter().map(|&(.., (_, likely))| likely));
+            for &(place, pair, key, (hash, likely)) in &found {
+                let mine = self.count(pair.partition(), key, hash, likely, pair.rows)? as usize;
+                for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
+                    if !others.is_empty() || !sums.is_empty() {
+                        sums.resize(self.pairs.len(), None);
+                        sums[mine] = changed(sums[mine], others.get(place).copied().flatten(), change);
+                    }
                 }
             }
         }
@@ -299,7 +305,8 @@ fn changed(sum: Option<i64>, value: Option<i64>, change: Change) -> Option<i64> 
     }
 }
 
-fn numbers(column: &dyn Array, rows: usize) -> Result<&Int64Array> {
+/// A column of whole numbers with this many rows.
+pub(super) fn numbers(column: &dyn Array, rows: usize) -> Result<&Int64Array> {
     let column = column.as_any().downcast_ref::<Int64Array>().filter(|column| column.len() == rows);
     column.ok_or_else(|| {
         Error::KeyType("what is summed up are columns of int64 as long as the keys".to_owned())

@@ -13,8 +13,8 @@
 //! [`assign`] takes a consumer group as two record batches and returns its assignment as a column of lists;
 //! [`assign_groups`] takes many groups, one after the other. [`Quotas`] is the assignors' arithmetic over columns.
 //! [`place`] takes records as one batch and returns a column of partitions. [`replicas`] returns the replicas of
-//! partitions as a column of lists. [`KeySums`] adds up records by key and partition, batch after batch. [`ownership`]
-//! returns who read what in a group's timeline as record batches.
+//! partitions as a column of lists. [`KeySums`] adds up records by key and partition, batch after batch, and
+//! [`rows_by_partition`] counts them. [`ownership`] returns who read what in a group's timeline as record batches.
 //!
 //! This is the only module that knows Arrow.
 
@@ -31,6 +31,7 @@ mod members;
 mod placement;
 mod quotas;
 mod records;
+mod rows_by_partition;
 mod texts;
 mod timeline;
 mod type_name;
@@ -48,5 +49,6 @@ pub use many::{Many, assign_groups};
 pub use placement::replicas;
 pub use quotas::{Numbers, Odd, QuotaRule, Quotas};
 pub use records::place;
+pub use rows_by_partition::rows_by_partition;
 pub use timeline::ownership;
 pub use workers::{Alone, Job, Workers};
