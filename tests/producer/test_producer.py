@@ -730,13 +730,16 @@ class Broken:
         ({"size": [1], "topic": pa.array([["orders"]])}, "topic has text, not list<item: string>"),
         ({"size": [1], "topic": pa.array([b"\xff"])}, "topic has text, not binary"),
         ({"size": [1], "time": pa.array([2**62], pa.timestamp("s"))}, "a time is not a number of 64 bits"),
-        ({"size": [1], "key": ["a", "b"]}, "makes no table of records"),
+        ({"size": [1], "key": ["a", "b"]}, "cannot become a table of records"),
         ([1, 2], "a list is not a table of records"),
-        ({"size": [2**70]}, "^the column 'size' .a list. makes no table of records: OverflowError"),
+        ({"size": [2**70]}, "^the column 'size' .a list. cannot become a table of records: OverflowError"),
         ({"size": [1, [1]]}, "^row 1: a list is not a value of a record, in the column 'size'"),
         ({5: [1]}, "a column is named by text, not 5"),
-        (Broken(), "a Broken makes no table of records: KeyError: 'broken'"),
-        ({"size": Broken()}, "the column 'size' .a Broken. makes no table of records: KeyError: 'broken'"),
+        (Broken(), "a Broken cannot become a table of records: KeyError: 'broken'"),
+        (
+            {"size": Broken()},
+            "the column 'size' .a Broken. cannot become a table of records: KeyError: 'broken'",
+        ),
     ],
 )
 def test_wrong_records_are_one_sentence(records: Any, sentence: str) -> None:

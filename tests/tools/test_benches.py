@@ -82,7 +82,10 @@ def test_the_shares_in_a_spark_worker_are_those_of_its_own_batch(bench: Path) ->
     (bench / "spark_worker.json").write_text(json.dumps({"batches": rounds}))
     said = compare(bench).stdout
     assert "| the kernel's share of a Spark worker's time | at most 0.03 | 0.020 | reached |" in said
-    assert "| how much of a Spark worker's time goes to partwright | at most 0.03 | 0.040 | not reached |" in said
+    assert (
+        "| how much of a Spark worker's time goes to partwright | at most 0.03 | 0.040 | not reached |"
+        in said
+    )
 
 
 def test_goals_name_what_is_measured() -> None:

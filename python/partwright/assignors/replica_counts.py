@@ -184,7 +184,7 @@ def replica_counts(
             f"{_MOST_MEMBERS:,} are taken: ask for fewer"
         )
     if not topics:
-        raise PartwrightError("there are no topics: name one at least, with its number of partitions")
+        raise PartwrightError("there are no topics: name at least one, with its number of partitions")
     names = list(topics)
     found = resolve(assignor)
     name = found if isinstance(found, str) else found.name

@@ -116,7 +116,7 @@ def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
         return _of_stream("stdin", kind, delimiter, Peeked("stdin", sys.stdin.buffer), None)
     kind = format_of(path, told, delimiter)
     if delimiter is not None and kind not in _DELIMITERS:
-        raise PartwrightError(f"a delimiter is of csv, and {path!r} is {kind}: leave it out", path=path)
+        raise PartwrightError(f"a delimiter is for csv, and {path!r} is {kind}: leave it out", path=path)
     with ExitStack() as closing:
         file, size = _opened(path)
         closing.callback(file.close)

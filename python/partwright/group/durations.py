@@ -102,7 +102,7 @@ def _of_text(given: str, what: str) -> Duration:
 
 def _of_samples(times: Sequence[int], given: object, what: str) -> Duration:
     if not times:
-        raise refused(given, what, "has no samples: name one at least")
+        raise refused(given, what, "has no samples: name at least one")
     if len(times) > _MOST_SAMPLES:
         raise refused(given, what, f"takes {_MOST_SAMPLES} samples at most, not {len(times)}")
     times = sorted(times)

@@ -190,7 +190,7 @@ def _share(given: str | None, members: int, where: str) -> int:
     if given is not None and given.endswith("%"):
         size = math.ceil(members * size / 100)
     if not size and members:
-        raise PartwrightError(f"{where} takes 0 members at a time: let it be 1 at least")
+        raise PartwrightError(f"{where} takes 0 members at a time: let it be at least 1")
     return max(size, 1)
 
 

@@ -153,7 +153,7 @@ def _made(what: str, make: Callable[[], _T]) -> _T:
     except (PartwrightError, MemoryError):
         raise
     except Exception as error:
-        raise PartwrightError(f"{what} makes no table of records: {told(error)}") from error
+        raise PartwrightError(f"{what} cannot become a table of records: {told(error)}") from error
 
 
 class Row(NamedTuple):

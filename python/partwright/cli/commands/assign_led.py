@@ -35,7 +35,7 @@ def refuse_clients(
         PartwrightError: They do not fit.
     """
     if is_shown and jsonl:
-        raise PartwrightError("--report is of one group: leave out --jsonl")
+        raise PartwrightError("--report is for one group: leave out --jsonl")
     if by_client and (jsonl or is_compared or leader is not None):
         other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
         raise PartwrightError(f"--clients asks each client about one group: leave out {other}")

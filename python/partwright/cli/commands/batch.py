@@ -165,7 +165,7 @@ def command(
         from partwright.batching import replay
 
         if is_shown(report) and jsonl:
-            raise PartwrightError("--report is of one scenario: leave out --jsonl")
+            raise PartwrightError("--report is for one scenario: leave out --jsonl")
 
         def answered(scenario: Json) -> Json:
             answer = replay(scenario)

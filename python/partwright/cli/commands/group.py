@@ -237,7 +237,7 @@ def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
 def _refuse_both(requests: bool, race: str) -> None:
     if requests or race != "slow":
         option = "--requests" if requests else "--race"
-        raise PartwrightError(f"{option} is of one play: leave out --compare")
+        raise PartwrightError(f"{option} is for one play: leave out --compare")
 
 
 def _raced(script: Fields) -> dict[str, Cost]:

@@ -57,7 +57,7 @@ def explicit(
     for partition, replicas in enumerate(lists):
         if not replicas:
             raise PartwrightError(
-                f"partition {partition} has an empty list of replicas: name one broker at least"
+                f"partition {partition} has an empty list of replicas: name at least one broker"
             )
         if len(replicas) != len(lists[0]):
             raise PartwrightError(

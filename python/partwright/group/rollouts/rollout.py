@@ -251,7 +251,7 @@ def _number(given: object, what: str) -> float:
 
 def _topics(given: object) -> dict[str, int]:
     if isinstance(given, Mapping) and not given:
-        raise PartwrightError("there are no topics: name one at least, with its number of partitions")
+        raise PartwrightError("there are no topics: name at least one, with its number of partitions")
     counts = {name: count or 0 for name, count in ScriptTopics(given).first.items()}
     refuse_many(sum(counts.values()), "a rollout")
     return counts

@@ -121,7 +121,7 @@ fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
     }
     let Some(values) = schema.dictionary() else { return Ok(()) };
     if !is_index(schema) {
-        return Err("has a dictionary, whose indices are no whole numbers".to_owned());
+        return Err("has a dictionary, whose indices are not whole numbers".to_owned());
     }
     schema_below(values, depth + 1).map_err(|wrong| format!("has a dictionary that {wrong}"))
 }
