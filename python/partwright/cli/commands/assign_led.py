@@ -85,7 +85,7 @@ def print_roll(group: Json, to: str, *, as_json: bool) -> None:
         balance_racks=group.get("balance_racks", False),
     )
     if not names_clients(group):
-        click.echo("taken for each member's client: java; the field client says otherwise", err=True)
+        click.echo("assumed client of each member: java; its field client can name another", err=True)
     if as_json:
         from partwright.report.sentences import of_roll, summed
 
