@@ -293,8 +293,8 @@ def test_what_is_behind_a_null_list_does_not_count() -> None:
 @pytest.mark.parametrize(
     ("headers", "sentence"),
     [
-        ([[], [(None, b"x")]], "row 1: a header has a name, which is never null"),
-        ([[], [("a", b""), None]], "row 1: a header has a name, which is never null"),
+        ([[], [(None, b"x")]], "row 1: a header must have a name, not null"),
+        ([[], [("a", b""), None]], "row 1: a header must have a name, not null"),
         (
             pa.array([[1], [2]]),
             "the column of each record's headers has lists of structs of a name and a value, not list<item: int64>",

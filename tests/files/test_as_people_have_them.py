@@ -82,7 +82,7 @@ def test_any_delimiter(delimiter: str, command: Callable[..., tuple[int, bytes, 
 
 @pytest.mark.parametrize("delimiter", ["", ";;", '"', "\n", "é"])
 def test_what_is_no_delimiter(delimiter: str) -> None:
-    with pytest.raises(PartwrightError, match="a delimiter is one character of ASCII and no quote"):
+    with pytest.raises(PartwrightError, match="a delimiter is one ASCII character other than a quote"):
         open_records("x.csv", delimiter=delimiter)
 
 

@@ -104,7 +104,7 @@ def test_percentages_are_rounded_as_kubernetes_does(
         ({"kind": "StatefulSet", "max_surge": 1}, "a StatefulSet has no max surge, and 1 was given"),
         ({"kind": "StatefulSet", "max_unavailable": 0}, "max unavailable of a StatefulSet cannot be 0"),
         ({"kind": "Pod"}, "the kind is Deployment or StatefulSet, not 'Pod'"),
-        ({"start": "soon"}, "start is a time, 20s, 1m30s or 500ms say"),
+        ({"start": "soon"}, "start is a time such as 20s, 1m30s or 500ms"),
         ({"ready": -1}, "ready is a time from 0 to 24h, not -1"),
         ({"grace": "5s..1s"}, "grace begins with the shorter time, not '5s..1s'"),
         ({"grace": []}, r"grace has no samples: name at least one"),

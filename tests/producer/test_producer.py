@@ -427,7 +427,7 @@ def test_a_row_is_counted_from_the_tables_start() -> None:
         ({"strategy": "random"}, {"topic": ["orders"] * 3 + ["users"]}, "the record names topic 'users'"),
         ({"strategy": "random"}, {"partition": [0, 0, 0, 2**40]}, "a partition is a number of 32 bits"),
         ({"strategy": "sticky"}, {"size": [1, 1, 1, -1]}, "a value has 0 bytes or more, not -1"),
-        ({"strategy": "random"}, {"time": [1, 1, 1, None]}, "a record has a time where others have one"),
+        ({"strategy": "random"}, {"time": [1, 1, 1, None]}, "a record must have a time if others have one"),
         (
             {"strategy": "field", "configs": {"field.type": "address"}},
             {"field": ["::1", "10.0.0.1", "::1", "10.0.0"]},
@@ -720,7 +720,10 @@ class Broken:
             {"size": [1], "partition": [0.5]},
             "the column of each record's partition has whole numbers, not double",
         ),
-        ({"size": [1, 2], "time": [1, None]}, "row 1: a record has a time where others have one, not null"),
+        (
+            {"size": [1, 2], "time": [1, None]},
+            "row 1: a record must have a time if others have one, not null",
+        ),
         ({"size": [1], "key": [4]}, "name the key type"),
         (
             {"size": [1, 1], "topic": ["orders", "users"]},

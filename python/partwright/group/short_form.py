@@ -168,7 +168,7 @@ class _Story:
         if low > high or each <= 0 or not all(re.fullmatch(r"\d{1,15}(\.\d{1,9})?", load) for load in loads):
             raise PartwrightError(
                 f"{where} is unknown: {shown(word)}; an autoscaler is scale LOW..HIGH: LOAD LOAD ... "
-                "/ LOAD-OF-A-MEMBER, scale 4..12: 100 900 400 / 75 say"
+                "/ LOAD-OF-A-MEMBER, such as scale 4..12: 100 900 400 / 75"
             )
         for place, load in enumerate(loads):
             self.at_ms += self._every_ms if place else 0

@@ -216,8 +216,8 @@ def _refuse_large(script: Fields) -> None:
             counts[place] = max(counts[place], count or 0)
     if sum(counts) * len(read.actions) > _MOST_READ:
         raise PartwrightError(
-            f"{sum(counts)} partitions in a play of {len(read.actions)} steps are more than a chart takes, whose "
-            f"partitions by steps are {_MOST_READ} at most: play fewer, or --compare"
+            f"{sum(counts)} partitions in a play of {len(read.actions)} steps are too many for a chart, where "
+            f"partitions times steps may be {_MOST_READ} at most: play fewer, or --compare"
         )
 
 

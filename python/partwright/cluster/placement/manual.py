@@ -62,7 +62,7 @@ def explicit(
         if len(replicas) != len(lists[0]):
             raise PartwrightError(
                 f"partition {partition} has {len(replicas)} replicas and partition 0 has {len(lists[0])}: "
-                "all partitions of a new topic have as many"
+                "all partitions of a new topic need the same number"
             )
     if brokers is None:
         brokers = sorted({each for replicas in lists for each in replicas})

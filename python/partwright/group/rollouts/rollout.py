@@ -229,7 +229,7 @@ def _today(
     if times.poll.most_ms >= longest:
         raise PartwrightError(
             f"poll may take {times.poll.most_ms} ms, and max.poll.interval.ms is {longest}: whoever polls less often "
-            "is put out of the group each time, so raise it or poll more often"
+            "is removed from the group each time, so raise it or poll more often"
         )
     whose = "Kafka" if today.members.client == JAVA else today.members.client
     if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(given):
