@@ -106,7 +106,7 @@ def test_names_are_those_of_the_frame_and_a_view_serves_sql() -> None:
         (
             lambda df: pwd.partition_for_key(df, datafusion.col("k"), 12),  # type: ignore[arg-type]
             pw.PartwrightError,
-            "the column is given by its name, 'customer' say, not as a Expr",
+            "the column is given by its name, such as 'customer', not as a Expr",
         ),
     ],
     ids=["number", "type", "column", "n", "client", "expression", "column as expression"],

@@ -201,7 +201,9 @@ def listed(given: object, what: str, of: type | None = None, where: str = "") ->
     found = tuple(given)
     for each in found:
         if of is not None and not isinstance(each, of):
-            raise PartwrightError(f"{where}{what}: {shown(each)} is no {of.__name__}", field=what, value=each)
+            raise PartwrightError(
+                f"{where}{what}: {shown(each)} is not of type {of.__name__}", field=what, value=each
+            )
     return found
 
 

@@ -105,7 +105,7 @@ def _expression(
         )
     if not isinstance(column, str):
         raise _PartwrightError(
-            f"the column is given by its name, 'customer' say, not as a {type(column).__name__}"
+            f"the column is given by its name, such as 'customer', not as a {type(column).__name__}"
         )
     schema = df.schema()
     given = schema.types[_formats.find_column("DataFrame", schema.names, column)]

@@ -205,7 +205,7 @@ def test_what_is_owned_and_racks_are_said_once() -> None:
         pw.assign({"t": 1}, owned, owned=first)
     topics = pa.table({"topic": ["t"], "partitions": [1], "racks": [[["a"]]]})
     with pytest.raises(
-        pw.PartwrightError, match=r"^topics has a column racks, and so says racks=: leave one out$"
+        pw.PartwrightError, match=r"^topics has a column racks, and racks= is given too: leave one out$"
     ):
         pw.assign(topics, ONE, racks={"t": [["a"]]})
     for odd, sentence in [

@@ -279,7 +279,7 @@ ONE = {"group": ["g"], "member": ["c"], "topics": [["t"]]}
             {},
             "members has the columns group, member and topics: 'topics' is there not, but group, member",
         ),
-        ({**ONE, "group": [None]}, {}, "members: row 0 is of no group, its group is null"),
+        ({**ONE, "group": [None]}, {}, "members: row 0 has no group: its group is null"),
         ({**ONE, "topics": ["t"]}, {}, "the column topics is a list of names, not string"),
         (
             {**ONE, "member": ["c", "d"]},
@@ -332,7 +332,7 @@ ONE = {"group": ["g"], "member": ["c"], "topics": [["t"]]}
         (
             ONE,
             pa.table({"group": [None], "topic": ["t"], "partitions": [1]}),
-            "topics: row 0 is of no group, its group is null",
+            "topics: row 0 has no group: its group is null",
         ),
         (
             ONE,

@@ -61,7 +61,7 @@ def test_offsets_tell_who_reads_what() -> None:
         "static-2-9d0b2a30-9917-407d-a7ad-3abfe00aa53c": {"orders": [4], "users": [2]},
     }
     assert notes == (
-        "taken for the topics' partitions: orders=5,users=3; say otherwise by --topics",
+        "assumed numbers of partitions: orders=5,users=3; correct them with --topics",
         "members that read nothing are not in this text: --members --verbose has them",
     )
 
@@ -74,7 +74,7 @@ def test_the_members_of_an_older_tool_show_how_many_partitions_there_are() -> No
     )
     assert group["topics"] == {"orders": 5, "users": 3}
     assert [each["owned"] for each in group["members"]] == [{"orders": [0, 4], "users": [2]}, {"orders": [1]}]
-    assert notes == ("taken for the topics' partitions: orders=5,users=3; say otherwise by --topics",)
+    assert notes == ("assumed numbers of partitions: orders=5,users=3; correct them with --topics",)
 
 
 @pytest.mark.parametrize("change", [str, collapsed])
@@ -95,10 +95,10 @@ def test_the_command_recognises_a_paste_by_itself(command: Command) -> None:
     group = read_pasted(Path(file).read_text(encoding="utf-8")).group
     lists = pw.assign(group["topics"], group["members"], "sticky").to_dict()
     assert (code, json.loads(out)) == (0, {"assignment": json.loads(json.dumps(lists))})
-    assert err.startswith("taken for the topics' partitions: orders=5,users=3")
+    assert err.startswith("assumed numbers of partitions: orders=5,users=3")
     code, out, err = command("assign", file, "--topics", "orders=6,users=3", "--compare", "--json")
     assert code == 0
-    assert "taken for" not in err
+    assert "assumed" not in err
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_results_are_of_kafkas_types_and_columns_may_be_empty() -> None:
         (("8", 3), "partitions is a whole number from 0 to 2147483647, or a column of them, not '8'"),
         (([1.5], 3), "partitions is whole numbers, not double"),
         ((["8"], 3), "partitions is whole numbers, not string"),
-        (([1, 2], [3]), "the columns are of more than one length: partitions has 2, members has 1 rows"),
+        (([1, 2], [3]), "the columns differ in length: partitions has 2, members has 1 rows"),
     ],
 )
 def test_what_is_no_number_of_partitions_is_refused(arguments: tuple[Any, ...], sentence: str) -> None:

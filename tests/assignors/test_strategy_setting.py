@@ -72,8 +72,8 @@ def test_a_name_twice_is_what_the_version_makes_of_it() -> None:
     [
         ("stiky", "4.4.0", 'there is no assignor "stiky"; known: '),
         ("range,", "4.4.0", 'there is no assignor ""; known: '),
-        ("", "4.4.0", "partition.assignment.strategy is empty: name an assignor at least"),
-        ([], "4.4.0", "partition.assignment.strategy is empty: name an assignor at least"),
+        ("", "4.4.0", "partition.assignment.strategy is empty: name at least one assignor"),
+        ([], "4.4.0", "partition.assignment.strategy is empty: name at least one assignor"),
         (5, "4.4.0", "partition.assignment.strategy is a list or text with commas, not 5"),
         ([5], "4.4.0", "an assignor is named by text, not 5"),
         (f"{CLASS}StreamsAssignor", "4.4.0", f"the assignor '{CLASS}StreamsAssignor' cannot be imported"),
@@ -85,8 +85,8 @@ def test_a_name_twice_is_what_the_version_makes_of_it() -> None:
             )
             for name in assignors()[4:]
         ),
-        ("range", "four", "a version of kafka-clients is as 3.9.2, not 'four'"),
-        ("range", 4, "a version of kafka-clients is as 3.9.2, not 4"),
+        ("range", "four", "a version of kafka-clients is written as 3.9.2, not 'four'"),
+        ("range", 4, "a version of kafka-clients is written as 3.9.2, not 4"),
     ],
 )
 def test_a_setting_that_is_none_is_refused(strategy: Any, version: Any, sentence: str) -> None:

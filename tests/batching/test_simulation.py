@@ -226,7 +226,7 @@ def test_a_bad_scenario_is_one_sentence(change: dict[str, Any], sentence: str) -
     ("records", "options", "sentence"),
     [
         ({"time": [0, 5, 4], "size": [1, 1, 1]}, {}, "row 2: time runs backwards, from 5 to 4 ms"),
-        ({"size": [1]}, {}, "a simulation goes by the times of the records"),
+        ({"size": [1]}, {}, "a simulation needs the records' times"),
         ({"time": [1]}, {}, "a simulation counts bytes"),
         ({"time": [1], "size": [-1]}, {}, "row 0: a value has 0 bytes or more, not -1"),
         (RECORDS, {"topic": "u"}, "there is no topic 'u' in the cluster"),
@@ -293,8 +293,8 @@ def test_what_is_behind_a_null_list_does_not_count() -> None:
 @pytest.mark.parametrize(
     ("headers", "sentence"),
     [
-        ([[], [(None, b"x")]], "row 1: a header has a name, which is never null"),
-        ([[], [("a", b""), None]], "row 1: a header has a name, which is never null"),
+        ([[], [(None, b"x")]], "row 1: a header must have a name, not null"),
+        ([[], [("a", b""), None]], "row 1: a header must have a name, not null"),
         (
             pa.array([[1], [2]]),
             "the column of each record's headers has lists of structs of a name and a value, not list<item: int64>",
@@ -307,7 +307,7 @@ def test_what_is_behind_a_null_list_does_not_count() -> None:
             pa.array([[("a", 1)], []], NUMBERS),
             "a header's value of int64 has no bytes of its own: give its bytes",
         ),
-        ([5, 6], "the column 'headers' (a list) makes no table of records: "),
+        ([5, 6], "the column 'headers' (a list) cannot become a table of records: "),
     ],
 )
 def test_what_is_no_header_is_one_sentence(headers: Any, sentence: str) -> None:
@@ -439,7 +439,7 @@ def test_the_slow_broker_is_the_one_with_the_longest_median() -> None:
         ({"p50": 5, "p99": 4}, "latency_ms: p99 is a whole number from 5 to 2147483647, not 4"),
         ({"p50": 5, "p99": 2**31}, "latency_ms: p99 is a whole number from 5 to 2147483647, not 2147483648"),
         ({"p50": 1.5, "p99": 4}, "latency_ms: p50 is a whole number from 1 to 2147483647, not 1.5"),
-        ({"among": []}, "latency_ms: among has no latency: name one at least"),
+        ({"among": []}, "latency_ms: among has no latency: name at least one"),
         ({"among": 5}, "latency_ms: among: a list is needed, not 5"),
         ({"among": [1, -5]}, "latency_ms: each of among is a whole number from 0 to 2147483647, not -5"),
     ],

@@ -101,7 +101,7 @@ def test_present_settings_are_those_that_are_given() -> None:
     [
         (
             {"batch_sizes": []},
-            "there is no setting to try: name a strategy, a batch.size and a linger.ms at least",
+            "there is no setting to try: name at least a strategy, a batch.size and a linger.ms",
         ),
         ({"strategies": "sticky"}, "strategies: a list is needed"),
         ({"batch_sizes": [-1]}, "batch.size is a whole number from 0 to 2147483647, not -1"),

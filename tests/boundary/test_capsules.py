@@ -15,7 +15,7 @@ import pytest
 UNREADABLE = "the keys cannot be read as an Arrow column: "
 # The sentence, apart from the name of the structure.
 SAID = {
-    "released": "its array is released: it was read before, and can be read once",
+    "released": "its array is released: it was read before, and can be read only once",
     "capsules that were read before": "its array is released",
     "capsules that pyarrow has read": "its array is released",
     "length -1": "its array has the length -1",

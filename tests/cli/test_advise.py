@@ -131,11 +131,13 @@ def test_numbers_of_replicas_are_what_python_says(command: Command) -> None:
     code, out, _ = command("advise", *words.split())
     assert code == 0
     assert out.decode().startswith(
-        "None of these numbers of replicas lets all consumers read equally many under"
+        "None of these numbers of replicas lets all consumers read equally many partitions under"
     )
     assert "An autoscaler's divisor rule never takes" in out.decode()
     _, out, _ = command("advise", "--replicas", "2..4", "--topic", "a=12")
-    assert out.decode().startswith("All consumers read equally many with 2, 3 and 4 replicas under range.")
+    assert out.decode().startswith(
+        "All consumers read equally many partitions with 2, 3 and 4 replicas under range."
+    )
 
 
 @pytest.mark.parametrize(

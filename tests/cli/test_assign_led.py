@@ -151,7 +151,7 @@ def test_a_roll_says_its_steps(command: Command) -> None:
     assert (code, err) == (0, "")
     assert b"Safe: no step of a roll to sarama stops a reader." in out
     _, _, err = command("assign", group(None, None), "--roll-to", "sarama")
-    assert err == "taken for each member's client: java; the field client says otherwise\n"
+    assert err == "assumed client of each member: java; its field client can name another\n"
     file = group("java", "java", "java", assignor="roundrobin")
     code, out, _ = command("assign", file, "--roll-to", "sarama", "--json")
     found = json.loads(out)

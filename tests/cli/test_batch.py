@@ -171,7 +171,7 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         ),
         (
             [*SIZED, "--producer-property", "compression.type=lz4"],
-            "a simulation knows no compression, and compression.type is 'lz4': leave it out, or say none",
+            "a simulation has no compression, and compression.type is 'lz4': leave it out, or say none",
         ),
         ([*SIZED, "--at-most-ms", 5], "--at-most-ms is for --tune: give both"),
         ([*SIZED, "--tune", "--plot", "x"], "a picture is a .svg, .png or .pdf"),
@@ -179,7 +179,7 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
             [*SIZED, "--tune", "--plot", "no/x.svg"],
             "there is no folder 'no' for the picture: make it, or name another file",
         ),
-        (["--jsonl", "--plot", "x.svg"], "--report is of one scenario: leave out --jsonl"),
+        (["--jsonl", "--plot", "x.svg"], "--report is for one scenario: leave out --jsonl"),
         (["--tune"], "--tune is for a file of records: give its number of partitions with -n"),
         (
             ["--time", "ts"],

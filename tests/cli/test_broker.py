@@ -214,7 +214,7 @@ def test_a_port_can_be_asked_for_and_one_in_use_is_a_sentence(state: Path) -> No
         port = taken.getsockname()[1]
         refused = partwright("start", "--port", str(port))
         assert (refused.code, refused.data) == (2, "")
-        assert refused.words.startswith(f"partwright: port {port} on 127.0.0.1 cannot be had ")
+        assert refused.words.startswith(f"partwright: port {port} on 127.0.0.1 cannot be used ")
         assert not processes_of(state)
     assert partwright("start", "--port", str(port)).data == f"127.0.0.1:{port}\n"
 

@@ -257,7 +257,7 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
         ),
         (
             ["https://127.0.0.1:9/*.parquet", "--key", "k", "-n", 12],
-            "'https://127.0.0.1:9/*.parquet' has a pattern, which works with abfs, ",
+            "'https://127.0.0.1:9/*.parquet' has a pattern, which works only with abfs, ",
         ),
         (["absent*.csv", "--key", "k", "-n", 12], "no file is named like 'absent*.csv': check the pattern"),
         (

@@ -27,7 +27,7 @@ def test_an_address_is_taken_as_other_commands_take_it(command: Command) -> None
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ([], "no Kafka is named: give its address, kafka://host:port say"),
+        ([], "no Kafka is named: give its address, such as kafka://host:port"),
         (["127.0.0.1:1"], "'127.0.0.1:1' does not name a Kafka: write kafka://host:port"),
         (["kafka://a:1", "--bootstrap", "b:1"], "'kafka://a:1' names the brokers: leave out --bootstrap"),
         (["kafka://a:1/t", "--topic", "u"], "'kafka://a:1/t' names a topic: leave out --topic"),

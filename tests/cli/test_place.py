@@ -121,7 +121,7 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
         (["place", "empty.parquet", "--key", "k", "-n", 1], "'empty.parquet' is empty"),
         (
             ["place", "x.txt", "--key", "k", "-n", 1],
-            "what is in 'x.txt' is not known: its name must end in one of .csv",
+            "the format of 'x.txt' is not known: its name must end in one of .csv",
         ),
         (["place", "x.csv.gz", "--key", "k", "-n", 1], "there is no file 'x.csv.gz': check its name"),
         (
@@ -148,7 +148,7 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
         (place("--key-type", "bytes"), "key type bytes takes binary, not string"),
         (
             place("--column", "v"),
-            "'x.csv' has a column 'v' already: name the new one otherwise with --column",
+            "'x.csv' has a column 'v' already: give the new one another name with --column",
         ),
         (place("--column", ""), "--column is empty: name a column"),
         (
@@ -159,7 +159,7 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
             place("--force", "--out", "y.tsv"),
             "--out 'y.tsv' would have another format than what is read, which is csv",
         ),
-        (place("--force", "--out", "y"), "what is in 'y' is not known"),
+        (place("--force", "--out", "y"), "the format of 'y' is not known"),
         (place("--force", "--out", "folder.csv"), "--out 'folder.csv' is a folder: name a file"),
         (
             place("--force", "--out", "absent/y.csv"),

@@ -102,7 +102,7 @@ REFUSED = [
     (["--sizes", "kafka"], "--sizes kafka asks a live Kafka"),
     (["--execute"], "--execute needs a live Kafka"),
     (["-X", "a=b"], "--command-config and -X are for reaching a Kafka"),
-    (["--plan", "nowhere"], "'nowhere' is no plan"),
+    (["--plan", "nowhere"], "'nowhere' is not a plan"),
     (["--plan", "nowhere", "--add", "3"], "--plan takes a plan that is there: leave out --add"),
     (["--topic", "order"], "there is no topic 'order' in the cluster: did you mean 'orders'?"),
     (["--out", "."], "'.' is there and not empty"),

@@ -85,7 +85,7 @@ def test_a_manifest_says_what_options_do_not(command: Command) -> None:
     [
         (["--topic", "t=3"], "the deployment has (--replicas N, or --manifest FILE)"),
         (["--topic", "t=3", "--replicas", "2", "--client", "sarma"], "did you mean 'sarama'"),
-        (["--topic", "t=3", "--replicas", "2", "--start", "soon"], "--start is a time, 20s"),
+        (["--topic", "t=3", "--replicas", "2", "--start", "soon"], "--start is a time such as 20s"),
         (
             ["--topic", "t=3", "--replicas", "2", "--max-surge", "2x"],
             "--max-surge is a number of pods or a percentage",

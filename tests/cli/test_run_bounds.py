@@ -26,8 +26,8 @@ def _files(own_folder: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["x.csv", "--since", "2026-11-24"], "are for a topic, and x.csv is none: leave them out"),
-        (["x.csv", "--from-offsets", "0:1"], "are for a topic, and x.csv is none: leave them out"),
+        (["x.csv", "--since", "2026-11-24"], "are for a topic, and x.csv is not a topic: leave them out"),
+        (["x.csv", "--from-offsets", "0:1"], "are for a topic, and x.csv is not a topic: leave them out"),
         (
             [TOPIC, "--from-offsets", "0=1"],
             "--from-offsets takes offsets by partition such as 0:100,1:250, not '0=1'",

@@ -194,11 +194,11 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
         (["-n", "3"], "which key? Name it before -n, write '' for an empty one, or --null for none"),
         (
             ["a", "-n", "3", "--client", "java:string-hash", "--key-type", "java:uuid"],
-            "client java:string-hash hashes the characters of text, and under key type java:uuid a key is none",
+            "client java:string-hash hashes the characters of text, and a key of type java:uuid is not text",
         ),
         (
             ["4", "-n", "3", "--client", "java:string-hash", "--key-type", "java:int"],
-            "client java:string-hash hashes the characters of text, and under key type java:int a key is none",
+            "client java:string-hash hashes the characters of text, and a key of type java:int is not text",
         ),
     ],
 )

@@ -245,7 +245,7 @@ def test_the_orders_that_are_known_from_a_real_producer() -> None:
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no topics": (
         lambda: Cluster.of({}),
-        "a cluster without topics has no partition to write to: name one at least",
+        "a cluster without topics has no partition to write to: name at least one",
     ),
     "no partitions": (
         lambda: Cluster.of({"t": 0}),
@@ -358,7 +358,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an object for a partition, bare": (
         lambda: Cluster([], {"t": [{"id": 0}]}),  # type: ignore[list-item]
-        "topic 't': {'id': 0} is no Partition",
+        "topic 't': {'id': 0} is not of type Partition",
     ),
     "a number for brokers": (
         lambda: Cluster.from_dict({"brokers": 3, "topics": {"t": 1}}),
@@ -379,7 +379,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a topic's name in a number": (
         lambda: Cluster.of({5: 1}),  # type: ignore[dict-item]
-        "a topic's name is text of a letter or more, not 5",
+        "a topic's name is text of at least one letter, not 5",
     ),
     "a topic's name of half a letter": (
         lambda: Cluster.of({"\ud800": 1}),
@@ -418,7 +418,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no live cluster": (
         lambda: Cluster.from_kafka(SimpleNamespace(list_topics=dict)),
         (
-            "no cluster can be read of a SimpleNamespace: give host:port, an admin client of kafka-python 3, "
+            "no cluster can be read from a SimpleNamespace: give host:port, an admin client of kafka-python 3, "
             "or an AdminClient, Producer or Consumer of confluent-kafka"
         ),
     ),

@@ -144,7 +144,7 @@ def test_colliding_names_are_found() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: storage.check_topic(""), "a topic's name is text of a letter or more, not ''"),
+        (lambda: storage.check_topic(""), "a topic's name is text of at least one letter, not ''"),
         (lambda: storage.check_topic(None), "not None"),
         (lambda: storage.check_topic(b"t"), "not b't'"),
         (lambda: storage.check_topic(".."), "a topic cannot be called '..'"),

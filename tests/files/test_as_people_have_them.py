@@ -82,7 +82,7 @@ def test_any_delimiter(delimiter: str, command: Callable[..., tuple[int, bytes, 
 
 @pytest.mark.parametrize("delimiter", ["", ";;", '"', "\n", "é"])
 def test_what_is_no_delimiter(delimiter: str) -> None:
-    with pytest.raises(PartwrightError, match="a delimiter is one character of ASCII and no quote"):
+    with pytest.raises(PartwrightError, match="a delimiter is one ASCII character other than a quote"):
         open_records("x.csv", delimiter=delimiter)
 
 
@@ -140,7 +140,7 @@ def test_files_of_several_formats_are_one(command: Callable[..., tuple[int, byte
         (["-", "a.csv"], "stdin is one file, and no other is read with it"),
         (
             ["x.parquet", "--delimiter", ";"],
-            "a delimiter is of csv, and 'x.parquet' is parquet: leave it out",
+            "a delimiter is for csv, and 'x.parquet' is parquet: leave it out",
         ),
         (["kafka://h:1/t", "a.csv"], "a topic is read alone: name one topic, or files"),
         (

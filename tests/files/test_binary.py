@@ -155,7 +155,7 @@ def test_a_name_that_avro_cannot_have_is_one_sentence(command: Command) -> None:
     pq.write_table(TABLE.replace_schema_metadata({AVRO: '{"fields": []}'}), "x.parquet")
     code, _, err = command("place", "x.parquet", "--key", "k", "-n", 12, "--column", "p art")
     assert code == 2
-    assert "its Avro schema cannot have a field 'p art', name it otherwise with --column" in err
+    assert "its Avro schema cannot have a field 'p art', give it another name with --column" in err
 
 
 @pytest.mark.parametrize("groups", [0, 1])
@@ -353,7 +353,8 @@ def test_a_pipe_is_no_file_of_a_binary_format(name: str, command: Command) -> No
 def test_the_first_feather_is_told_apart(command: Command) -> None:
     Path("x.feather").write_bytes(b"FEA1" + bytes(100))
     assert (
-        "'x.feather' is of Feather's first version" in command("place", "x.feather", "--key", "k", "-n", 1)[2]
+        "'x.feather' is a Feather file of version 1"
+        in command("place", "x.feather", "--key", "k", "-n", 1)[2]
     )
 
 

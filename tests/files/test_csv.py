@@ -167,7 +167,10 @@ def test_lines_longer_than_a_block_are_read(block: int, monkeypatch: pytest.Monk
             "there is no column 'k' in 'x.csv': it has 1, 2 (the first line has to name the columns)",
         ),
         (b"kk,v\n1,2\n", "there is no column 'k' in 'x.csv': did you mean 'kk'? It has kk, v"),
-        (b"k,partition\n1,2\n", "'x.csv' has a column 'partition' already: name the new one otherwise with"),
+        (
+            b"k,partition\n1,2\n",
+            "'x.csv' has a column 'partition' already: give the new one another name with",
+        ),
         (b"\nk,v\n", "line 1 of 'x.csv' is blank: the first line is the header"),
         (b'k,v\n1,"2\n3,4\n', "the quote that is opened in line 2 of 'x.csv' is not closed"),
         (b'"k,v\n1,2\n', "the quote that is opened in line 1 of 'x.csv' is not closed"),

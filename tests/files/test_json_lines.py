@@ -175,7 +175,7 @@ def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
         (b'{"k":"a"}\n{"j":{"k":1}\n', "line 2 of 'x.jsonl' is not a JSON object ("),
         (
             b'{"k":"a","k":"b"}\n',
-            "line 1 of 'x.jsonl' has 2 members named 'k': which is meant cannot be told",
+            "line 1 of 'x.jsonl' has 2 members named 'k': it is unclear which one is meant",
         ),
         (
             b'{"k":"a"}\n\n{"k":"a","partition":null}\n',

@@ -42,14 +42,14 @@ def script(*events: object, **fields: Any) -> dict[str, Any]:
         ({"at_ms": 5, "join": 7}, "a member is named by text, not 7"),
         (
             {"at_ms": 5, "join": "c2", "topics": []},
-            "topics are none: whoever subscribes to nothing is no member, so let it leave",
+            "topics is empty: a consumer that subscribes to nothing is not a member, so let it leave",
         ),
         ({"at_ms": 5, "join": "c2", "topics": [""]}, "a topic is named by text, not ''"),
         ({"at_ms": 5, "join": "c2", "topics": 3}, "topics: a list is needed, not 3"),
         ({"at_ms": 5, "join": "c2", "instance_id": ""}, "instance_id is text, not ''"),
         # What `JoinGroupRequest.validateGroupInstanceId` of kafka-clients 4.4.0 refuses.
-        ({"at_ms": 5, "join": "c2", "instance_id": "a b"}, "group.instance.id 'a b' is none to Kafka, as"),
-        ({"at_ms": 5, "join": "c2", "instance_id": ".."}, "group.instance.id '..' is none to Kafka, as"),
+        ({"at_ms": 5, "join": "c2", "instance_id": "a b"}, "group.instance.id 'a b' is refused by Kafka: "),
+        ({"at_ms": 5, "join": "c2", "instance_id": ".."}, "group.instance.id '..' is refused by Kafka: "),
         ({"at_ms": 5, "join": "c2", "instance_id": "x" * 250}, "249 letters at most"),
         ({"at_ms": 5, "leave": "c1", "operation": "LEAVE_GRUP"}, "did you mean 'LEAVE_GROUP'?"),
         ({"at_ms": 5, "join": "c2", "member_id": 1}, "member_id is text, not 1"),
@@ -74,7 +74,7 @@ def script(*events: object, **fields: Any) -> dict[str, Any]:
         ({"at_ms": 5, "stall": "c1"}, "has no for_ms: say for how long 'c1' does not poll"),
         ({"at_ms": 5, "stall": "c1", "for_ms": 0}, "for_ms is a whole number from 1 to"),
         ({"at_ms": 5, "subscribe": "c1"}, "has no topics: say what 'c1' subscribes to"),
-        ({"at_ms": 5, "subscribe": "c1", "topics": []}, "topics are none"),
+        ({"at_ms": 5, "subscribe": "c1", "topics": []}, "topics is empty"),
         (
             {"at_ms": 5, "assign": "c1", "partitions": [["t", 0]]},
             "'c1' has subscribed and cannot assign itself",
@@ -154,7 +154,7 @@ def test_an_event_that_is_none_is_named_by_its_number(event: object, sentence: s
         ),
         (
             [{"at_ms": 5, "crash": "c1"}, {"at_ms": 6, "commit": "c1"}],
-            "event 3: 'c1' has crashed, and whoever commits is there",
+            "event 3: 'c1' has crashed, and only a running consumer can commit",
         ),
         (
             [{"at_ms": 5, "join": "a", "member_id": "m"}, {"at_ms": 6, "join": "b", "member_id": "m"}],
@@ -185,7 +185,7 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"topics": {}}, "a script has no topics: name one at least"),
+        ({"topics": {}}, "a script has no topics: name at least one"),
         ({"topics": None}, "a script has no topics"),
         ({"topics": True}, "topics are numbers of partitions by name"),
         ({"topics": ["t"]}, "topics are numbers of partitions by name"),
@@ -217,7 +217,7 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
         ({"latency_ms": -1}, "latency_ms is a whole number from 0 to"),
         ({"latencyms": 1}, "a script has no field 'latencyms': did you mean 'latency_ms'?"),
         ({"events": []}, "a script has no members: let somebody join"),
-        ({"events": 3}, 'events are a list, or a short form in quotes, "+2, roll" say, not 3'),
+        ({"events": 3}, 'events are a list, or a short form in quotes, such as "+2, roll", not 3'),
         ({"events": 3.5}, "events: a list is needed, not 3.5"),
         ({"protocol": "consumr"}, "is classic or consumer, not 'consumr': did you mean 'consumer'?"),
         ({"assignor": "rnage"}, "did you mean range?"),
@@ -403,7 +403,7 @@ def test_a_consumer_that_assigns_itself_is_no_member(event: Event) -> None:
 
 def test_members_that_are_static_have_names_that_are_ids() -> None:
     sentence = refused({"topics": {"t": 1}, "static": True, "events": [{"at_ms": 0, "join": "pod 1"}]})
-    assert sentence.startswith("event 1: group.instance.id 'pod 1' is none to Kafka")
+    assert sentence.startswith("event 1: group.instance.id 'pod 1' is refused by Kafka: ")
 
 
 def test_topics_that_are_made_collide_with_those_that_are_there() -> None:

@@ -79,7 +79,7 @@ def test_a_log_normal_time_has_its_median_and_its_percentile() -> None:
             {"poll_ms": {"from": 9, "to": 2}},
             "a script: poll_ms: to is a whole number from 9 to 2147483647, not 2",
         ),
-        ({"poll_ms": {"among": []}}, "a script: poll_ms: among has no latency: name one at least"),
+        ({"poll_ms": {"among": []}}, "a script: poll_ms: among has no latency: name at least one"),
         ({"poll_ms": {"from": 1, "to": 2}, "record_ms": 3}, "a script: poll_ms follows from record_ms"),
         ({"down_ms": "3s"}, "down_ms is a whole number from 0 to 2678400000, not '3s'"),
         (

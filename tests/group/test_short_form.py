@@ -77,9 +77,9 @@ def test_an_autoscaler_follows_its_load() -> None:
 @pytest.mark.parametrize(
     ("events", "sentence"),
     [
-        ("+2, roll0", "word 2 of the events takes 0 members at a time: let it be 1 at least"),
+        ("+2, roll0", "word 2 of the events takes 0 members at a time: let it be at least 1"),
         ("+2, roll0%", "word 2 of the events takes 0 members at a time"),
-        ("+2, roll/soon", "word 2 of the events: the time is a time, 20s, 1m30s or 500ms say"),
+        ("+2, roll/soon", "word 2 of the events: the time is a time such as 20s, 1m30s or 500ms"),
         ("+2, wait", "word 2 of the events is unknown: 'wait'"),
         ("+2, node3", "word 2 of the events takes 3 members away, and 2 are there"),
         (

@@ -158,7 +158,7 @@ def test_a_port_in_use_is_a_sentence(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(BrokerError, match=f"^port {port} on 127.0.0.1 cannot be had .*: name another"):
+        with pytest.raises(BrokerError, match=f"^port {port} on 127.0.0.1 cannot be used .*: name another"):
             EmbeddedKafka(parent=tmp_path, port=port).__enter__()
     assert not list(tmp_path.iterdir())
 

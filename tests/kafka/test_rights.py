@@ -183,7 +183,9 @@ def test_a_cluster_is_of_the_topics_that_may_be_described(
     kafka: EmbeddedKafka, granted: Callable[[Sequence[Right]], None]
 ) -> None:
     config = kafka.client_properties()
-    with pytest.raises(BrokerError, match="shows this user no topic: make one, or grant DESCRIBE on those"):
+    with pytest.raises(
+        BrokerError, match="shows this user no topic: make one, or grant DESCRIBE on the existing ones"
+    ):
         pw.Cluster.from_kafka(None, kafka_config=config)
     with pytest.raises(BrokerError, match="no right to DESCRIBE the topic 'orders'"):
         pw.Cluster.from_kafka(None, ["orders"], kafka_config=config)

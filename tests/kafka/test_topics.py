@@ -110,7 +110,7 @@ def test_no_number_of_partitions_is_a_sentence(partitions: int) -> None:
 @pytest.mark.parametrize(
     ("assignment", "factor", "sentence"),
     [
-        ([[1], [1]], None, "the replica assignment is of 2 partitions, and the topic gets 3"),
+        ([[1], [1]], None, "the replica assignment has 2 partitions, and the topic gets 3"),
         ([[1], [1], [1]], 2, "leave out the replication factor 2"),
     ],
 )

@@ -299,7 +299,7 @@ def test_verify_finds_what_is_wrong(
     code, out, _ = told("migrate", "verify", *run.words, "--json")
     answer = json.loads(out.splitlines()[-1])
     assert (code, answer["ok"], answer["lost"], answer["twice"]) == (1, False, 0, 1)
-    assert "of partition 3 of the new topic is no copy" in answer["first_wrong"]
+    assert "of partition 3 of the new topic is not a copy" in answer["first_wrong"]
     first, *_, last = answer["summary"].split(". ")
     assert (first, last) == ("The copy is wrong", "Do not cut over.")
     assert f" {answer['records']} records: 0 lost, 1 twice or foreign, " in answer["summary"]

@@ -196,7 +196,7 @@ def worker_is_killed(exactly_once: bool, servers: str, topic: str, tmp_path: Pat
             killed(first)
         assert first.end() == 2, first.lines
         (sentence,) = first.sentences
-        assert "a Python worker of Spark's ended in the midst of a task" in sentence, sentence
+        assert "a Python worker of Spark's ended in the middle of a task" in sentence, sentence
         assert sentence.endswith("add --resume to go on") == exactly_once, sentence
         assert first.left() == []
     finally:

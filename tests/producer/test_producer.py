@@ -427,7 +427,7 @@ def test_a_row_is_counted_from_the_tables_start() -> None:
         ({"strategy": "random"}, {"topic": ["orders"] * 3 + ["users"]}, "the record names topic 'users'"),
         ({"strategy": "random"}, {"partition": [0, 0, 0, 2**40]}, "a partition is a number of 32 bits"),
         ({"strategy": "sticky"}, {"size": [1, 1, 1, -1]}, "a value has 0 bytes or more, not -1"),
-        ({"strategy": "random"}, {"time": [1, 1, 1, None]}, "a record has a time where others have one"),
+        ({"strategy": "random"}, {"time": [1, 1, 1, None]}, "a record must have a time if others have one"),
         (
             {"strategy": "field", "configs": {"field.type": "address"}},
             {"field": ["::1", "10.0.0.1", "::1", "10.0.0"]},
@@ -720,7 +720,10 @@ class Broken:
             {"size": [1], "partition": [0.5]},
             "the column of each record's partition has whole numbers, not double",
         ),
-        ({"size": [1, 2], "time": [1, None]}, "row 1: a record has a time where others have one, not null"),
+        (
+            {"size": [1, 2], "time": [1, None]},
+            "row 1: a record must have a time if others have one, not null",
+        ),
         ({"size": [1], "key": [4]}, "name the key type"),
         (
             {"size": [1, 1], "topic": ["orders", "users"]},
@@ -730,13 +733,16 @@ class Broken:
         ({"size": [1], "topic": pa.array([["orders"]])}, "topic has text, not list<item: string>"),
         ({"size": [1], "topic": pa.array([b"\xff"])}, "topic has text, not binary"),
         ({"size": [1], "time": pa.array([2**62], pa.timestamp("s"))}, "a time is not a number of 64 bits"),
-        ({"size": [1], "key": ["a", "b"]}, "makes no table of records"),
+        ({"size": [1], "key": ["a", "b"]}, "cannot become a table of records"),
         ([1, 2], "a list is not a table of records"),
-        ({"size": [2**70]}, "^the column 'size' .a list. makes no table of records: OverflowError"),
+        ({"size": [2**70]}, "^the column 'size' .a list. cannot become a table of records: OverflowError"),
         ({"size": [1, [1]]}, "^row 1: a list is not a value of a record, in the column 'size'"),
         ({5: [1]}, "a column is named by text, not 5"),
-        (Broken(), "a Broken makes no table of records: KeyError: 'broken'"),
-        ({"size": Broken()}, "the column 'size' .a Broken. makes no table of records: KeyError: 'broken'"),
+        (Broken(), "a Broken cannot become a table of records: KeyError: 'broken'"),
+        (
+            {"size": Broken()},
+            "the column 'size' .a Broken. cannot become a table of records: KeyError: 'broken'",
+        ),
     ],
 )
 def test_wrong_records_are_one_sentence(records: Any, sentence: str) -> None:

@@ -98,7 +98,7 @@ fn an_id_that_kafka_does_not_write_is_refused() {
         "qqLWNgD3cE5N4Q9mk2oxj\u{e9}",
     ] {
         let refused = text.parse::<TopicId>().expect_err(text);
-        assert!(refused.to_string().contains("is no topic id"), "{refused}");
+        assert!(refused.to_string().contains("is not a topic id"), "{refused}");
     }
 }
 

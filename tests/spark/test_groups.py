@@ -169,7 +169,7 @@ def test_what_a_job_finds_is_one_sentence_with_the_group(table: Table) -> None:
         "that are unique in a group"
     )
     nobody = pa.array([None, "g"])
-    assert failed(table, {"group": nobody}) == "members: a row is of no group, its group is null"
+    assert failed(table, {"group": nobody}) == "members: a row has no group: its group is null"
     owned = [[{"topic": "t", "partition": at} for at in (1, 2, 3)], None]
     assert (failed(table, {"owned": owned}, "sticky") or "").startswith("group 'g': sticky has no assignment")
     assert failed(table, {"generation": [-7, 0]}) == (

@@ -295,7 +295,7 @@ REFUSED = [
     ({"n": 3}, "n is for the records of some keys: name them with keys"),
     ({"keys": "a", "client": "jav"}, 'there is no client "jav"; did you mean java?'),
     ({"keys": "a", "key_type": "java:lon"}, 'there is no key type "java:lon"'),
-    ({"keys": []}, "there are no keys: name one at least"),
+    ({"keys": []}, "there are no keys: name at least one"),
     ({"keys": [None]}, "row 0: the key null has no partition of its own by client java"),
     ({"keys": 17}, "int64 has no key bytes of its own"),
     (

@@ -53,7 +53,7 @@ def group_of(
         table = read("topics", topics, ("topic", "partitions"), ("racks",))
         if "racks" in table.column_names:
             if racks is not None:
-                raise PartwrightError("topics has a column racks, and so says racks=: leave one out")
+                raise PartwrightError("topics has a column racks, and racks= is given too: leave one out")
             racks = table.select(["topic", "racks"])
         topics = _once("topics", table, "partitions")
     if not is_table(members):

@@ -244,4 +244,4 @@ def _places(named: pa.ChunkedArray, groups: pa.Array) -> pa.Array:
 def _refuse_null(name: str, groups: pa.ChunkedArray) -> None:
     if groups.null_count:
         row = pc.index(pc.is_null(groups), value=True).as_py()
-        raise PartwrightError(f"{name}: row {row} is of no group, its group is null")
+        raise PartwrightError(f"{name}: row {row} has no group: its group is null")

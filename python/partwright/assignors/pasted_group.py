@@ -190,7 +190,7 @@ def _guessed(
     for member in group["members"]:
         member["topics"] = list(topics)
     counts = ",".join(f"{name}={count}" for name, count in topics.items())
-    notes = () if is_given else (f"taken for the topics' partitions: {counts}; say otherwise by --topics",)
+    notes = () if is_given else (f"assumed numbers of partitions: {counts}; correct them with --topics",)
     return Pasted(group, (*notes, *found), _guess_clients(group, client_ids))
 
 

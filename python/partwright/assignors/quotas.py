@@ -169,7 +169,7 @@ def _of(rule: str, **given: Numbers) -> Numbers:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise PartwrightError(f"the columns are of more than one length: {told} rows")
+        raise PartwrightError(f"the columns differ in length: {told} rows")
     ones = {
         name: pa.array([values.as_py()], values.type) for name, values in found.items() if name not in columns
     }

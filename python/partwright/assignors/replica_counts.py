@@ -107,14 +107,17 @@ class ReplicaCounts:
     def summary(self) -> str:
         """The summary, a few sentences."""
         found = [
-            f"All consumers read equally many with {_list(self.even)} replicas under {self.assignor}."
+            f"All consumers read equally many partitions with {_list(self.even)} replicas under {self.assignor}."
             if self.even
-            else f"None of these numbers of replicas lets all consumers read equally many under {self.assignor}."
+            else "None of these numbers of replicas lets all consumers read equally many partitions under "
+            f"{self.assignor}."
         ]
-        found.append(f"The busiest replica has less to read at {_list(self.useful)}: others only cost more.")
+        found.append(
+            f"The busiest replica has less to read with {_list(self.useful)}; other numbers only cost more."
+        )
         if self.wrongly_even:
             wrong = self.wrongly_even
-            found.append(f"An autoscaler's divisor rule takes {_list(wrong)} for even, and {_is(wrong)} not.")
+            found.append(f"An autoscaler's divisor rule takes {_list(wrong)} for even, but {_is(wrong)} not.")
         if self.left_out:
             rule = "It" if self.wrongly_even else "An autoscaler's divisor rule"
             found.append(
@@ -184,7 +187,7 @@ def replica_counts(
             f"{_MOST_MEMBERS:,} are taken: ask for fewer"
         )
     if not topics:
-        raise PartwrightError("there are no topics: name one at least, with its number of partitions")
+        raise PartwrightError("there are no topics: name at least one, with its number of partitions")
     names = list(topics)
     found = resolve(assignor)
     name = found if isinstance(found, str) else found.name

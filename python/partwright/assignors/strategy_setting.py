@@ -171,14 +171,14 @@ def listed_assignors(strategy: str | Sequence[object]) -> list[object]:
             f"partition.assignment.strategy is a list or text with commas, not {strategy!r}"
         )
     if not strategy:
-        raise PartwrightError("partition.assignment.strategy is empty: name an assignor at least")
+        raise PartwrightError("partition.assignment.strategy is empty: name at least one assignor")
     return list(strategy)
 
 
 def _release(version: str) -> tuple[int, int]:
     found = _VERSION.fullmatch(str(version))
     if found is None:
-        raise PartwrightError(f"a version of kafka-clients is as 3.9.2, not {version!r}")
+        raise PartwrightError(f"a version of kafka-clients is written as 3.9.2, not {version!r}")
     return int(found[1]), int(found[2])
 
 

@@ -273,7 +273,7 @@ class _Given:
         cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
         if topic is None and len(cluster.topics) != 1:
             raise PartwrightError(
-                f"the cluster has {len(cluster.topics)} topics, and a simulation is of one: say which, with topic="
+                f"the cluster has {len(cluster.topics)} topics, and a simulation is for one: say which, with topic="
             )
         topic = next(iter(cluster.topics)) if topic is None else topic
         cluster.partitions(topic)
@@ -283,9 +283,7 @@ class _Given:
         """A batch of records in the form that the core takes."""
         times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
         if times is None:
-            raise PartwrightError(
-                "a simulation goes by the times of the records: name their column, with time="
-            )
+            raise PartwrightError("a simulation needs the records' times: name their column with time=")
         if sizes is None:
             raise PartwrightError(
                 "a simulation counts bytes: give the records' values (value=) or sizes (size=)"
@@ -325,7 +323,7 @@ class _Run:
         compression = (configs or {}).get("compression.type", "none")
         if compression != "none":
             raise PartwrightError(
-                f"a simulation knows no compression, and compression.type is {shown(compression)}: leave it out, or "
+                f"a simulation has no compression, and compression.type is {shown(compression)}: leave it out, or "
                 "say none"
             )
         self._batch_size = max(1, found.batch_size)
@@ -391,7 +389,7 @@ def _scenario(
 ) -> Json:
     others = {} if brokers is None else brokers
     if not isinstance(others, Mapping):
-        raise PartwrightError(f"brokers are what is known of each by its id, not {shown(brokers)}")
+        raise PartwrightError(f"brokers are objects by broker id, not {shown(brokers)}")
     known = {broker.id: broker.rack for broker in given.cluster.brokers}
     for broker in others:
         if broker not in known:

@@ -142,7 +142,7 @@ def tune(
     sizes, lingers = listed(batch_sizes, "batch_sizes"), listed(lingers_ms, "lingers_ms")
     if not (names and sizes and lingers):
         raise PartwrightError(
-            "there is no setting to try: name a strategy, a batch.size and a linger.ms at least"
+            "there is no setting to try: name at least a strategy, a batch.size and a linger.ms"
         )
     if at_most_ms is not None and (type(at_most_ms) is not int or at_most_ms < 0):
         raise PartwrightError(f"at_most_ms is a whole number of milliseconds, not {shown(at_most_ms)}")

@@ -55,7 +55,7 @@ def latency_of(given: object, what: str) -> Latency:
             for each in listed(fields["among"], f"{what}: among")
         ]
         if not among:
-            raise PartwrightError(f"{what}: among has no latency: name one at least")
+            raise PartwrightError(f"{what}: among has no latency: name at least one")
         return {"among": among}
     low, high = form[0], form[-1]
     # A log-normal distribution takes logarithms, so its numbers begin at 1.

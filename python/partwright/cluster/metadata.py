@@ -69,7 +69,7 @@ class Cluster:
         if not isinstance(self.topics, Mapping):
             raise PartwrightError(f"topics has lists of partitions by name, not {shown(self.topics)}")
         if self.strict and not self.topics:
-            raise PartwrightError("a cluster without topics has no partition to write to: name one at least")
+            raise PartwrightError("a cluster without topics has no partition to write to: name at least one")
         by_id: dict[int, Broker] = {}
         for broker in listed(self.brokers, "brokers", Broker):
             if broker.id in by_id:
@@ -371,7 +371,7 @@ def _again(brokers: tuple[Broker, ...], topics: dict[str, tuple[Partition, ...]]
 
 def _topic_name(given: object) -> str:
     if not isinstance(given, str) or not given:
-        raise PartwrightError(f"a topic's name is text of a letter or more, not {shown(given)}")
+        raise PartwrightError(f"a topic's name is text of at least one letter, not {shown(given)}")
     try:
         given.encode()
     except UnicodeEncodeError:

@@ -41,7 +41,7 @@ def check_topic(topic: str) -> str:
     """
     given: object = topic
     if not isinstance(given, str) or not given:
-        raise PartwrightError(f"a topic's name is text of a letter or more, not {shown(topic)}")
+        raise PartwrightError(f"a topic's name is text of at least one letter, not {shown(topic)}")
     if topic in {".", ".."}:
         raise PartwrightError(f"a topic cannot be called {topic!r}: to a file system it is a folder")
     if not re.fullmatch(r"[a-zA-Z0-9._-]+", topic):

@@ -58,8 +58,8 @@ class ArrowRecords(Opened):
         self._is_file = start.startswith(_FILE)
         if start.startswith(_FEATHER_1):
             raise PartwrightError(
-                f"{path!r} is of Feather's first version, which is not Arrow's format: write it anew, with "
-                "pyarrow.feather say",
+                f"{path!r} is a Feather file of version 1, which is not Arrow's format: write it again, such as "
+                "with pyarrow.feather",
                 path=path,
             )
 

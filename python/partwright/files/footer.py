@@ -149,7 +149,7 @@ def _wider_spark(schema: bytes, name: str) -> bytes:
 
 def _wider_avro(schema: bytes, name: str) -> bytes:
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError(f"its Avro schema cannot have a field {name!r}, name it otherwise with --column")
+        raise ValueError(f"its Avro schema cannot have a field {name!r}, give it another name with --column")
     return _wider_json(schema, {"name": name, "type": ["null", "int"], "default": None})
 
 

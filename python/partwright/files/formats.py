@@ -253,5 +253,6 @@ def not_regular(path: str) -> PartwrightError:
 def taken(path: str, name: str, *, where: str = "") -> PartwrightError:
     """The error for a new column that exists already."""
     return PartwrightError(
-        f"{where}{path!r} has a column {name!r} already: name the new one otherwise with --column", path=path
+        f"{where}{path!r} has a column {name!r} already: give the new one another name with --column",
+        path=path,
     )

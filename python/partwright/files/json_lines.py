@@ -199,7 +199,7 @@ class JsonRecords(Opened):
             if names.count(column.name) > 1:
                 raise PartwrightError(
                     f"{self._what} {line} of {self._path!r} has {names.count(column.name)} members named "
-                    f"{column.name!r}: which is meant cannot be told",
+                    f"{column.name!r}: it is unclear which one is meant",
                     path=self._path,
                 )
         self._seen.update(column.name for column in wanted if column.name in names)
@@ -215,7 +215,7 @@ class JsonRecords(Opened):
                 if sum(each == part for each, _ in value) > 1:
                     raise PartwrightError(
                         f"{self._what} {line} of {self._path!r} has several members named {part!r} in one object: "
-                        "which is meant cannot be told",
+                        "it is unclear which one is meant",
                         path=self._path,
                     )
                 value = dict(value)

@@ -156,7 +156,7 @@ class LineReader:
         other = _OTHER_BOMS.get(text[:2])
         if other:
             raise PartwrightError(
-                f"{self.name!r} is {other}, and only UTF-8 is read: convert it, with iconv say"
+                f"{self.name!r} is {other}, and only UTF-8 is read: convert it, for example with iconv"
             )
         if text.startswith(_BOM):
             self.mark = _BOM
@@ -190,7 +190,7 @@ class LineReader:
             line = self.lines + 1 + text.count(b"\n", 0, error.start)
             return PartwrightError(
                 f"line {line} of {self.name!r} has the byte 0x{text[error.start]:02x}, which is not UTF-8: convert "
-                "the file, with iconv say"
+                "the file, for example with iconv"
             )
         raise AssertionError("Arrow and Python agree on what is UTF-8")
 

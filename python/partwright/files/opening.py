@@ -59,7 +59,7 @@ def format_of(path: str, told: str | None = None, delimiter: str | None = None) 
     if delimiter is not None:
         return "csv"
     raise PartwrightError(
-        f"what is in {path!r} is not known: its name must end in one of {', '.join(_SUFFIXES)}, or name the format "
+        f"the format of {path!r} is not known: its name must end in one of {', '.join(_SUFFIXES)}, or name the format "
         "with --format",
         path=path,
     )
@@ -94,7 +94,7 @@ def open_records(
         MissingExtraError: The file needs a package that is missing.
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise PartwrightError(f"a delimiter is one character of ASCII and no quote, not {delimiter!r}")
+        raise PartwrightError(f"a delimiter is one ASCII character other than a quote, not {delimiter!r}")
 
     def known(name: str) -> bool:
         return told is not None or named_format(name) is not None
@@ -116,7 +116,7 @@ def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
         return _of_stream("stdin", kind, delimiter, Peeked("stdin", sys.stdin.buffer), None)
     kind = format_of(path, told, delimiter)
     if delimiter is not None and kind not in _DELIMITERS:
-        raise PartwrightError(f"a delimiter is of csv, and {path!r} is {kind}: leave it out", path=path)
+        raise PartwrightError(f"a delimiter is for csv, and {path!r} is {kind}: leave it out", path=path)
     with ExitStack() as closing:
         file, size = _opened(path)
         closing.callback(file.close)

@@ -172,7 +172,7 @@ class ParquetRecords(Opened):
             ) from error
         if footer.is_encrypted:
             raise PartwrightError(
-                f"{self._path!r} is encrypted or signed: write it anew without that", path=self._path
+                f"{self._path!r} is encrypted or signed: write it again without that", path=self._path
             )
         if footer.is_of_other_files:
             raise PartwrightError(

@@ -49,7 +49,7 @@ def opened(address: str) -> BinaryIO:
     scheme, rest = address.split("://", 1)
     if scheme.lower() not in _PYARROW and "*" in rest:
         raise PartwrightError(
-            f"{address!r} has a pattern, which works with {', '.join(sorted(_PYARROW))} alone: name one file",
+            f"{address!r} has a pattern, which works only with {', '.join(sorted(_PYARROW))}: name one file",
             path=address,
         )
     try:

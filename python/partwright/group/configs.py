@@ -243,7 +243,7 @@ def _instance(given: object, where: str) -> str | None:
         return name if name is None else check_topic(name)
     except PartwrightError as error:
         raise PartwrightError(
-            f"{where}: group.instance.id {shown(name)} is none to Kafka, as {error}"
+            f"{where}: group.instance.id {shown(name)} is refused by Kafka: {error}"
         ) from None
 
 

@@ -89,7 +89,7 @@ def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
         assignors = [name.strip() for name in assignors.split(",")] if assignors.strip() else []
     names = [_text(name, _ASSIGNORS) for name in listed(assignors, _ASSIGNORS)]
     if not names:
-        raise PartwrightError(f"{_ASSIGNORS} is empty: name uniform or range at least")
+        raise PartwrightError(f"{_ASSIGNORS} is empty: name at least uniform or range")
     config = _config(numbers, _CONSUMER)
     if config["heartbeat_interval_ms"] >= config["session_timeout_ms"]:
         raise PartwrightError(

@@ -24,7 +24,7 @@ _PART = r"[0-9]{1,9}(?:\.[0-9]{1,3})?(?:ms|s|m|h)"
 _TIME = re.compile(rf"(?:{_PART})+|[0-9]{{1,9}}(?:\.[0-9]{{1,3}})?")
 _MOST_MS = 24 * 3_600_000
 _MOST_SAMPLES = 100_000
-_FORMS = "a time, 20s, 1m30s or 500ms say, a range, 20s..40s, or samples, 18s,25s,31s"
+_FORMS = "a time such as 20s, 1m30s or 500ms, a range such as 20s..40s, or samples such as 18s,25s,31s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_duration(given: object, what: str) -> Duration:
         (20000, 40000)
         >>> read_duration("soon", "start")
         Traceback (most recent call last):
-        partwright.errors.PartwrightError: start is a time, 20s, 1m30s or 500ms say, a range, 20s..40s, or samples, 18s,25s,31s, not 'soon'
+        partwright.errors.PartwrightError: start is a time such as 20s, 1m30s or 500ms, a range such as 20s..40s, or samples such as 18s,25s,31s, not 'soon'
     """  # noqa: E501 - an example is one line
     if isinstance(given, str):
         return _of_text(given, what)
@@ -102,7 +102,7 @@ def _of_text(given: str, what: str) -> Duration:
 
 def _of_samples(times: Sequence[int], given: object, what: str) -> Duration:
     if not times:
-        raise refused(given, what, "has no samples: name one at least")
+        raise refused(given, what, "has no samples: name at least one")
     if len(times) > _MOST_SAMPLES:
         raise refused(given, what, f"takes {_MOST_SAMPLES} samples at most, not {len(times)}")
     times = sorted(times)

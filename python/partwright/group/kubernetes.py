@@ -174,7 +174,7 @@ def read_workload(
         3
         >>> read_workload("Deployment", 10, 0, 0)
         Traceback (most recent call last):
-        partwright.errors.PartwrightError: max surge and max unavailable are both 0, so that no pod could be replaced: let one be 1 at least
+        partwright.errors.PartwrightError: max surge and max unavailable are both 0, so that no pod could be replaced: let one be at least 1
     """  # noqa: E501 - an example is one line
     if kind not in _KINDS:
         raise refused(kind, "the kind", f"is {' or '.join(_KINDS)}, not {shown(kind)}")
@@ -210,7 +210,7 @@ def read_workload(
     if not surge and not unavailable:
         if not _is_share(max_unavailable):
             raise PartwrightError(
-                "max surge and max unavailable are both 0, so that no pod could be replaced: let one be 1 at least",
+                "max surge and max unavailable are both 0, so that no pod could be replaced: let one be at least 1",
                 field="max_unavailable",
                 value=max_unavailable,
             )
@@ -229,5 +229,7 @@ def _share(what: str, given: object, replicas: int, rounded: Callable[[float], i
     if found := _PERCENT.fullmatch(text):
         return rounded(replicas * int(found[1]) / 100)
     if not _COUNT.fullmatch(text):
-        raise refused(given, what, f"is a number of pods or a percentage, 1 or 25% say, not {shown(given)}")
+        raise refused(
+            given, what, f"is a number of pods or a percentage, such as 1 or 25%, not {shown(given)}"
+        )
     return int(text)

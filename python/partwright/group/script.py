@@ -144,7 +144,7 @@ def _listed_events(given: object, every_ms: int, down_ms: Callable[[], int]) -> 
     if isinstance(events, int):
         # YAML takes +2 for a number.
         raise PartwrightError(
-            f'events are a list, or a short form in quotes, "+2, roll" say, not {shown(events)}'
+            f'events are a list, or a short form in quotes, such as "+2, roll", not {shown(events)}'
         )
     return listed(events, "events")
 

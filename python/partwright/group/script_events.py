@@ -171,7 +171,8 @@ def _commit(story: Story, event: Event) -> None:
     members.known(where, name)
     if event.at_ms < members.crashed.get(name, 0):
         raise PartwrightError(
-            f"{where}: {name!r} has crashed, and whoever commits is there: let it stall until the group misses it"
+            f"{where}: {name!r} has crashed, and only a running consumer can commit: let it stall until the group "
+            "misses it"
         )
     generation = optional(event.fields.get("generation"), "generation", -1, MOST_INT, where=f"{where}: ")
     story.actions.append((event.at_ms, {"commit": (members.number_of(name), generation)}))

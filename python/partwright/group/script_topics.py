@@ -37,7 +37,7 @@ class ScriptTopics:
         }
         if not self.first:
             raise PartwrightError(
-                "a script has no topics: name one at least, with how many partitions it has"
+                "a script has no topics: name at least one, with how many partitions it has"
             )
         self._numbers = {name: number for number, name in enumerate(self.first)}
         self._lists: dict[tuple[str | None, ...], list[int]] = {}
@@ -61,7 +61,7 @@ class ScriptTopics:
         names = [topics] if isinstance(topics, str) else listed(topics, f"{where}: topics")
         if not names:
             raise PartwrightError(
-                f"{where}: topics are none: whoever subscribes to nothing is no member, so let it leave"
+                f"{where}: topics is empty: a consumer that subscribes to nothing is not a member, so let it leave"
             )
         # A thousand members may each name a thousand topics, mostly the same ones.
         key = tuple(name if isinstance(name, str) else None for name in names)

@@ -168,7 +168,7 @@ class _Story:
         if low > high or each <= 0 or not all(re.fullmatch(r"\d{1,15}(\.\d{1,9})?", load) for load in loads):
             raise PartwrightError(
                 f"{where} is unknown: {shown(word)}; an autoscaler is scale LOW..HIGH: LOAD LOAD ... "
-                "/ LOAD-OF-A-MEMBER, scale 4..12: 100 900 400 / 75 say"
+                "/ LOAD-OF-A-MEMBER, such as scale 4..12: 100 900 400 / 75"
             )
         for place, load in enumerate(loads):
             self.at_ms += self._every_ms if place else 0
@@ -190,7 +190,7 @@ def _share(given: str | None, members: int, where: str) -> int:
     if given is not None and given.endswith("%"):
         size = math.ceil(members * size / 100)
     if not size and members:
-        raise PartwrightError(f"{where} takes 0 members at a time: let it be 1 at least")
+        raise PartwrightError(f"{where} takes 0 members at a time: let it be at least 1")
     return max(size, 1)
 
 

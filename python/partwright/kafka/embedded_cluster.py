@@ -59,7 +59,7 @@ def free_ports(wanted: Sequence[int | None]) -> list[int]:
                 held[-1].bind((_HOST, port or 0))
             except OSError as error:
                 raise BrokerError(
-                    f"port {port} on {_HOST} cannot be had ({error.strerror}): name another, or leave it out "
+                    f"port {port} on {_HOST} cannot be used ({error.strerror}): name another, or leave it out "
                     "for a free one"
                 ) from error
         return [each.getsockname()[1] for each in held]

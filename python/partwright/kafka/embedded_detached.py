@@ -257,7 +257,7 @@ def _settings(broker: DetachedBroker) -> BrokerSettings:
         return BrokerSettings.found(Path(broker.folder))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BrokerError(
-            f"what broker {broker.id} was told cannot be read ({error}): stop all with `partwright broker stop`"
+            f"the settings of broker {broker.id} cannot be read ({error}): stop all with `partwright broker stop`"
         ) from error
 
 

@@ -193,7 +193,7 @@ def _told(admin: Admin, group: str, assignor: str) -> dict[str, Told]:
         if found.id == group:
             if found.protocol_type != "consumer":
                 raise BrokerError(
-                    f"the group {group!r} {admin.where} is one of {found.protocol_type or 'no protocol'}, and not of "
+                    f"the group {group!r} {admin.where} is one of {found.protocol_type or 'no protocol'}, not of "
                     "consumers"
                 )
             return {each.id: _read(admin, group, assignor, each) for each in found.members}
@@ -206,6 +206,6 @@ def _read(admin: Admin, group: str, assignor: str, member: GroupMember) -> Told:
         subscription = read_subscription(metadata).subscription
     except ValueError as error:
         raise BrokerError(
-            f"the member {member.id!r} of the group {group!r} {admin.where} tells no subscription that a consumer would"
+            f"the member {member.id!r} of the group {group!r} {admin.where} has a subscription no consumer sends"
         ) from error
     return Told(subscription, guessed_client(cast("str", member.client_id), assignor, metadata))

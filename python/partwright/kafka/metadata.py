@@ -73,7 +73,7 @@ def _of_client(source: object, names: Sequence[str] | None, timeout: float) -> C
         with _kafka_python_errors():
             return _of_kafka_python(source, names, "in the cluster of this client")
     raise PartwrightError(
-        f"no cluster can be read of a {type(source).__name__}: give host:port, an admin client of kafka-python 3, "
+        f"no cluster can be read from a {type(source).__name__}: give host:port, an admin client of kafka-python 3, "
         "or an AdminClient, Producer or Consumer of confluent-kafka"
     )
 
@@ -97,7 +97,7 @@ def _of_address(admin: Admin, names: Sequence[str] | None) -> Cluster:
         names = sorted(set(admin.metadata().topics) - _INTERNAL)
         if not names:
             raise BrokerError(
-                f"Kafka {admin.where} shows this user no topic: make one, or grant DESCRIBE on those that there are"
+                f"Kafka {admin.where} shows this user no topic: make one, or grant DESCRIBE on the existing ones"
             )
     found: dict[str, list[_Told]] = {}
     for name, topic in described(admin, names).items():

@@ -108,7 +108,7 @@ def requested(
             )
         if len(assignment) != partitions:
             raise PartwrightError(
-                f"the replica assignment is of {len(assignment)} partitions, and the topic gets {partitions}: name the "
+                f"the replica assignment has {len(assignment)} partitions, and the topic gets {partitions}: name the "
                 "brokers of each"
             )
         replicas["replica_assignment"] = [list(each) for each in assignment]

@@ -300,7 +300,7 @@ def _live(
                 )
         return LiveProducer(strategy, client, configs, seed)
     if configs is not None or seed is not None:
-        raise PartwrightError("configs= and seed= are a strategy's: name it with strategy=, sticky say")
+        raise PartwrightError("configs= and seed= are a strategy's: name it with strategy=, such as sticky")
     return None
 
 

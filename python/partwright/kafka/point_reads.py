@@ -68,7 +68,7 @@ def assign_json(
     if found is None or isinstance(found, int):
         return json.dumps({topic: [_placed(found, cast("Key | None", keys), client, key_type)]})
     if not len(found):
-        raise PartwrightError("there are no keys: name one at least")
+        raise PartwrightError("there are no keys: name at least one")
     if found.null_count:
         row = pc.index(pc.is_null(found), True).as_py()
         key_bytes = cast("pa.Array", encode(keys, key_type))[row].as_py()

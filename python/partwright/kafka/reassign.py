@@ -64,7 +64,7 @@ def live_sizes(config: KafkaConfig) -> dict[str, Any]:
     said = _tool(config, _LOG_DIRS, ["--describe"])
     told = next((line for line in said.splitlines() if line.startswith("{")), None)
     if told is None:
-        raise BrokerError(f"Kafka's tool tells no sizes: {_last(said)}")
+        raise BrokerError(f"Kafka's tool reports no sizes: {_last(said)}")
     found: dict[str, Any] = json.loads(told)
     return found
 
@@ -170,7 +170,9 @@ def _elect(config: KafkaConfig, moves: Sequence[Move]) -> int:
     errors = [error for error in answers.values() if error is not None]
     bad = next((error for error in errors if error.code() != _ELECTION_NOT_NEEDED), None)
     if bad is not None:
-        raise BrokerError(f"Kafka elects no preferred leader of {len(errors)} partitions: {bad.str()}")
+        raise BrokerError(
+            f"Kafka did not elect the preferred leaders of {len(errors)} partitions: {bad.str()}"
+        )
     return len(wanted) - len(errors)
 
 

@@ -93,7 +93,7 @@ def refuse_other_target(
     ]
     if told:
         raise PartwrightError(
-            f"the topic {migration.target.topic!r} is there already and is not as asked ({'; '.join(told)}): leave "
+            f"the topic {migration.target.topic!r} exists already and is not as asked ({'; '.join(told)}): leave "
             "these options out, or alter the topic (kafka-configs.sh, kafka-reassign-partitions.sh)",
             value=migration.target.topic,
         )

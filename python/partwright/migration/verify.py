@@ -228,7 +228,7 @@ class _Pairs:
     def _extra(self, copy: Record) -> None:
         self.twice += 1
         self._say(
-            f"offset {copy.offset()} of partition {copy.partition()} of the new topic is no copy, or one more"
+            f"offset {copy.offset()} of partition {copy.partition()} of the new topic is not a copy, or is an extra one"
         )
 
     def _say(self, wrong: str) -> None:

@@ -272,7 +272,9 @@ class RunSettings:
         if not self.is_by_strategy:
             for option, given in [("--field", self.field), ("--producer-property", self.properties)]:
                 if given:
-                    raise PartwrightError(f"{option} is for a strategy: name it with --strategy, sticky say")
+                    raise PartwrightError(
+                        f"{option} is for a strategy: name it with --strategy, such as sticky"
+                    )
             return
         name = self._producer().strategy
         for strategy, column, option in [

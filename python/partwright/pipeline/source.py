@@ -84,7 +84,7 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
     if found.windows is None and not settings.bounds.is_whole:
         raise PartwrightError(
             f"--since, --until, --last, --only-partitions, --from-offsets and --to-offsets are for a topic, and "
-            f"{found.name} is none: leave them out"
+            f"{found.name} is not a topic: leave them out"
         )
     return replace(
         found,

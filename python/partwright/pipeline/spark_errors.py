@@ -60,7 +60,7 @@ def one_sentence(error: BaseException, operation: str = "READ", topic: str = "")
     text = str(error)
     if _WORKER in text:
         # Whatever Java noticed next, such as a broken pipe, is only the effect.
-        return "a Python worker of Spark's ended in the midst of a task: it was killed (out of memory?), or crashed"
+        return "a Python worker of Spark's ended in the middle of a task: it was killed (out of memory?), or crashed"
     causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, flags=re.MULTILINE)
     line = causes[-1] if causes else text.strip().splitlines()[0]
     line = re.sub(r"\s*SQLSTATE: \w+\s*", "", line).strip()

@@ -147,7 +147,7 @@ class KafkaTopic:
         found = differences(self.config, self.topic, self.new_topic)
         if found:
             raise PartwrightError(
-                f"{self} is there already and is not as asked ({'; '.join(found)}): nothing was written and nothing "
+                f"{self} exists already and is not as asked ({'; '.join(found)}): nothing was written and nothing "
                 "changed; leave these options out, alter the topic first (kafka-configs.sh, "
                 "kafka-reassign-partitions.sh), or take another --topic"
             )

@@ -160,8 +160,8 @@ class OwnPartitioner:
         explicit = [None] * len(batch) if named is None else named.to_pylist()
         if self.is_told and batch.value_sizes() is None:
             raise PartwrightError(
-                f"{self.name} is told of new batches, which records make by their bytes: give their values (value=) or "
-                "their sizes (size=)"
+                f"{self.name} is told of new batches, which depend on bytes: give the records' values "
+                "(value=) or sizes (size=)"
             )
         found: list[int] = []
         try:

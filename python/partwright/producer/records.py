@@ -153,7 +153,7 @@ def _made(what: str, make: Callable[[], _T]) -> _T:
     except (PartwrightError, MemoryError):
         raise
     except Exception as error:
-        raise PartwrightError(f"{what} makes no table of records: {told(error)}") from error
+        raise PartwrightError(f"{what} cannot become a table of records: {told(error)}") from error
 
 
 class Row(NamedTuple):
@@ -253,7 +253,7 @@ class RecordChunk:
             self._columns = {**self._columns, "time": given}
         times = self._numbers("time", pa.int64())
         if times is not None and times.null_count:
-            refusal = PartwrightError("a record has a time where others have one, not null")
+            refusal = PartwrightError("a record must have a time if others have one, not null")
             raise refusal.at_row(_first_null(times))
         return times
 
@@ -290,7 +290,7 @@ class RecordChunk:
         names, values = pc.list_flatten(lists).flatten()
         if names.null_count:
             row = pc.list_parent_indices(lists)[_first_null(names)]
-            raise PartwrightError("a header has a name, which is never null").at_row(row.as_py())
+            raise PartwrightError("a header must have a name, not null").at_row(row.as_py())
         parts = (("name", names), ("value", values))
         sizes = [_lengths(part, f"a header's {what}", "give its bytes") for what, part in parts]
         counts = pc.fill_null(pc.list_value_length(lists), 0).cast(pa.int32())

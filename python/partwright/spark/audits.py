@@ -367,7 +367,7 @@ def _refuse_places(of_before: pa.Table, n: int) -> None:
 def _refuse(nowhere: int, outside: dict[int, int], n: int | None) -> None:
     they_are = f"they are whole numbers from 0 to {_LARGEST if n is None else n - 1}"
     if nowhere:
-        raise PartwrightError(f"{nowhere:,} rows are in no partition, their number is null: {they_are}")
+        raise PartwrightError(f"{nowhere:,} rows have no partition (their number is null): {they_are}")
     if outside:
         first = min(outside)
         of = "" if n is None else f" of {n}"

@@ -137,7 +137,7 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
         group = [_as_text(each) for each in label.to_pylist()]
         for name, is_tied in zip(group, tied.to_pylist(), strict=True):
             if name is None:
-                raise PartwrightError("members: a row is of no group, its group is null")
+                raise PartwrightError("members: a row has no group: its group is null")
             if is_tied:
                 raise PartwrightError(
                     f"group {name!r}: two members are equal in order_by, and ties between members depend on their "

@@ -125,7 +125,7 @@ pub enum Error {
         most: u32,
     },
     /// A topic's id is not 22 characters of base64, as Kafka writes it.
-    #[error("{given:?} is no topic id: Kafka writes 22 letters of A-Z, a-z, 0-9, - and _")]
+    #[error("{given:?} is not a topic id: Kafka writes 22 letters of A-Z, a-z, 0-9, - and _")]
     TopicId {
         /// The value that was given.
         given: String,

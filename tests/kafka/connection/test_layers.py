@@ -300,8 +300,8 @@ def test_an_empty_path_is_told() -> None:
         (b"\xff\xfea\x00=\x00b\x00", "is in UTF-16: save it as UTF-8"),
         (b"\xfe\xff\x00a\x00=\x00b", "is in UTF-16: save it as UTF-8"),
         (b"\x1f\x8b\x08\x00", "is not a file of settings: it has a NUL"),
-        (b"a=b\n", "line 1 begins with no setting's name"),
-        (b"{\n", "line 1 begins with no setting's name"),
+        (b"a=b\n", "line 1 does not begin with a setting's name"),
+        (b"{\n", "line 1 does not begin with a setting's name"),
         (b"client.id=\\u12\n", r"line 1: \u is not followed by four hex digits"),
         (b"client.id=\\ud83d\n", r"line 1: \u makes half a character: its other half is missing"),
         (
@@ -310,7 +310,7 @@ def test_an_empty_path_is_told() -> None:
         ),
         (
             b"ssl.key.pem=-----BEGIN PRIVATE KEY-----\nhunter2hunter2==\n",
-            "line 2 begins with no setting's name",
+            "line 2 does not begin with a setting's name",
         ),
         (b"#\nbootstrap.servers=a\n", "line 2: bootstrap.servers 'a' has no port: write 'a:9092'"),
         (

@@ -73,7 +73,7 @@ def test_a_name_that_is_not_known_is_refused_with_the_nearest(name: str, near: s
 )
 def test_what_may_be_anything_is_refused_without_showing_it(name: str) -> None:
     with pytest.raises(
-        PartwrightError, match=r"^kafka_config: the name of a setting of no client of Kafka"
+        PartwrightError, match=r"^kafka_config: no client of Kafka has a setting of this name"
     ) as refused:
         KafkaConfig.read({name: "x"})
     assert name not in str(refused.value) or not name

@@ -132,7 +132,7 @@ def test_a_folder_of_hashed_names_is_taken(material: Material, tmp_path: Path) -
         ("cut.p12", "its password is wrong: look at ssl.{store}.password, or it is not a whole PKCS12 store"),
         ("jceks", "it is JCEKS: make PKCS12 of it by keytool -importkeystore -deststoretype PKCS12"),
         ("cut.jks", "its password is wrong, or it was changed"),
-        ("ca.pem", "is PEM, which Kafka's clients do not see by themselves: set ssl.{store}.type=PEM"),
+        ("ca.pem", "is PEM, which Kafka's clients do not detect: set ssl.{store}.type=PEM"),
         ("x" * 5000, "file name too long"),
     ],
 )

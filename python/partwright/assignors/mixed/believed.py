@@ -85,7 +85,7 @@ def believed(client: str, assignor: str, member: str, metadata: bytes, version: 
     except ValueError:
         if client == "librdkafka":
             return None
-        raise _fails(client, member, "these bytes are no subscription") from None
+        raise _fails(client, member, "these bytes are not a subscription") from None
     refused = _REFUSES.get(client + version, _REFUSES.get(client))
     if refused is not None and (why := refused(read)) is not None:
         raise _fails(client, member, why)

@@ -129,7 +129,7 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
     "--replicas",
     metavar="N..M",
     callback=_read_counts,
-    help="Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each one more?",
+    help="Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each additional one?",
 )
 @click.option(
     "--topic",
@@ -161,9 +161,9 @@ def command(
 ) -> None:
     """How many partitions does a topic with a peak of TARGET MB/s need?  And what would more of them cost?
 
-    The largest of TARGET / P, TARGET / C, the number of consumers and the number of brokers, up to what the brokers
-    share evenly. P, C and S may be ranges such as 8..12: measure P with kafka-producer-perf-test.sh, and C on your own
-    consumer.
+    It needs the largest of TARGET / P, TARGET / C, the number of consumers and the number of brokers, rounded up so
+    that the brokers share them evenly. P, C and S may be ranges such as 8..12: measure P with
+    kafka-producer-perf-test.sh, and C on your own consumer.
 
     With --replicas, how many replicas should read existing topics? For each number: how many partitions the busiest
     and the least busy replica have, how many are idle, what moves when the last one joins, and what an autoscaler that

@@ -36,7 +36,9 @@ __all__ = ["command"]
     help="The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
 )
 @click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
-@click.option("--compare", "is_compared", is_flag=True, help="Compare today's assignors in figures.")
+@click.option(
+    "--compare", "is_compared", is_flag=True, help="Compare today's assignors: balance, moves, racks, time."
+)
 @click.option(
     "--leader",
     metavar="ID",
@@ -51,7 +53,7 @@ __all__ = ["command"]
 @click.option(
     "--roll-to",
     metavar="CLIENT",
-    help="What replacing the members with CLIENT's costs, one by one, and which order is safe.",
+    help="What it costs to replace the members one by one with CLIENT's, and which order is safe.",
 )
 @click.option(
     "--explain",
@@ -91,42 +93,46 @@ def command(
     """Show which member of a consumer group reads what, exactly as Kafka's own assignor decides.
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
-    A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
-    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky; the broker's
-    own, server-uniform, server-range and server-simple, which look at the group's "topic_ids" too; of older versions
-    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, and by consumer thread, of which a member has as many as its
-    "streams" (a number, or numbers by topic), old-range and old-roundrobin, which takes a "partition_order" of the
-    group; or a Python class of your own, whose module is looked for where you are, too. Kafka's class names work as
-    well. Those of other clients are CLIENT:ASSIGNOR, such as librdkafka:range: the members stand in the order of the
-    JoinGroup response, the topics in that of the Metadata response, and the group may have a "seed" for what the client
-    leaves to chance, and "balance_racks" for franz-go.
+    A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas; docs/assign.md
+    explains each.
+
+    The assignors of Kafka's client are range, roundrobin, sticky and cooperative-sticky. Those of the broker are
+    server-uniform, server-range and server-simple, which also use the group's "topic_ids". Those of older versions are
+    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin; the last two assign to consumer
+    threads, of which a member has as many as its "streams" (a number, or numbers by topic), and old-roundrobin takes
+    the group's "partition_order". Kafka's class names work as well, and so does a Python class of your own, whose
+    module is also looked for in the current folder.
+
+    Assignors of other clients are CLIENT:ASSIGNOR, such as librdkafka:range. For them, list the members in the order of
+    the JoinGroup response and the topics in that of the Metadata response. The group may have a "seed" for what the
+    client leaves to chance, and "balance_racks" for franz-go.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
-    Kafka's own list; those of the broker's are sorted, and "topic_ids" are said. Where a client leaves something to
-    chance, "chance" says why, and what all of its answers have in common. --json adds the verdict as "summary"; a
-    terminal shows it below the JSON.
+    Kafka's own list; the lists of the broker's assignors are sorted, and "topic_ids" are included. If a client leaves
+    something to chance, "chance" says why, and what all of its answers have in common. --json adds the verdict as
+    "summary"; a terminal shows it below the JSON.
 
-    A real group comes from a live Kafka, kafka://host:port with --group, or from what was pasted: the text of
-    kafka-consumer-groups.sh --describe --group G, best with --members --verbose, or of rpk group describe G, even if
-    its blanks were collapsed. What its members read is what they own; --topics says how many partitions topics have, if
-    more than the text shows.
+    A real group comes from a live Kafka, kafka://host:port with --group, or from pasted text: what
+    kafka-consumer-groups.sh --describe --group G prints, best with --members --verbose, or rpk group describe G, even
+    if its blanks were collapsed. Each member owns what it reads there. --topics says how many partitions topics have,
+    if they have more than the text shows.
 
-    --compare prints what the assignors of today's groups, the client's four and the broker's two, would make of the
-    group instead: how many partitions members have, how uneven one topic is among them, how many of their partitions
-    move, how many nobody reads until the next rebalance, what is read in its rack, and how long it took; with
-    --assignor your own in one more line.
+    --compare prints what each of today's assignors, the client's four and the broker's two, would make of the group
+    instead: how many partitions members have, how unevenly each topic is spread, how many partitions move, how many
+    nobody reads until the next rebalance, how many are read in their own rack, and how long the assignor took. With
+    --assignor, your own assignor gets a line too.
 
     Members may be of several clients: "client" is java, librdkafka, sarama, kafka-go, franz-go, kafkajs, kafka-python
-    or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: that of --leader, or of the
-    first member. The assignor is the group's, or the one that the coordinator chooses among what these clients have by
-    default; CLIENT:ASSIGNOR and the broker's assignors do not depend on the leader. --leader all prints {"leaders":
-    {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader of each
-    client gives, and with which assignors it gives what Java gives. --roll-to prints what happens step by step when
-    members are replaced by those of another client.
+    or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: the leader is the member that
+    --leader names, or else the first one. The assignor is the group's own, or the one that the coordinator chooses from
+    these clients' defaults; CLIENT:ASSIGNOR and the broker's assignors do not depend on the leader. --leader all prints
+    {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader
+    of each client assigns, and with which assignors it agrees with Java. --roll-to prints what happens step by step
+    when members are replaced by those of another client.
 
-    --explain tells of the group as it is: how many partitions each member reads, what a rebalance would move now, what
-    one more member or one less would move, and why members read unequally many. It needs the group's assignor, which a
-    live group and rpk tell.
+    --explain describes the group as it is: how many partitions each member reads, what a rebalance would move now, what
+    one member more or less would move, and why some members read more than others. It needs the group's assignor, which
+    a live group and rpk tell.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.

@@ -35,7 +35,7 @@ def refuse_clients(
         PartwrightError: They do not fit.
     """
     if is_shown and jsonl:
-        raise PartwrightError("--report is of one group: leave out --jsonl")
+        raise PartwrightError("--report is for one group: leave out --jsonl")
     if by_client and (jsonl or is_compared or leader is not None):
         other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
         raise PartwrightError(f"--clients asks each client about one group: leave out {other}")
@@ -85,7 +85,7 @@ def print_roll(group: Json, to: str, *, as_json: bool) -> None:
         balance_racks=group.get("balance_racks", False),
     )
     if not names_clients(group):
-        click.echo("taken for each member's client: java; the field client says otherwise", err=True)
+        click.echo("assumed client of each member: java; its field client can name another", err=True)
     if as_json:
         from partwright.report.sentences import of_roll, summed
 

@@ -45,16 +45,16 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
 @click.command("batch")
 @click.argument("file")
-@format_option(of="FILE, whatever its name")
+@format_option(of="FILE", names="its name")
 @delimiter_option()
 @click.option("--jsonl", is_flag=True, help="FILE has one scenario per line, and each answer is one line.")
 @partitions_option("The topic's number of partitions, when FILE has records.")
 @column_option("--time", "The column with the records' times.")
-@column_option("--value", "The column with their values.")
+@column_option("--value", "The column with the records' values.")
 @column_option("--size", "The column with the values' sizes in bytes, instead of --value.")
-@column_option("--key", "The column with their keys (default: no keys).")
+@column_option("--key", "The column with the records' keys (default: no keys).")
 @key_type_option
-@column_option("--partition", "The column with the partitions that records name themselves.")
+@column_option("--partition", "The column with the partition that a record itself names, if any.")
 @click.option(
     "--strategy",
     "strategies",
@@ -71,7 +71,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     "--at-most-ms",
     type=click.IntRange(min=0),
     metavar="MS",
-    help="For --tune: the longest p99 delay allowed (default: twice that of the present settings).",
+    help="For --tune: the longest p99 delay allowed (default: twice that of today's settings).",
 )
 @client_option("The client whose rule places keys.")
 @click.option(
@@ -95,13 +95,13 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     default=1,
     show_default=True,
     metavar="MS",
-    help="How long a broker takes for a request: 5, or drawn from 1..9 (uniform) or p50=2,p99=40 (log-normal).",
+    help="Milliseconds that a broker takes for a request: 5, or drawn from 1..9 (uniform), p50=2,p99=40 (log-normal).",
 )
 @click.option(
     "--slow",
     multiple=True,
     metavar="ID=MS",
-    help="A broker with another time, such as 0=20 or 0=p50=2,p99=40; may be repeated.",
+    help="A broker with another latency, such as 0=20 or 0=p50=2,p99=40; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategies' draws.")
 @json_option
@@ -133,19 +133,19 @@ def command(
 ) -> None:
     """Simulate a producer's batches: records with their times in, batches and requests out.
 
-    With -n, FILE is a csv, JSON, Parquet, Arrow or Avro file of records, or - for stdin, and what is printed is a
-    summary for each strategy: batches, requests, how full batches are, how long records take to be acknowledged, and
-    where their bytes go.
+    With -n, FILE is a csv, JSON, Parquet, Arrow or Avro file of records, or - for stdin. The answer is a summary for
+    each strategy: batches, requests, how full batches are, how long records take to be acknowledged, and how their
+    bytes are spread over partitions.
 
     Without -n, FILE is a scenario in JSON, or - for stdin: {"strategy", "config": {Kafka's keys}, "sender", "brokers":
     [{"id", "rack", "latency_ms", "away": [[from, to]]}], "partitions": [{"id", "leader"}], "flush_ms",
     "failed_requests", "draws" or "seed", "records"}. A record is a list of its time in milliseconds, its key in hex,
-    its own partition, the size of its value, and a list of those of its headers; null where there is none.
+    its own partition, the size of its value in bytes, and a list of its headers' sizes; null for whatever it lacks.
     The answer is {"placed": the partition and batch of each record, "batches", "requests"}.
 
     Both are exact to Kafka's RecordAccumulator and Sender without compression: of 4.4 for sticky, of 2.8 for
-    sticky@2.4, uniform-sticky@2.4 and round-robin@2.8. No clock is read: an instant is what the records, the latencies
-    and the timers say.
+    sticky@2.4, uniform-sticky@2.4 and round-robin@2.8. No clock is read: all times come from the records, the latencies
+    and the timers.
 
     \b
     Exit code: 0 answered, 2 wrong use or bad input, 130 interrupted.
@@ -165,7 +165,7 @@ def command(
         from partwright.batching import replay
 
         if is_shown(report) and jsonl:
-            raise PartwrightError("--report is of one scenario: leave out --jsonl")
+            raise PartwrightError("--report is for one scenario: leave out --jsonl")
 
         def answered(scenario: Json) -> Json:
             answer = replay(scenario)

@@ -24,7 +24,7 @@ __all__ = ["command"]
 
 _LOG_LINES = 5
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and no words.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON object on stdout.")
 _some = click.argument("ids", metavar="[BROKER]...", nargs=-1, type=int)
 
 
@@ -39,20 +39,20 @@ def command() -> None:
 @click.option(
     "--rack", "racks", metavar="A,B,...", help="The rack (broker.rack) of each broker; none by default."
 )
-@click.option("--port", type=click.IntRange(1, 65535), help="Where clients reach it; a free port by default.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port for clients; a free one by default.")
 @click.option(
     "--config",
     "configs",
     metavar="K=V",
     multiple=True,
-    help="A property of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; repeatable.",
+    help="A setting of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; may be repeated.",
 )
 @click.option(
     "--security",
     metavar="NAME",
     shell_complete=security_names,
     help="How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
-    "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; with passwords and certificates of its own.",
+    "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; passwords and certificates are made for it.",
 )
 @_json
 def start(
@@ -112,7 +112,7 @@ def start(
 
 
 @command.command()
-@click.option("--rack", metavar="RACK", help="Its rack (broker.rack), where the other brokers have one.")
+@click.option("--rack", metavar="RACK", help="Its rack (broker.rack), if the other brokers have racks.")
 @_json
 def add(rack: str | None, *, as_json: bool) -> None:
     """Start one more broker next to those that run; it has no partitions until some are moved there."""

@@ -43,19 +43,19 @@ __all__ = ["command"]
 @column_option("--key", "The column with the record's key; a topic's records bring their own.")
 @partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")
 @column_option("--partition", "The column with each record's partition; a topic's records bring their own.")
-@client_option("The client whose partitions are right; `partwright which x -n 1` lists all.")
+@client_option("The client whose rule says which partition is right; `partwright which x -n 1` lists all.")
 @key_type_option
 @click.option(
     "--max-share",
     callback=share,
     metavar="P",
-    help="The largest share of the rows that a partition may have: 5% or 0.05.",
+    help="The largest share of the records that one partition may have: 5% or 0.05.",
 )
 @click.option(
     "--min-used",
     callback=share,
     metavar="P",
-    help="The least share of the partitions that must have rows: 90% or 0.9.",
+    help="The smallest share of the partitions that must have records: 90% or 0.9.",
 )
 @click.option(
     "--show",

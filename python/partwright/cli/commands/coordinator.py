@@ -31,7 +31,7 @@ _FORMATTERS = {
 @click.command("coordinator")
 @click.argument("group")
 @partitions_option(
-    f"The internal topic's number of partitions (default: {_PARTITIONS}, as Kafka has it; with --broker its own).",
+    f"The internal topic's number of partitions (default: Kafka's {_PARTITIONS}, or with --broker the live topic's).",
     "n",
 )
 @click.option(

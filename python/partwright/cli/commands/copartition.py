@@ -62,13 +62,13 @@ class _Options:
 @click.argument("a")
 @click.argument("b")
 @column_option("--key", "The column with the records' keys.")
-@column_option("--key-b", "The same of B (default: as A's).")
+@column_option("--key-b", "The same for B (default: as for A).")
 @column_option(
     "--partition", "The column with each record's partition (default: where the client would put it)."
 )
-@column_option("--partition-b", "The same of B (default: as A's).")
+@column_option("--partition-b", "The same for B (default: as for A).")
 @partitions_option("The number of partitions (default: a topic's own; with --partition, it is found).", "n")
-@click.option("--n-b", type=int, metavar="N", help="The same of B (default: as A's).")
+@click.option("--n-b", type=int, metavar="N", help="The same for B (default: as for A).")
 @click.option(
     "--client",
     metavar="C",
@@ -76,13 +76,15 @@ class _Options:
     help="The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
     "names all.",
 )
-@click.option("--client-b", metavar="C", shell_complete=client_names, help="The same of B (default: as A's).")
+@click.option(
+    "--client-b", metavar="C", shell_complete=client_names, help="The same for B (default: as for A)."
+)
 @key_type_option
 @click.option(
-    "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same of B (default: as A's)."
+    "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same for B (default: as for A)."
 )
-@format_option(of="A, whatever its name")
-@format_option("-b", "B, whatever its name")
+@format_option(of="A", names="its name")
+@format_option("-b", "B", "its name")
 @delimiter_option(of="A's csv")
 @delimiter_option("-b", "B's csv")
 @connection_options

@@ -31,10 +31,10 @@ _FROM_ENVIRONMENT = ""
 @click.option(
     "--bootstrap",
     metavar="HOST:PORT",
-    help="Where the brokers are, several with commas between (default: bootstrap.servers of the configuration).",
+    help="The brokers' addresses, with commas between (default: bootstrap.servers of the configuration).",
 )
-@click.option("--topic", metavar="T", help="Describe this topic and read a record of it, too.")
-@click.option("--group", metavar="G", help="Describe this consumer group, too.")
+@click.option("--topic", metavar="T", help="Also describe this topic and read one of its records.")
+@click.option("--group", metavar="G", help="Also describe this consumer group.")
 @click.option(
     "--spark",
     metavar="[ADDRESS]",
@@ -50,7 +50,7 @@ _FROM_ENVIRONMENT = ""
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="How long executors have to answer (with --spark).",
+    help="With --spark: how many seconds executors have to answer.",
 )
 @connection_options
 @json_option
@@ -67,8 +67,8 @@ def command(
     """Test each step of the way to a Kafka: name, port, TLS, user, each broker's own address, a topic, a group.
 
     Each step is printed with what was found, or what to do. Nothing is written, and no group is joined.
-    ADDRESS is kafka://host:port, or kafka://host:port/topic for --topic, too. With --spark, every executor is asked for
-    its Python, its packages and a few hashes.
+    ADDRESS is kafka://host:port, or kafka://host:port/topic, which sets --topic as well. With --spark, every executor
+    is asked for its Python, its packages and a few hashes.
 
     \b
     Exit code: 0 every step passed, 1 one failed, 2 wrong use or bad configuration, 130 interrupted.

@@ -40,8 +40,8 @@ __all__ = ["command"]
 @column_option("--key", "The column with the records' keys.")
 @column_option("--partition", "The column with each record's partition.")
 @partitions_option("The number of partitions (default: a topic's own; otherwise it is found).", "n")
-@column_option("--timestamp", "The column with timestamps, which date a change.")
-@column_option("--offset", "The column with offsets, which locate a change in each partition.")
+@column_option("--timestamp", "The column with timestamps, to say when a change happened.")
+@column_option("--offset", "The column with offsets, to say where in each partition a change happened.")
 @key_type_option
 @connection_options
 @reading_options

@@ -47,19 +47,23 @@ __all__ = ["command"]
 )
 @click.option("--static", is_flag=True, help="Static members: each one's name is its group.instance.id.")
 @click.option(
-    "--config", "configs", multiple=True, metavar="K=V", help="One of Kafka's keys; may be repeated."
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="K=V",
+    help="A setting by Kafka's name, such as session.timeout.ms=45000; may be repeated.",
 )
 @click.option(
     "--poll-ms",
     type=click.IntRange(min=0),
     metavar="MS",
-    help="The application's time from one poll to the next (default: 500).",
+    help="The application's milliseconds from one poll to the next (default: 500).",
 )
 @click.option(
     "--records-per-s",
     type=float,
     metavar="R",
-    help="How many records arrive in each partition, to count what was not read and what was read twice.",
+    help="Records per second that arrive in each partition, to count those not read and those read twice.",
 )
 @click.option(
     "--compare", is_flag=True, help="Play it under each protocol, with and without static membership."
@@ -69,7 +73,7 @@ __all__ = ["command"]
     default="slow",
     show_default=True,
     metavar="R",
-    help="With KIP-848: clients' network threads are slow, fast, or drawn by a seed.",
+    help="With KIP-848: whether clients' network threads are slow or fast, or the seed that decides.",
 )
 @click.option("--requests", is_flag=True, help="Print each request of the members, and its answer.")
 @click.option(
@@ -78,7 +82,7 @@ __all__ = ["command"]
     default=100,
     show_default=True,
     metavar="W",
-    help="The chart's width.",
+    help="The chart's width in characters.",
 )
 @json_option
 @report_option
@@ -112,7 +116,7 @@ def command(
     4..12: 100 900 / 75 (an autoscaler), broker (the coordinator moves), wait 90s, t+4 (partitions).
     Options override FILE; with --events and --topic you need no FILE.
 
-    The chart has a row for each member, with how many partitions it read at least in each span of time; the last row
+    The chart has a row for each member, with the fewest partitions that it read in each span of time; the last row
     counts those that nobody read.
 
     \b
@@ -212,8 +216,8 @@ def _refuse_large(script: Fields) -> None:
             counts[place] = max(counts[place], count or 0)
     if sum(counts) * len(read.actions) > _MOST_READ:
         raise PartwrightError(
-            f"{sum(counts)} partitions in a play of {len(read.actions)} steps are more than a chart takes, whose "
-            f"partitions by steps are {_MOST_READ} at most: play fewer, or --compare"
+            f"{sum(counts)} partitions in a play of {len(read.actions)} steps are too many for a chart, where "
+            f"partitions times steps may be {_MOST_READ} at most: play fewer, or --compare"
         )
 
 
@@ -233,7 +237,7 @@ def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
 def _refuse_both(requests: bool, race: str) -> None:
     if requests or race != "slow":
         option = "--requests" if requests else "--race"
-        raise PartwrightError(f"{option} is of one play: leave out --compare")
+        raise PartwrightError(f"{option} is for one play: leave out --compare")
 
 
 def _raced(script: Fields) -> dict[str, Cost]:

@@ -260,7 +260,7 @@ def copy(
 @command.command()
 @_options
 def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
-    """Read both topics and compare each record with its copy: key, value, headers, time, place, order; and offsets.
+    """Compare each record with its copy (key, value, headers, time, place, order), and the groups' offsets.
 
     \b
     Exit code: 0 all is right, 1 something is wrong, 2 wrong use or bad input.
@@ -276,7 +276,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
 @_options
 @click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as nothing is finished.")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_json: bool) -> int:
-    """Copy what is left and set the groups' offsets of TARGET, once SOURCE's writers and the groups are stopped.
+    """Copy the rest and set the groups' offsets in TARGET, once SOURCE's writers and the groups are stopped.
 
     A running group is refused by name, and so is a SOURCE that still receives records. SOURCE and the groups' offsets
     there stay as they are: --back shows how to go back to them.

@@ -47,7 +47,7 @@ __all__ = ["command"]
     help="The file to write, of the same format; - is stdout, which is the default.",
 )
 @click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists.")
-@click.option("--in-place", is_flag=True, help="Replace FILE itself, in one step once all is read.")
+@click.option("--in-place", is_flag=True, help="Replace FILE itself, in one step, after all of it is read.")
 @json_option
 def command(
     file: str,
@@ -65,14 +65,14 @@ def command(
     """Add to each record of a file the partition that a client's producer gives it.
 
     FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc), text also as
-    .gz, .bz2 or .zst; - is stdin, JSON unless --format says otherwise. All else in it stays as it is: a csv field's
-    quotes, the digits of a JSON number, parquet's pages. JSON over several lines becomes one object a line.
-    The partition is null if the client does not determine one, as java does not for a null key. In csv an
-    empty field is null and "" is the empty string; in JSON a member that is null or not there is null.
+    .gz, .bz2 or .zst; - is stdin, JSON unless --format says otherwise. Everything else in it stays as it is: a csv
+    field's quotes, the digits of a JSON number, parquet's pages. JSON over several lines becomes one object per line.
+    The partition is null if the client does not determine one, as java does not for a null key. In csv an empty field
+    is null and "" is the empty string; in JSON a null or missing member is null.
 
     --out is written next to its place and moved there when it is complete, so a failure leaves the old file. An
     existing file is replaced only with --force, and FILE itself only with --in-place. For JSON lines nothing is
-    written, not even to stdout, before an object has the key.
+    written, not even to stdout, until one object has the key.
 
     \b
     Exit code: 0 the file is written, 2 wrong use or bad input, 130 interrupted.

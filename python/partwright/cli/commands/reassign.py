@@ -29,15 +29,19 @@ __all__ = ["command"]
 @click.option(
     "--topic", "topics", multiple=True, metavar="NAME", help="A topic whose replicas may move (default: all)."
 )
-@click.option("--brokers", metavar="IDS", help="All brokers that are to have replicas, as 0,2-5 or 6=rack-a.")
-@click.option("--add", metavar="IDS", help="Brokers that are to have replicas as well, as 3,4 or 3=rack-a.")
-@click.option("--remove", metavar="IDS", help="Brokers that are to have none.")
+@click.option(
+    "--brokers", metavar="IDS", help="All brokers that are to have replicas, such as 0,2-5 or 6=rack-a."
+)
+@click.option(
+    "--add", metavar="IDS", help="Brokers that are to have replicas as well, such as 3,4 or 3=rack-a."
+)
+@click.option("--remove", metavar="IDS", help="Brokers that are to have no replicas.")
 @click.option(
     "--replication-factor",
     "factors",
     multiple=True,
     metavar="N|NAME=N",
-    help="Replicas of each partition, or of a topic's; may be repeated (default: those of today).",
+    help="Replicas of each partition, of all topics or of one; may be repeated (default: as many as today).",
 )
 @click.option(
     "--sizes",
@@ -46,9 +50,9 @@ __all__ = ["command"]
     "kafka asks SOURCE.",
 )
 @click.option(
-    "--power", metavar="ID=N,...", help="How much a broker carries compared with others, which have 1."
+    "--power", metavar="ID=N,...", help="How much a broker carries compared with the others, which have 1."
 )
-@click.option("--disks", metavar="ID=SIZE,...", help="How much each broker has room for, as 0-2=1TB,3=2TB.")
+@click.option("--disks", metavar="ID=SIZE,...", help="Each broker's disk space, such as 0-2=1TB,3=2TB.")
 @click.option(
     "--within",
     metavar="P",
@@ -56,17 +60,17 @@ __all__ = ["command"]
     show_default=True,
     help="How far from its share of bytes a broker may be.",
 )
-@click.option("--no-racks", is_flag=True, help="Leave racks aside.")
+@click.option("--no-racks", is_flag=True, help="Ignore racks.")
 @click.option(
     "--min-insync",
     type=click.IntRange(1, 2**31 - 1),
     default=1,
     show_default=True,
     metavar="N",
-    help="min.insync.replicas, by which losses are counted.",
+    help="min.insync.replicas, for counting losses.",
 )
 @click.option(
-    "--throttle", metavar="SIZE", help="The bytes a second that each broker copies at most, as 50MB."
+    "--throttle", metavar="SIZE", help="The most bytes per second that a broker copies, such as 50MB."
 )
 @click.option("--max-replicas", type=int, metavar="N", help="The most replicas that one batch copies.")
 @click.option("--max-bytes", metavar="SIZE", help="The most bytes that one batch copies.")
@@ -120,11 +124,11 @@ def command(
 
     SOURCE is a live Kafka (kafka://host:port) or the JSON of a cluster: brokers with their racks, and topics with each
     partition's replicas. The plan makes replicas, leaders and, with --sizes, bytes as even as racks and --power let
-    them be. It says what no plan can do without, and what the loss of each broker and rack costs before and after it.
+    them be. It says how few moves any plan needs, and what the loss of each broker and rack costs before and after it.
 
-    --out writes what kafka-reassign-partitions.sh takes. --execute lets Kafka's own tool do it, by Java, and then
-    elects the preferred leaders; --plan DIR --execute takes a plan that was saved, refuses it where the cluster has
-    changed since, and goes on where it was executed in part.
+    --out writes the files that kafka-reassign-partitions.sh takes. --execute runs Kafka's own tool in Java, and then
+    elects the preferred leaders. --plan DIR --execute takes a saved plan, refuses it if the cluster has changed since,
+    and continues if a part of it was already executed.
 
     \b
     Exit code: 0 planned or executed, 2 wrong use or bad input, 130 interrupted.

@@ -49,7 +49,7 @@ __all__ = ["command"]
 @client_option("The client that writes to the topic; `partwright which x -n 1` lists all.")
 @key_type_option
 @column_option("--partition", "The column with each record's partition (default: where the client puts it).")
-@column_option("--offset", "The column with offsets, to tell up to where to drain.")
+@column_option("--offset", "The column with offsets, to say up to which one consumers must have read.")
 @column_option("--size", "The column with each record's size in bytes.")
 @click.option(
     "--plan", "with_plan", is_flag=True, help="Also print the steps, with each partition's numbers."

@@ -43,7 +43,7 @@ __all__ = ["command"]
 @click.option(
     "--start", metavar="T", help="Time from a pod's creation until its consumer subscribes (default: 10s)."
 )
-@click.option("--ready", metavar="T", help="Time from then until the pod is available (default: 10s).")
+@click.option("--ready", metavar="T", help="Time from there until the pod is available (default: 10s).")
 @click.option(
     "--grace",
     metavar="T",
@@ -56,14 +56,16 @@ __all__ = ["command"]
     "configs",
     multiple=True,
     metavar="K=V",
-    help="Today's settings, by Kafka's keys: group.protocol, partition.assignment.strategy, ...; may be repeated.",
+    help="Today's settings, by Kafka's names: group.protocol, partition.assignment.strategy, ...; may be repeated.",
 )
 @click.option(
     "--client",
     metavar="NAME",
-    help="The pods' client: java, librdkafka, sarama, kafka-go, ... (default: Java, or what --group's seem to be).",
+    help="The pods' client: java, librdkafka, sarama, ... (default: java, or what the members of --group seem to be).",
 )
-@click.option("--records-per-s", type=float, metavar="R", help="How many records arrive in each partition.")
+@click.option(
+    "--records-per-s", type=float, metavar="R", help="Records per second that arrive in each partition."
+)
 @click.option(
     "--plays",
     type=int,
@@ -79,7 +81,7 @@ __all__ = ["command"]
     default=60,
     show_default=True,
     metavar="S",
-    help="Seconds after which no new roll begins; each candidate gets at least one.",
+    help="Seconds after which no new roll starts; each candidate gets at least one.",
 )
 @json_option
 @report_option
@@ -112,8 +114,9 @@ def command(
 
     Each assignor of the classic protocol and of KIP-848, with dynamic and with static members, is simulated through the
     same rolls, in which pods are replaced as Kubernetes does. The verdict comes first: which one to use, what it saves
-    against today's settings (--config), and the lines for each client. The group's start before a roll is not counted.
-    With --client, the candidates are what that client has, and the lines are under its own names.
+    against today's settings (--config), and the settings to write for each client. The group's start before a roll is
+    not counted. With --client, only that client's assignors and protocols are tried, and the settings have its own
+    names.
 
     Topics come from --topic, from a live topic (kafka://host:port/topic), or with --group from a live group, whose
     members, their clients, assignor and subscriptions are read. --manifest reads a Deployment or StatefulSet; options

@@ -61,14 +61,14 @@ __all__ = ["command"]
     "--strategy",
     metavar="NAME",
     shell_complete=strategy_names,
-    help="What places records that the client does not place by their key, as Kafka's producer would: sticky, "
-    "round-robin, default@2.8 and so on, or mine.MyPartitioner, a class of yours (default: the producer that writes "
+    help="The producer's strategy for records that the client does not place by their key: sticky, round-robin, "
+    "default@2.8 and so on, or your own class, such as mine.MyPartitioner (default: that of the producer that writes "
     "them). Each of Spark's tasks is one producer.",
 )
 @click.option(
     "--partition",
     metavar="COL",
-    help="The column with the partitions that records name themselves; these come first.",
+    help="The column with the partition that a record itself names, if any; it comes before any rule.",
 )
 @click.option("--field", metavar="COL", help="The column for the strategy field.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategy's draws.")
@@ -77,7 +77,7 @@ __all__ = ["command"]
     "properties",
     multiple=True,
     metavar="K=V",
-    help="A setting of the producer that the strategy goes by, batch.size=32768 say; may be repeated.",
+    help="A producer setting for the strategy, such as batch.size=32768; may be repeated.",
 )
 @click.option(
     "--format",
@@ -121,19 +121,19 @@ __all__ = ["command"]
 @click.option(
     "--from-config",
     metavar="FILE",
-    help="The client configuration of a SOURCE that is a topic (default: --command-config).",
+    help="The client configuration for a SOURCE that is a topic (default: --command-config).",
 )
 @click.option(
     "--to-config",
     metavar="FILE",
-    help="The client configuration of --to kafka:// (default: --command-config).",
+    help="The client configuration for --to kafka:// (default: --command-config).",
 )
 @connection_options
 @click.option(
     "--exactly-once",
     is_flag=True,
-    help="Write in transactions, so that each record is there once for those who read committed records, and keep "
-    "records' timestamps (default: Spark's own sink, which may write some twice where a task is tried again).",
+    help="Write in transactions, so that consumers that read only committed records get each one once, and keep "
+    "records' timestamps (default: Spark's own sink, which may write some twice when it retries a task).",
 )
 @click.option(
     "--resume",
@@ -168,13 +168,13 @@ __all__ = ["command"]
     "--stream",
     "as_stream",
     is_flag=True,
-    help="Run without an end: a folder's new files, or a topic's new records, batch by batch.",
+    help="Run until stopped: a folder's new files, or a topic's new records, batch by batch.",
 )
 @click.option(
     "--checkpoint", metavar="DIR", help="Where a stream notes its progress, to continue from there."
 )
 @click.option(
-    "--available-now", is_flag=True, help="End the stream once everything that is there now is written."
+    "--available-now", is_flag=True, help="End the stream when everything that is there now is written."
 )
 @click.option("--every", type=float, metavar="SECONDS", help="Begin a batch of the stream every SECONDS.")
 @click.option(
@@ -185,7 +185,7 @@ __all__ = ["command"]
 @click.option(
     "--real-time",
     metavar="DURATION",
-    help="Spark's real-time mode, with checkpoints so often, '5 minutes' say: at least once, n fixed.",
+    help="Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
 )
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -243,7 +243,7 @@ def command(
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
     Without SOURCE it reads the 336,776 flights that left New York in 2013, with tailnum as key.
 
-    Your own class (--strategy mine.MyPartitioner) is also searched in the current folder, and sent to Spark's workers
+    Your own class (--strategy mine.MyPartitioner) is also looked for in the current folder, and sent to Spark's workers
     with the modules of this folder that it imports.
 
     \b

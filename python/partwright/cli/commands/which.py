@@ -54,10 +54,10 @@ _NARROW = 72
 @click.option(
     "--topic",
     metavar="TOPIC",
-    help="Print how to read the key's one partition of this topic, a name or kafka://host:port/topic.",
+    help="Print how to read the key's partition of this topic: a name, or kafka://host:port/topic.",
 )
 @click.option(
-    "--servers", metavar="HOST:PORT", help="The brokers of a TOPIC that is a name (default: localhost:9092)."
+    "--servers", metavar="HOST:PORT", help="The brokers, if TOPIC is only a name (default: localhost:9092)."
 )
 @click.option(
     "--explain", is_flag=True, help="Show the arithmetic, and what KEY becomes under other key types."

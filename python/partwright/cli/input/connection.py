@@ -75,7 +75,7 @@ def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer
         "settings",
         multiple=True,
         metavar="K=V",
-        help="One setting, which overrides the file; may be repeated.",
+        help="One setting of the client configuration, which overrides the file's; may be repeated.",
     )
     @functools.wraps(command)
     def with_connection(
@@ -95,12 +95,16 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     @click.option(
         "--since",
         metavar="TIME",
-        help="Read a topic from the first records of this time on: ISO 8601, or milliseconds since 1970.",
+        help="Start in each partition at the first record of this time or later: ISO 8601, or ms since 1970.",
     )
-    @click.option("--until", metavar="TIME", help="Read a topic up to the first records of this time.")
+    @click.option(
+        "--until",
+        metavar="TIME",
+        help="Stop in each partition before the first record of this time or later.",
+    )
     @click.option("--last", type=int, metavar="N", help="Read only the newest N offsets of each partition.")
     @click.option(
-        "--only-partitions", metavar="P", help="Read only these partitions of a topic, such as 0,3-5."
+        "--only-partitions", metavar="P", help="Read only these partitions of the topic, such as 0,3-5."
     )
     @functools.wraps(command)
     def with_bounds(

@@ -64,7 +64,7 @@ class Source:
 
 
 def format_option(
-    suffix: str = "", of: str = "the files, whatever their names"
+    suffix: str = "", of: str = "the files", names: str = "their names"
 ) -> Callable[[_Command], _Command]:
     """`--format`, or that of B with the suffix `-b`."""
     name = f"format{suffix.replace('-', '_')}_"
@@ -72,7 +72,7 @@ def format_option(
         f"--format{suffix}",
         name,
         type=click.Choice(_FORMATS),
-        help=f"The format of {of}; - is JSON without this.",
+        help=f"The format of {of} (default: from {names}; JSON for -).",
     )
 
 
@@ -82,7 +82,7 @@ def delimiter_option(suffix: str = "", of: str = "csv") -> Callable[[_Command], 
         f"--delimiter{suffix}",
         metavar="D",
         callback=_delimiter,
-        help=f"The separator of {of}: one character, or tab, semicolon, pipe.",
+        help=f"The separator of {of}: one character, or the word tab, semicolon or pipe.",
     )
 
 

@@ -48,7 +48,11 @@ key_type_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 json_always_option = click.option(
-    "--json", "as_json", is_flag=True, expose_value=False, help="The answer is JSON with this and without it."
+    "--json",
+    "as_json",
+    is_flag=True,
+    expose_value=False,
+    help="Accepted for scripts: the answer is always JSON.",
 )
 
 
@@ -237,7 +241,7 @@ _NEW_TOPIC = (
         "topic_configs",
         multiple=True,
         metavar="K=V",
-        help="A new topic's own setting, cleanup.policy=compact say; may be repeated.",
+        help="A new topic's own setting, such as cleanup.policy=compact; may be repeated.",
     ),
 )
 

@@ -33,9 +33,9 @@ def print_counts(counts: ReplicaCounts) -> None:
         table.add_row(*(f"{cell:,}" for cell in cells), *("yes" if mark else "" for mark in marks))
     console.print(table)
     console.print(
-        "moved: partitions that change hands from one replica less. paused: those that nobody reads meanwhile."
+        "moved: partitions that change hands when the last replica joins. paused: those that nobody reads meanwhile."
     )
     console.print(
-        "even: all consumers read equally many. "
-        "divisor: an autoscaler that takes only divisors of the partitions takes it."
+        "even: all consumers read equally many partitions. "
+        "divisor: an autoscaler that takes only divisors of the partitions takes this number."
     )

@@ -112,6 +112,6 @@ def _fenced(given: object, brokers: Sequence[Broker]) -> set[int]:
     found = listed_brokers(given, "fenced", brokers, where="fenced: ")
     if len(found) == len(brokers):
         raise PartwrightError(
-            f"all {len(brokers)} brokers are fenced: one at least must be alive to lead a partition"
+            f"all {len(brokers)} brokers are fenced: at least one must be alive to lead a partition"
         )
     return found

@@ -57,12 +57,12 @@ def explicit(
     for partition, replicas in enumerate(lists):
         if not replicas:
             raise PartwrightError(
-                f"partition {partition} has an empty list of replicas: name one broker at least"
+                f"partition {partition} has an empty list of replicas: name at least one broker"
             )
         if len(replicas) != len(lists[0]):
             raise PartwrightError(
                 f"partition {partition} has {len(replicas)} replicas and partition 0 has {len(lists[0])}: "
-                "all partitions of a new topic have as many"
+                "all partitions of a new topic need the same number"
             )
     if brokers is None:
         brokers = sorted({each for replicas in lists for each in replicas})

@@ -81,7 +81,7 @@ class Placement:
             strange = next((each for each in alive if each not in all_of_them), None)
             if strange is not None:
                 raise PartwrightError(
-                    f"partition {self.first + place}: {shown(strange)} is in sync and no replica: "
+                    f"partition {self.first + place}: {shown(strange)} is in sync but not a replica: "
                     f"replicas are {shown(list(all_of_them))}"
                 )
         object.__setattr__(self, "brokers", brokers)
@@ -111,7 +111,7 @@ class Placement:
         """
         given: object = cluster
         if not isinstance(given, Cluster):
-            raise PartwrightError(f"a cluster is needed, Cluster.from_kafka(...) say, not {shown(given)}")
+            raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(given)}")
         partitions = sorted(cluster.partitions(topic), key=lambda each: each.id)
         for place, each in enumerate(partitions):
             if not each.replicas or each.id != place:
@@ -260,7 +260,7 @@ def _checked(given: object, partition: int, known: set[int]) -> tuple[int, ...]:
     replicas = listed(given, f"partition {partition}: replicas")
     if not replicas:
         raise PartwrightError(
-            f"partition {partition} has an empty list of replicas: name one broker at least"
+            f"partition {partition} has an empty list of replicas: name at least one broker"
         )
     for place, each in enumerate(replicas):
         if type(each) is not int or each not in known:

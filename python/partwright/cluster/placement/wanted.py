@@ -32,7 +32,7 @@ def read_brokers(given: object) -> tuple[Broker, ...]:
             raise PartwrightError(f"brokers has {broker.id} twice: each id once")
         found[broker.id] = broker
     if not found:
-        raise PartwrightError("brokers is empty: a partition needs one broker at least")
+        raise PartwrightError("brokers is empty: a partition needs at least one broker")
     return tuple(found.values())
 
 

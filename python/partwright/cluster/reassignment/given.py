@@ -59,7 +59,7 @@ def target_brokers(cluster: Cluster, brokers: object, add: object, remove: objec
             )
         found = {id_: broker for id_, broker in (named | coming).items() if id_ not in leaving}
     if not found:
-        raise PartwrightError("no broker is left: a partition needs one broker at least")
+        raise PartwrightError("no broker is left: a partition needs at least one broker")
     return tuple(found[each] for each in sorted(found))
 
 
@@ -98,7 +98,7 @@ def chosen_topics(cluster: Cluster, topics: object) -> tuple[str, ...]:
         if each not in cluster.topics:
             raise unknown(each, "topic", cluster.topics)
     if not found:
-        raise PartwrightError("topics is empty: name one at least, or leave it out for all of them")
+        raise PartwrightError("topics is empty: name at least one, or leave it out for all of them")
     return tuple(sorted(found))
 
 
@@ -226,7 +226,9 @@ def _of_log_dirs(given: Mapping[str, Any]) -> dict[str, dict[int, int]]:
             for each in listed(folder.get("partitions", ()), "sizes: partitions", dict):
                 topic, _, partition = str(each.get("partition", "")).rpartition("-")
                 if not partition.isdecimal():
-                    raise PartwrightError(f"sizes: {shown(each.get('partition'))} is no topic's partition")
+                    raise PartwrightError(
+                        f"sizes: {shown(each.get('partition'))} is not a partition of any topic"
+                    )
                 if not each.get("isFuture"):
                     size = whole(each.get("size"), f"the size of {topic}-{partition}", 0, _MOST)
                     own = found.setdefault(topic, {})

@@ -93,7 +93,7 @@ keep more brokers, or take a lower replication factor
     """
     given: object = cluster
     if not isinstance(given, Cluster):
-        raise PartwrightError(f"a cluster is needed, Cluster.from_kafka(...) say, not {shown(given)}")
+        raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(given)}")
     if type(bytes_within) not in {int, float} or not 0 <= bytes_within <= 1:
         raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(bytes_within)}")
     for topic, partitions in cluster.topics.items():

@@ -89,7 +89,7 @@ def load(folder: str | os.PathLike[str]) -> Saved:
     path = Path(folder)
     if not (path / _CLUSTER).is_file():
         raise PartwrightError(
-            f"{str(path)!r} is no plan: name a folder that --out has written, with its {_CLUSTER}",
+            f"{str(path)!r} is not a plan: name a folder that --out has written, with its {_CLUSTER}",
             path=str(path),
         )
     before = Cluster.from_dict(_read(path / _CLUSTER))
@@ -192,7 +192,7 @@ def _partitions(given: object, file: Path) -> Iterable[tuple[str, int, tuple[int
 
 
 def _no_replicas(topic: object) -> PartwrightError:
-    return PartwrightError(f"topic {shown(topic)}: a partition has no replicas: name one broker at least")
+    return PartwrightError(f"topic {shown(topic)}: a partition has no replicas: name at least one broker")
 
 
 def _ids(brokers: Sequence[int]) -> str:

@@ -226,7 +226,7 @@ def _needs(
         Need("produce", *_counts(target, produced), f"target by what a partition takes ({RAO_2015})"),
         Need("consume", *_counts(target, consumed), f"target by what a consumer reads ({RAO_2015})"),
         Need("consumers", consumers, consumers, "a partition is read by one member of a group at a time"),
-        Need("brokers", brokers, brokers, "each broker leads one at least"),
+        Need("brokers", brokers, brokers, "each broker leads at least one"),
     )
 
 

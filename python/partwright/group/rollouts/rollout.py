@@ -229,7 +229,7 @@ def _today(
     if times.poll.most_ms >= longest:
         raise PartwrightError(
             f"poll may take {times.poll.most_ms} ms, and max.poll.interval.ms is {longest}: whoever polls less often "
-            "is put out of the group each time, so raise it or poll more often"
+            "is removed from the group each time, so raise it or poll more often"
         )
     whose = "Kafka" if today.members.client == JAVA else today.members.client
     if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(given):
@@ -251,7 +251,7 @@ def _number(given: object, what: str) -> float:
 
 def _topics(given: object) -> dict[str, int]:
     if isinstance(given, Mapping) and not given:
-        raise PartwrightError("there are no topics: name one at least, with its number of partitions")
+        raise PartwrightError("there are no topics: name at least one, with its number of partitions")
     counts = {name: count or 0 for name, count in ScriptTopics(given).first.items()}
     refuse_many(sum(counts.values()), "a rollout")
     return counts

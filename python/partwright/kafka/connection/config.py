@@ -151,7 +151,8 @@ class KafkaConfig:
         """
         if self.servers is None:
             raise PartwrightError(
-                "no Kafka is named: give its address, kafka://host:port say, or bootstrap.servers in the configuration",
+                "no Kafka is named: give its address, such as kafka://host:port, or bootstrap.servers in the "
+                "configuration",
                 field=_SERVERS,
             )
         return self.servers

@@ -67,7 +67,7 @@ def read(data: bytes, password: str | None) -> Entries:
     reader.bytes(len(MAGIC))
     version = reader.int()
     if version not in _VERSIONS:
-        raise PartwrightError(f"it is a JKS of version {version}, and there are 1 and 2")
+        raise PartwrightError(f"it is a JKS of version {version}, and only 1 and 2 are known")
     trusted: list[bytes] = []
     keys: list[tuple[bytes, tuple[bytes, ...]]] = []
     for _ in range(reader.int()):

@@ -246,10 +246,10 @@ def _check_name(name: str, value: str, place: str, *, of_line: bool) -> None:
     # A line that is not a setting may be part of a secret: of a key whose lines do not end with a backslash.
     if not _MAY_BE_SHOWN.fullmatch(name) or not (near or ("." in name and (value or not of_line))):
         raise PartwrightError(
-            f"{place} begins with no setting's name{near}; where it goes on from the line before, that one has to end "
+            f"{place} does not begin with a setting's name{near}; if it continues the line before, that one has to end "
             "with a backslash and nothing behind it"
             if of_line
-            else f"{place}: the name of a setting of no client of Kafka{near or ': check its spelling'}"
+            else f"{place}: no client of Kafka has a setting of this name{near or ': check its spelling'}"
         )
     raise PartwrightError(
         f"{place}: no client of Kafka has a setting {name!r}{near or ': check its spelling, or leave it out'}",

@@ -191,7 +191,7 @@ def _oidc(slots: Slots) -> _Found:
             raise PartwrightError(f"sasl.mechanism OAUTHBEARER by OIDC needs {name}", field=name)
     if not slots[_URL].text().lower().startswith(("https://", "http://")):
         raise PartwrightError(
-            f"{spoken_of(slots[_URL])} is an address that begins with https://: librdkafka reads no token of a file",
+            f"{spoken_of(slots[_URL])} is an address that begins with https://: librdkafka cannot read token files",
             field=_URL,
         )
     options = {name: given for name, given in slots.items() if name.startswith(JAAS)}
@@ -200,7 +200,9 @@ def _oidc(slots: Slots) -> _Found:
     extensions |= _named(_options(slots), _EXTENSION)
     for name, value in extensions.items():
         if "," in value:
-            raise PartwrightError(f"the extension {name} has a comma, which librdkafka parts extensions by")
+            raise PartwrightError(
+                f"the extension {name} has a comma, by which librdkafka separates extensions"
+            )
     kept = slots.keys() & {_URL, _ID, _SECRET, _SCOPE, _CLAIM}
     found = Oidc(_values(slots, kept), tuple(sorted(extensions.items())), ca_pem)
     extended = {name for name in options if name.startswith(f"{JAAS}{_EXTENSION}")}

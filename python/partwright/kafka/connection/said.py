@@ -40,7 +40,7 @@ def notes_of(
     yield from _of_tls(given, f"{protocol}{told}", wrapped)
     if "bootstrap.servers" in given and (other := schemes(given["bootstrap.servers"].text()) - {protocol}):
         said = ", ".join(f"{each}://" for each in sorted(other))
-        yield f"bootstrap.servers says {said}, which Kafka's clients read past: security.protocol is {protocol}{told}"
+        yield f"bootstrap.servers says {said}, which Kafka's clients ignore: security.protocol is {protocol}{told}"
     for name, each in given.items():
         told_of = (
             common.of_librdkafka(name, common.checked(name, each.text())) if name in common.COMMON else None

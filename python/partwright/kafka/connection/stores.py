@@ -136,7 +136,7 @@ def _kind(data: bytes, where: str, said: str | None, name: str) -> str:
     if is_pem != said_pem:
         wanted = "PEM" if is_pem else found
         raise PartwrightError(
-            f"{where} is {found}, which Kafka's clients do not see by themselves: set "
+            f"{where} is {found}, which Kafka's clients do not detect: set "
             f"{name.rpartition(': ')[2].removesuffix('location')}type={wanted}"
         )
     return found

@@ -56,7 +56,7 @@ impl Latency {
                  at most {MOST}"
             )),
             Self::Among(all) if all.is_empty() => {
-                refused("answers after one of no latencies: name one at least".to_owned())
+                refused("answers after one of no latencies: name at least one".to_owned())
             }
             Self::Among(all) => match all.iter().find(|ms| !(0..=MOST).contains(*ms)) {
                 Some(ms) => refused(format!("answers after 0 to {MOST} ms, not after {ms}")),

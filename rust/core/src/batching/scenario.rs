@@ -156,7 +156,7 @@ impl Scenario {
             return refused("client.rack must be set where partitioner.rack.aware is true".to_owned());
         }
         if self.partitions.is_empty() {
-            return refused("the topic has no partitions: it needs one at least".to_owned());
+            return refused("the topic has no partitions: it needs at least one".to_owned());
         }
         let mut ids = BTreeSet::new();
         for broker in &self.brokers {

@@ -169,10 +169,9 @@ impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
         let Some(column) = records.column_by_name(name) else {
             return Ok(Self { values: None, nulls: None });
         };
-        let column = column
-            .as_any()
-            .downcast_ref::<PrimitiveArray<T>>()
-            .ok_or_else(|| Error::KeyType(format!("the records' column {name:?} is no {}", T::DATA_TYPE)))?;
+        let column = column.as_any().downcast_ref::<PrimitiveArray<T>>().ok_or_else(|| {
+            Error::KeyType(format!("the records' column {name:?} is not of type {}", T::DATA_TYPE))
+        })?;
         Ok(Self { values: Some(column.values()), nulls: column.nulls() })
     }
 

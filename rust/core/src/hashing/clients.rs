@@ -88,7 +88,7 @@ impl Client {
         match (self.0.rule, key_type) {
             (Rule::StringHash | Rule::OldStringHash, Some(other)) if !other.may_be_text() => {
                 Err(Error::KeyType(format!(
-                    "client {self} hashes the characters of text, and under key type {other} a key is none"
+                    "client {self} hashes the characters of text, and a key of type {other} is not text"
                 )))
             }
             _ => Ok(()),

@@ -112,7 +112,7 @@ impl Racks {
     fn new(brokers: &[Broker<'_>], draws: &mut Draws) -> Result<Self> {
         let alive = brokers.iter().filter(|broker| !broker.fenced).count();
         if alive == 0 {
-            let reason = "all brokers are fenced: one at least must be alive to lead a partition";
+            let reason = "all brokers are fenced: at least one must be alive to lead a partition";
             return Err(Error::Placement(reason.to_owned()));
         }
         let mut names: Vec<Option<&str>> = brokers.iter().map(|broker| broker.rack).collect();

@@ -78,7 +78,7 @@ pub(super) fn check_bytes(array: &FFI_ArrowArray, offsets: usize) -> Checked {
 /// How many rows an array has, counted from the start of its buffers.
 fn rows_of(array: &FFI_ArrowArray) -> Checked<i64> {
     if array.is_released() {
-        return Err("is released: it was read before, and can be read once".to_owned());
+        return Err("is released: it was read before, and can be read only once".to_owned());
     }
     let (length, offset) = (array.length, array.offset);
     if length < 0 {
@@ -121,7 +121,7 @@ fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
     }
     let Some(values) = schema.dictionary() else { return Ok(()) };
     if !is_index(schema) {
-        return Err("has a dictionary, whose indices are no whole numbers".to_owned());
+        return Err("has a dictionary, whose indices are not whole numbers".to_owned());
     }
     schema_below(values, depth + 1).map_err(|wrong| format!("has a dictionary that {wrong}"))
 }

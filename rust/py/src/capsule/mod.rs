@@ -64,7 +64,7 @@ pub(crate) fn import_stream(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Arra
     // SAFETY: a capsule of this name holds this structure. Moved out, it is released at the end of this function.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
     if stream.release.is_none() {
-        return Err(refused("its stream is released: a stream can be read once"));
+        return Err(refused("its stream is released: a stream can be read only once"));
     }
     let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
         return Err(refused("its stream lacks a callback, get_schema or get_next"));
