@@ -11,6 +11,7 @@ use super::classic_member::{ClassicRequest, JoinFuture, MemberState, Said};
 use super::client::{Answer, Asked};
 use super::leaders_client::Assigned;
 use super::ledger::Reader;
+use super::metadata::NEAR_MS;
 use super::script::{Consumer, Generation};
 use super::world::{Coordinator, Question, Todo, World};
 use crate::Result;
@@ -45,6 +46,17 @@ impl World {
             {
                 next = self.next_of_connection(connection);
             }
+        }
+    }
+
+    /// Another broker takes over the group. The old one also refuses what is queued on its connections.
+    pub(super) fn move_classic(&mut self) {
+        let mut queued: Vec<(Question, ClassicRequest)> =
+            self.connections.values_mut().flat_map(std::mem::take).collect();
+        queued.sort_by_key(|((reader, ..), _)| *reader);
+        self.step_classic(Request::Move, None);
+        for (question, request) in queued {
+            self.takes_answer(question, Answer::Classic(request.refused()));
         }
     }
 
@@ -131,7 +143,13 @@ impl World {
                         | Code::IllegalGeneration
                         | Code::RebalanceInProgress => {}
                         Code::NotCoordinator => {
-                            client.finds_at = client.finds_at.max(self.now + FINDS_AGAIN_MS);
+                            let finds_at = client.finds_at.max(self.now + FINDS_AGAIN_MS);
+                            // If this `poll()` ends first, the next one asks anew, and finds the connection closed.
+                            client.finds_at = if client.app.is_inside(finds_at) {
+                                finds_at
+                            } else {
+                                client.app.next_pass(finds_at, false) + 2 * NEAR_MS
+                            };
                             return Ok(false);
                         }
                         code => {
@@ -160,6 +178,7 @@ impl World {
                 owned: Arc::clone(&owned),
                 generation: client.generation,
                 remembers: assignor.remembers().then(|| client.memory.clone()),
+                user_data: if assignor.is_cooperative() { client.classic.cooperative_generation } else { -1 },
                 client: Arc::clone(&config.client),
             };
             (Arc::clone(name), said)

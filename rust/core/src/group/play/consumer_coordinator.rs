@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::super::classic::{self, Phase};
 use super::super::consumer::Place;
 use super::super::error_code::Code;
-use super::application::RETRY_BACKOFF_MS;
 use super::classic_member::{JoinFuture, MemberState, Metadata, Prepare, Said};
 use super::client::{Answer, Asked, beyond};
 use super::ledger::Reader;
@@ -117,12 +116,14 @@ impl World {
     pub(super) fn arrives_classic(&mut self, reader: Reader, asked: Asked, sent: u32, answer: Answer) {
         let is_beat = asked == Asked::Heartbeat;
         let is_nothing = matches!(answer.code(), Code::None) && is_beat;
+        if is_beat && matches!(answer.code(), Code::None | Code::RebalanceInProgress) {
+            self.clients[reader as usize].classic.failed_beats = 0;
+        }
         if is_nothing || asked == Asked::Leave {
             return;
         }
         if is_beat && answer.code() == Code::NotCoordinator {
-            // The thread finds the coordinator again, then sends a heartbeat.
-            self.beat_later(reader, 2 * RETRY_BACKOFF_MS);
+            self.fail_heartbeat(reader);
             return;
         }
         self.clients[reader as usize].inbox.push_back((asked, sent, answer));
@@ -228,6 +229,9 @@ impl World {
         if self.clients[reader as usize].classic.called_back <= 1 {
             let client = &mut self.clients[reader as usize];
             client.memory = (Arc::clone(assignment), client.generation);
+            if client.classic.is_told_cooperative {
+                client.classic.cooperative_generation = client.generation;
+            }
             client.commits_since = Some(now);
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.
