@@ -21,8 +21,9 @@ use crate::interned::Name;
 /// `request.timeout.ms`.
 const REQUEST_TIMEOUT_MS: i64 = 30_000;
 /// How long an application takes to find the coordinator again right after losing it. It sends `FindCoordinator` twice,
-/// about `retry.backoff.ms` apart, because it may not reopen the connection before `reconnect.backoff.ms` is over.
-const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS - 4;
+/// because it may not reopen the connection before `reconnect.backoff.ms` is over. The two are `retry.backoff.ms` apart,
+/// give or take a fifth that the client draws: this is the middle.
+const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS + 3 * NEAR_MS;
 
 impl World {
     /// Sends a request over the client's connection to the coordinator. A broker handles a connection's requests one at
@@ -143,7 +144,9 @@ impl World {
                         | Code::IllegalGeneration
                         | Code::RebalanceInProgress => {}
                         Code::NotCoordinator => {
-                            let finds_at = client.finds_at.max(self.now + FINDS_AGAIN_MS);
+                            let connects_ms = client.asks_near_ms() - NEAR_MS;
+                            let finds_at = client.finds_at.max(self.now + connects_ms + FINDS_AGAIN_MS);
+                            client.classic.is_connected = true;
                             // If this `poll()` ends first, the next one asks anew, and finds the connection closed.
                             client.finds_at = if client.app.is_inside(finds_at) {
                                 finds_at

@@ -17,12 +17,7 @@ type Group = classic::Group<Said, Arc<[Place]>>;
 impl World {
     /// A pass of `ClassicKafkaConsumer.poll()`.
     pub(super) fn pass_classic(&mut self, reader: Reader) -> Result<()> {
-        let client = &self.clients[reader as usize];
-        if client.finds_at > self.now {
-            // `ensureCoordinatorReady`: if this `poll()` ends first, the next one starts over.
-            let finds_at = client.finds_at;
-            let waits = client.app.is_inside(finds_at);
-            self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
+        if self.awaits_coordinator(reader) {
             return Ok(());
         }
         if self.finds_positions(reader) {
@@ -49,6 +44,9 @@ impl World {
         if !client.alive {
             return Ok(());
         }
+        if !has_joined && self.awaits_coordinator(reader) {
+            return Ok(());
+        }
         if has_joined {
             self.update_classic_positions(reader);
         }
@@ -65,6 +63,19 @@ impl World {
         self.clients[reader as usize].classic.waits_since = self.now;
         self.pass_next(reader, self.now + 1);
         Ok(())
+    }
+
+    /// `ensureCoordinatorReady`: whether the application has yet to find the coordinator. If this `poll()` ends first,
+    /// the next one starts over.
+    fn awaits_coordinator(&mut self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let finds_at = client.finds_at;
+        if finds_at <= self.now {
+            return false;
+        }
+        let waits = client.app.is_inside(finds_at);
+        self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
+        true
     }
 
     /// Whether an idle `poll()` ends at this instant. Answers that come now are handled, but cause no further pass.

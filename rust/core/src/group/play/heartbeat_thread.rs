@@ -54,6 +54,7 @@ impl World {
         let member = &mut self.clients[reader as usize].classic;
         let backoff_ms = (RETRY_BACKOFF_MS << member.failed_beats.min(4)).min(RETRY_BACKOFF_MAX_MS);
         member.failed_beats += 1;
+        member.is_connected = true;
         self.beat_later(reader, backoff_ms + RETRY_BACKOFF_MS);
     }
 
@@ -95,11 +96,15 @@ impl World {
 
     /// The application waits within `poll()` until `until`, and has the network for that long.
     pub(super) fn keeps_network(&mut self, reader: Reader, until: i64) {
-        self.lets_look(reader);
+        if !self.clients[reader as usize].is_busy {
+            self.lets_look(reader);
+        }
         let client = &mut self.clients[reader as usize];
         client.classic.keeps_network_until = until;
+        let has_looked = client.is_busy && !client.wakes_first();
         if let Some(since) = client.classic.looks_since {
-            if client.app.next_look(since, self.now.max(since + 1), true) < until {
+            let from = (self.now + i64::from(has_looked)).max(since + 1);
+            if client.app.next_look(since, from, true) < until {
                 client.classic.looks_since = Some(until);
             }
             self.beat_anew(reader);

@@ -378,7 +378,10 @@ impl World {
                 let ends = client.app.end_of(client.app.last_poll(self.now));
                 client.classic.called_back > 0 || !client.is_busy && self.now < ends
             }
-            _ => client.app.is_inside(self.now) || client.app.has_called_back(self.now),
+            _ => {
+                let waits = !client.is_busy || self.now <= client.classic.keeps_network_until;
+                waits && client.app.is_inside(self.now) || client.app.has_called_back(self.now)
+            }
         };
         if client.app.stall().is_some() && !is_inside {
             return Ok(());
