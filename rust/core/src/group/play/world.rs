@@ -373,15 +373,12 @@ impl World {
             return Ok(());
         }
         // A callback keeps a member inside `poll()`, whatever comes afterwards.
-        let is_inside = match self.coordinator {
-            Some(Coordinator::Consumer(_)) => {
-                let ends = client.app.end_of(client.app.last_poll(self.now));
-                client.classic.called_back > 0 || !client.is_busy && self.now < ends
-            }
-            _ => {
-                let waits = !client.is_busy || self.now <= client.classic.keeps_network_until;
-                waits && client.app.is_inside(self.now) || client.app.has_called_back(self.now)
-            }
+        let is_inside = if let Some(Coordinator::Consumer(_)) = self.coordinator {
+            let ends = client.app.end_of(client.app.last_poll(self.now));
+            client.classic.called_back > 0 || !client.is_busy && self.now < ends
+        } else {
+            let waits = !client.is_busy || self.now <= client.classic.keeps_network_until;
+            waits && client.app.is_inside(self.now) || client.app.has_called_back(self.now)
         };
         if client.app.stall().is_some() && !is_inside {
             return Ok(());
