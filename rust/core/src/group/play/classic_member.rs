@@ -121,6 +121,8 @@ pub(super) struct ClassicMember {
     pub waits_since: i64,
     /// The `SyncGroup` that it has not sent yet: its metadata goes first, and so does the callback of its `close()`.
     pub unsent: Option<ClassicRequest>,
+    /// When it last closed the connection to a broker that no longer coordinates the group.
+    pub disconnected: i64,
     /// When it last sent `SyncGroup`.
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
@@ -162,6 +164,7 @@ impl Default for ClassicMember {
             is_connected: false,
             waits_since: i64::MIN,
             unsent: None,
+            disconnected: i64::MIN / 2,
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,
