@@ -280,7 +280,9 @@ impl World {
         if self.is_classic() && self.leader_must_rejoin(reader, before) {
             let client = &mut self.clients[reader as usize];
             client.classic.has_seen_changes = true;
-            let waits = !client.is_busy && self.now < client.app.end_of(client.app.last_poll(self.now));
+            let waits = !client.is_busy
+                && self.now >= client.classic.keeps_network_until
+                && self.now < client.app.end_of(client.app.last_poll(self.now));
             if waits && self.has_work_classic(reader) {
                 // The answer ends a pass of an idle `poll()`.
                 self.pass_at(reader, self.now);
