@@ -349,7 +349,7 @@ fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
     let names = Names::of(size);
     let consumer = Arc::new(Consumer {
         instance: None,
-        id: None,
+        ids: Vec::new(),
         session_timeout_ms: 45_000,
         heartbeat_interval_ms: 3_000,
         max_poll_interval_ms: 300_000,

@@ -519,6 +519,54 @@ def test_a_static_member_that_has_stalled_for_too_long_forgets_its_id() -> None:
     assert len({row["member_id"] for row in joins if row["member"] == "c2"}) == 2
 
 
+def test_ids_are_drawn_in_turn_for_whoever_is_no_longer_known() -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000}
+    again = {"at_ms": 160_000, "stall": "c2", "for_ms": 50_000}
+    events = [TWO[0], {**TWO[1], "member_id": ["m1", "m2"]}, stall, again]
+    timeline = play(*events, config={"max.poll.interval.ms": 20_000})
+    rows = [row for row in timeline.requests().to_pylist() if row["member"] == "c2"]
+    joined = dict.fromkeys(row["member_id"] for row in rows if row["request"] == "JoinGroup")
+    # A script's IDs may be used up.
+    assert list(joined) == ["m1", "m2", "c2"]
+
+
+def test_a_member_that_is_out_reads_nothing_of_what_it_subscribes_to_anew() -> None:
+    events = [
+        join(0, "c1", topics=["t", "u"]),
+        {"at_ms": 60_000, "stall": "c1", "for_ms": 100_000},
+        {"at_ms": 70_000, "subscribe": "c1", "topics": ["u"]},
+        {"at_ms": 120_000, "subscribe": "c1", "topics": ["t", "u"]},
+    ]
+    timeline = play(*events, topics={"t": 1, "u": 1}, config={"max.poll.interval.ms": 30_000})
+    both = {"t-0": "c1", "u-0": "c1"}
+    assert [readers(timeline, at_ms) for at_ms in (59_000, 80_000, 130_000)] == [both, {"u-0": "c1"}, {}]
+    assert readers(timeline, timeline.ended_ms) == both
+
+
+def test_a_consumer_that_is_closing_leaves_though_its_successor_has_joined() -> None:
+    events = [join(0, "c1", listener=1500), {"at_ms": 60_000, "restart": "c1", "down_ms": 1000}]
+    rows = [row for row in play(*events).requests().to_pylist() if row["at_ms"] > 60_000]
+    said = [(row["request"], row["error"]) for row in rows if row["request"] != "Heartbeat"]
+    assert said[:2] == [("JoinGroup", "MEMBER_ID_REQUIRED"), ("LeaveGroup", "NONE")]
+    assert [row["at_ms"] for row in rows if row["request"] == "LeaveGroup"] == [61_500 + LATENCY_MS]
+
+
+def test_a_broker_that_loses_its_group_refuses_the_requests_that_wait_behind_others() -> None:
+    """A broker answers a connection's requests in turn: c2's heartbeats wait for the answer to its SyncGroup."""
+    events = [
+        join(0, "c1", poll_ms=10_000),
+        join(5000, "c2"),
+        {"at_ms": 29_500, "move_coordinator": True},
+    ]
+    timeline = play(*events, assignor="cooperative-sticky")
+    refused = [
+        (row["at_ms"], row["request"])
+        for row in timeline.requests().to_pylist()
+        if (row["member"], row["error"]) == ("c2", "NOT_COORDINATOR")
+    ]
+    assert refused == [(29_510, "SyncGroup"), *[(29_510, "Heartbeat")] * 3]
+
+
 def test_a_static_member_that_returns_with_fewer_topics_takes_part_in_one_rebalance_more() -> None:
     for assignor in ("range", "sticky", "cooperative-sticky"):
         events = [

@@ -64,19 +64,24 @@ def golden(command: Sequence[str], protocol: str) -> str:
 
 
 def with_ids(script: dict[str, Any], life: dict[str, Any]) -> dict[str, Any]:
-    """The script, with the ids that Kafka drew for those who join: orders depend on them."""
-    events = []
-    left = list(life["ids"])
-    for event in script["events"]:
-        name = event.get("join", event.get("restart"))
-        from_ms = event["at_ms"] + (
-            event.get("down_ms", script.get("down_ms", 5000)) if "restart" in event else 0
-        )
-        drawn = next((each for each in left if each[1] == name and each[0] >= from_ms), None)
-        if drawn is not None:
-            left.remove(drawn)
-        events.append(event if drawn is None else {**event, "member_id": drawn[2]})
+    """The script, with the ids that Kafka drew for those who join, one after the other: orders depend on them."""
+    starts = [_starts(script, event) for event in script["events"]]
+    drawn: dict[int, list[str]] = {}
+    for at_ms, name, member_id in life["ids"]:
+        begun = [place for place, (from_ms, who) in enumerate(starts) if who == name and from_ms <= at_ms]
+        drawn.setdefault(begun[-1], []).append(member_id)
+    events = [
+        {**event, "member_id": drawn[place]} if place in drawn else event
+        for place, event in enumerate(script["events"])
+    ]
     return {**script, "events": events}
+
+
+def _starts(script: dict[str, Any], event: dict[str, Any]) -> tuple[int, str | None]:
+    """When a consumer starts with an event, and whose it is."""
+    if "restart" in event:
+        return event["at_ms"] + event.get("down_ms", script.get("down_ms", 5000)), event["restart"]
+    return event["at_ms"], event.get("join")
 
 
 def readers(changes: Iterable[tuple[int, str, int, str | None]]) -> dict[tuple[str, int], list[Change]]:

@@ -73,7 +73,7 @@ class MemberConfigs:
         sets_assignors: Whether the script names them; otherwise they are the client's default.
         remote_assignor: `group.remote.assignor`.
         instance_id: `group.instance.id`.
-        member_id: The member ID that Kafka would draw, if a script gives one.
+        member_ids: The member IDs that Kafka would draw, one after the other, if a script gives them.
     """
 
     protocol: str = "classic"
@@ -93,7 +93,7 @@ class MemberConfigs:
     sets_assignors: bool = False
     remote_assignor: str | None = None
     instance_id: str | None = None
-    member_id: str | None = None
+    member_ids: tuple[str, ...] = ()
 
     @property
     def session_timeout_ms(self) -> int:
@@ -106,7 +106,7 @@ class MemberConfigs:
         Raises:
             PartwrightError: The event has an invalid value.
         """
-        told: dict[str, Any] = {"member_id": _text(event.get("member_id"), f"{where}: member_id")}
+        told: dict[str, Any] = {"member_ids": _member_ids(event.get("member_id"), where)}
         if "poll_ms" in event:
             told["poll_ms"] = whole(event["poll_ms"], "poll_ms", 0, MOST_INT, where=f"{where}: ")
             told["record_ms"] = None
@@ -147,7 +147,7 @@ class MemberConfigs:
         """As the core takes them."""
         return {
             "instance_id": self.instance_id,
-            "member_id": self.member_id,
+            "member_ids": list(self.member_ids),
             "session_timeout_ms": self.session_timeout_ms,
             "heartbeat_interval_ms": self.heartbeat_interval_ms,
             "max_poll_interval_ms": self.max_poll_interval_ms,
@@ -282,6 +282,12 @@ def _plain(given: object) -> object:
     if isinstance(given, str) and _WHOLE.fullmatch(given.strip()):
         return int(given)
     return given
+
+
+def _member_ids(given: object, where: str) -> tuple[str, ...]:
+    """An event's `member_id`: text, or a list of texts."""
+    each = given if isinstance(given, list) and given else [given]
+    return tuple(text for one in each if (text := _text(one, f"{where}: member_id")) is not None)
 
 
 def _text(given: object, what: str) -> str | None:

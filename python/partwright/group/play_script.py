@@ -47,7 +47,8 @@ def play(
 
             * `topics`: by name, how many partitions.
             * `events`: a list of objects with `at_ms` and one of `join` (a member's name, with `topics`, by default all
-              of the script's, `instance_id`, `client`, `assignor`, `config` and `member_id`), `leave` (with `operation`, from
+              of the script's, `instance_id`, `client`, `assignor`, `config` and `member_id`, text or a list of those that
+              Kafka would draw one after the other), `leave` (with `operation`, from
               Kafka's `CloseOptions`: DEFAULT, LEAVE_GROUP or REMAIN_IN_GROUP; a static member stays by default),
               `crash`, `restart` (closed, and started again `down_ms` later, with whatever `join` has), `stall` (does
               not poll `for_ms`), `subscribe` (to other `topics`), `assign` (a consumer that assigns itself

@@ -112,12 +112,12 @@ class ScriptMembers:
         if self._is_static and name not in self.configs:
             fields = {"instance_id": name, **fields}
         configs = known.changed(where, fields)
-        if configs.member_id is not None and configs.member_id in self._ids:
-            raise PartwrightError(
-                f"{where}: member_id {configs.member_id!r} was another's: Kafka draws each once, so take another one"
-            )
-        if configs.member_id is not None:
-            self._ids.add(configs.member_id)
+        for member_id in configs.member_ids:
+            if member_id in self._ids:
+                raise PartwrightError(
+                    f"{where}: member_id {member_id!r} was another's: Kafka draws each once, so take another one"
+                )
+            self._ids.add(member_id)
         self.configs[name] = configs
         self.crashed.pop(name, None)
         self.instances[name] = configs.instance_id

@@ -33,7 +33,7 @@ enum GivenProtocol {
 #[pyo3(from_item_all)]
 struct GivenConsumer {
     instance_id: Option<String>,
-    member_id: Option<String>,
+    member_ids: Vec<String>,
     session_timeout_ms: i64,
     heartbeat_interval_ms: i64,
     max_poll_interval_ms: i64,
@@ -60,7 +60,7 @@ impl TryFrom<GivenConsumer> for Consumer {
         let assignors: Result<Vec<_>, Self::Error> = given.assignors.iter().map(assignor).collect();
         Ok(Self {
             instance: given.instance_id,
-            id: given.member_id.map(Into::into),
+            ids: given.member_ids.into_iter().map(Into::into).collect(),
             session_timeout_ms: given.session_timeout_ms,
             heartbeat_interval_ms: given.heartbeat_interval_ms,
             max_poll_interval_ms: given.max_poll_interval_ms,

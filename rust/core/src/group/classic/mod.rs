@@ -60,6 +60,27 @@ pub enum Request<M, A> {
     Move,
 }
 
+impl<M, A> Request<M, A> {
+    /// What a broker answers that does not coordinate the group.
+    pub(super) fn refused(&self) -> Answer<M, A> {
+        let code = Code::NotCoordinator;
+        match self {
+            Self::Join(join) => Answer::Joined(Joined {
+                code,
+                generation: -1,
+                protocol: None,
+                leader: None,
+                member: Arc::clone(&join.member),
+                skip_assignment: false,
+                members: Vec::new(),
+            }),
+            Self::Sync { .. } => Answer::Synced { code, protocol: None, assignment: None },
+            Self::Leave(_) => Answer::Left(code, Vec::new()),
+            Self::Heartbeat(_) | Self::Commit(_) | Self::Wait | Self::Move => Answer::Done(code),
+        }
+    }
+}
+
 /// `JoinGroup`.
 #[derive(Clone, Debug)]
 pub struct Join<M> {

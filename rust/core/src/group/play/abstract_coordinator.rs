@@ -8,9 +8,10 @@ use super::super::consumer::Place;
 use super::super::error_code::Code;
 use super::application::RETRY_BACKOFF_MS;
 use super::classic_member::{ClassicRequest, JoinFuture, MemberState, Said};
-use super::client::{Answer, Asked};
+use super::client::{Answer, Asked, Client};
 use super::leaders_client::Assigned;
 use super::ledger::Reader;
+use super::metadata::NEAR_MS;
 use super::script::{Consumer, Generation};
 use super::world::{Coordinator, Question, Todo, World};
 use crate::Result;
@@ -20,8 +21,33 @@ use crate::interned::Name;
 /// `request.timeout.ms`.
 const REQUEST_TIMEOUT_MS: i64 = 30_000;
 /// How long an application takes to find the coordinator again right after losing it. It sends `FindCoordinator` twice,
-/// about `retry.backoff.ms` apart, because it may not reopen the connection before `reconnect.backoff.ms` is over.
-const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS - 4;
+/// because it may not reopen the connection before `reconnect.backoff.ms` is over. The two are `retry.backoff.ms` apart,
+/// give or take a fifth that the client draws: this is the middle.
+const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS + 3 * NEAR_MS;
+
+/// How long the heartbeat thread takes for the same: it goes one step further with each look.
+const THREAD_FINDS_AGAIN_MS: i64 = 4 * RETRY_BACKOFF_MS;
+
+impl Client {
+    /// An application learns in a `poll()` that a broker no longer coordinates the group.
+    fn finds_coordinator_again(&mut self, now: i64) {
+        let connects_ms = self.asks_near_ms() - NEAR_MS;
+        self.classic.is_connected = true;
+        // The heartbeat thread may have closed the connection a while ago, and may have found the coordinator since.
+        let for_ms = now - self.classic.disconnected;
+        if for_ms >= THREAD_FINDS_AGAIN_MS {
+            return;
+        }
+        let finds_ms = connects_ms + (FINDS_AGAIN_MS - for_ms).max(2 * NEAR_MS);
+        let finds_at = self.finds_at.max(now + finds_ms);
+        // If this `poll()` ends first, the next one asks anew, and finds the connection closed.
+        self.finds_at = if self.app.is_inside(finds_at) {
+            finds_at
+        } else {
+            self.app.next_pass(finds_at, false) + 2 * NEAR_MS
+        };
+    }
+}
 
 impl World {
     /// Sends a request over the client's connection to the coordinator. A broker handles a connection's requests one at
@@ -45,6 +71,17 @@ impl World {
             {
                 next = self.next_of_connection(connection);
             }
+        }
+    }
+
+    /// Another broker takes over the group. The old one also refuses what is queued on its connections.
+    pub(super) fn move_classic(&mut self) {
+        let mut queued: Vec<(Question, ClassicRequest)> =
+            self.connections.values_mut().flat_map(std::mem::take).collect();
+        queued.sort_by_key(|((reader, ..), _)| *reader);
+        self.step_classic(Request::Move, None);
+        for (question, request) in queued {
+            self.takes_answer(question, Answer::Classic(request.refused()));
         }
     }
 
@@ -131,7 +168,7 @@ impl World {
                         | Code::IllegalGeneration
                         | Code::RebalanceInProgress => {}
                         Code::NotCoordinator => {
-                            client.finds_at = client.finds_at.max(self.now + FINDS_AGAIN_MS);
+                            client.finds_coordinator_again(self.now);
                             return Ok(false);
                         }
                         code => {
@@ -160,6 +197,7 @@ impl World {
                 owned: Arc::clone(&owned),
                 generation: client.generation,
                 remembers: assignor.remembers().then(|| client.memory.clone()),
+                user_data: if assignor.is_cooperative() { client.classic.cooperative_generation } else { -1 },
                 client: Arc::clone(&config.client),
             };
             (Arc::clone(name), said)
@@ -180,12 +218,13 @@ impl World {
         self.send_classic(reader, Asked::Join, Request::Join(join));
     }
 
-    /// The ID for a client that has none: the ID that the script gives, or else a name that no client has had yet.
+    /// The ID for a client that has none: the next ID that the script gives, or else a name that no client has had yet.
     pub(super) fn new_id(&mut self, reader: Reader, config: &Consumer) -> Name {
         let start = self.clients[reader as usize].start;
         let number = if start > 1 { format!("-{start}") } else { String::new() };
         let stem = config.instance.as_deref().unwrap_or(&self.names[reader as usize]);
-        let mut new_id = config.id.clone().unwrap_or_else(|| format!("{stem}{number}").into());
+        let drawn = config.ids.iter().find(|id| !self.by_id.contains_key(*id)).cloned();
+        let mut new_id = drawn.unwrap_or_else(|| format!("{stem}{number}").into());
         let mut again = 2;
         while self.by_id.contains_key(&new_id) {
             new_id = format!("{stem}{number}.{again}").into();
@@ -321,7 +360,11 @@ impl World {
 
     /// Handles a refused `JoinGroup` or `SyncGroup`. A member that the coordinator no longer knows forgets its ID.
     fn refused(&mut self, reader: Reader, sent: u32, code: Code) {
-        self.clients[reader as usize].classic.join = JoinFuture::Failed(code);
+        let member = &mut self.clients[reader as usize].classic;
+        member.join = JoinFuture::Failed(code);
+        if code == Code::NotCoordinator {
+            member.disconnected = self.now;
+        }
         self.reset_on_error(reader, sent, code);
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::super::consumer;
 use super::super::error_code::Code;
-use super::super::{classic, consumer};
 use super::application::Application;
 use super::client::{Asked, Client};
 use super::ledger::Reader;
@@ -57,6 +57,7 @@ impl World {
                 let (start, until) = (client.start, client.app.stall().map_or(self.now, |(_, until)| until));
                 self.later(until, Todo::Resume(reader, start));
                 if self.is_classic() {
+                    self.beat_anew(reader);
                     self.limit_polls(reader);
                 }
                 Ok(())
@@ -78,7 +79,7 @@ impl World {
             Action::Topic(topic, count) => self.change_topic(topic, count),
             Action::Move => match self.coordinator {
                 Some(Coordinator::Classic(_)) => {
-                    self.step_classic(classic::Request::Move, None);
+                    self.move_classic();
                     Ok(())
                 }
                 _ => self.step_consumer(consumer::Request::Move, None),
@@ -97,7 +98,7 @@ impl World {
     fn starts_as(&mut self, reader: Reader) -> Result<Reader> {
         let client = &mut self.clients[reader as usize];
         let closes = client.closes_as.is_some() || client.app.in_callback(self.now).is_some();
-        if client.alive && closes && !self.is_classic() {
+        if client.alive && closes {
             let (member, successor) = (self.members[reader as usize], self.members.len());
             self.clients.push(Client::new());
             self.names.push(Arc::clone(&self.names[reader as usize]));
@@ -263,8 +264,10 @@ impl World {
     /// sign of life. The play does not simulate these commits one by one, so the session is extended only here, when
     /// that matters.
     fn hear_of_commits(&mut self, reader: Reader) {
-        let by = self.read_by(reader);
         let client = &self.clients[reader as usize];
+        // In a callback it has not polled since that began.
+        let calls_back = client.app.in_callback(self.now).map(|_| client.app.last_poll(self.now));
+        let by = calls_back.unwrap_or(i64::MAX).min(self.read_by(reader));
         let Some(last) = client.last_auto_commit(by).filter(|_| !client.owned.is_empty()) else { return };
         if let Some(Coordinator::Classic(group)) = &mut self.coordinator {
             group.has_heard_of(&client.id, last);
@@ -277,7 +280,16 @@ impl World {
         if self.is_classic() && self.leader_must_rejoin(reader, before) {
             let client = &mut self.clients[reader as usize];
             client.classic.has_seen_changes = true;
+            let waits = !client.is_busy
+                && self.now >= client.classic.keeps_network_until
+                && self.now < client.app.end_of(client.app.last_poll(self.now));
+            if waits && self.has_work_classic(reader) {
+                // The answer ends a pass of an idle `poll()`.
+                self.pass_at(reader, self.now);
+                return;
+            }
             // A busy application that polls at this instant has already had that pass.
+            let client = &self.clients[reader as usize];
             let has_polled = i64::from(client.is_busy && !by_itself);
             self.pass_next(reader, self.now + has_polled);
         }

@@ -18,6 +18,9 @@ pub(super) struct Said {
     pub generation: i32,
     /// Its last assignment and that assignment's generation, if its assignor asks for them.
     pub remembers: Option<(Arc<[Place]>, i32)>,
+    /// The generation of the last assignment by Java's `cooperative-sticky`, which sends it along but goes by
+    /// `generation` (`CooperativeStickyAssignor.subscriptionUserData`). To the coordinator, another one is news.
+    pub user_data: i32,
     /// Its client, as the script names it.
     pub client: Name,
 }
@@ -87,6 +90,10 @@ pub(super) struct ClassicMember {
     /// How many callbacks of `onJoinComplete` are done.
     pub called_back: u8,
     pub is_leader: bool,
+    /// The assignor that the coordinator named last.
+    pub protocol: Option<Name>,
+    /// The generation of the last assignment by Java's `cooperative-sticky`.
+    pub cooperative_generation: i32,
     /// Whether the coordinator's last answer to `JoinGroup` named a cooperative assignor.
     pub is_told_cooperative: bool,
     /// Whether that assignor is eager and the one before was cooperative. A client that follows the named assignor has
@@ -114,14 +121,20 @@ pub(super) struct ClassicMember {
     pub waits_since: i64,
     /// The `SyncGroup` that it has not sent yet: its metadata goes first, and so does the callback of its `close()`.
     pub unsent: Option<ClassicRequest>,
+    /// When it last closed the connection to a broker that no longer coordinates the group.
+    pub disconnected: i64,
     /// When it last sent `SyncGroup`.
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
     pub looks_since: Option<i64>,
+    /// Until when the application waits within `poll()` for its positions, in one go, and has the network.
+    pub keeps_network_until: i64,
     /// Whether the thread goes by the calls of a busy application that has woken it.
     pub is_woken_by_app: bool,
     /// When the next heartbeat is due.
     pub beat_due: i64,
+    /// How many heartbeats in a row a broker has refused that no longer coordinates the group.
+    pub failed_beats: u32,
 }
 
 impl Default for ClassicMember {
@@ -137,6 +150,8 @@ impl Default for ClassicMember {
             commit: None,
             called_back: 0,
             is_leader: false,
+            protocol: None,
+            cooperative_generation: -1,
             is_told_cooperative: false,
             is_downgraded: false,
             group_topics: Vec::new(),
@@ -149,11 +164,14 @@ impl Default for ClassicMember {
             is_connected: false,
             waits_since: i64::MIN,
             unsent: None,
+            disconnected: i64::MIN / 2,
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,
+            keeps_network_until: i64::MIN,
             is_woken_by_app: false,
             beat_due: 0,
+            failed_beats: 0,
         }
     }
 }
@@ -173,6 +191,7 @@ impl ClassicMember {
     pub(super) fn is_told(&mut self, config: &Consumer, protocol: Option<&Name>) {
         let before = self.is_told_cooperative;
         let named = config.assignors.iter().find(|(name, _)| Some(name) == protocol);
+        self.protocol = protocol.cloned();
         self.is_told_cooperative = named.is_some_and(|(_, assignor)| assignor.is_cooperative());
         self.is_downgraded = follows_coordinator(config) && before && !self.is_told_cooperative;
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::super::classic::{self, Phase};
 use super::super::consumer::Place;
 use super::super::error_code::Code;
-use super::application::RETRY_BACKOFF_MS;
 use super::classic_member::{JoinFuture, MemberState, Metadata, Prepare, Said};
 use super::client::{Answer, Asked, beyond};
 use super::ledger::Reader;
@@ -18,12 +17,7 @@ type Group = classic::Group<Said, Arc<[Place]>>;
 impl World {
     /// A pass of `ClassicKafkaConsumer.poll()`.
     pub(super) fn pass_classic(&mut self, reader: Reader) -> Result<()> {
-        let client = &self.clients[reader as usize];
-        if client.finds_at > self.now {
-            // `ensureCoordinatorReady`: if this `poll()` ends first, the next one starts over.
-            let finds_at = client.finds_at;
-            let waits = client.app.is_inside(finds_at);
-            self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
+        if self.awaits_coordinator(reader) {
             return Ok(());
         }
         if self.finds_positions(reader) {
@@ -50,6 +44,9 @@ impl World {
         if !client.alive {
             return Ok(());
         }
+        if !has_joined && self.awaits_coordinator(reader) {
+            return Ok(());
+        }
         if has_joined {
             self.update_classic_positions(reader);
         }
@@ -66,6 +63,19 @@ impl World {
         self.clients[reader as usize].classic.waits_since = self.now;
         self.pass_next(reader, self.now + 1);
         Ok(())
+    }
+
+    /// `ensureCoordinatorReady`: whether the application has yet to find the coordinator. If this `poll()` ends first,
+    /// the next one starts over.
+    fn awaits_coordinator(&mut self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let finds_at = client.finds_at;
+        if finds_at <= self.now {
+            return false;
+        }
+        let waits = client.app.is_inside(finds_at);
+        self.pass_at(reader, if waits { finds_at } else { client.app.next_pass(finds_at, false) });
+        true
     }
 
     /// Whether an idle `poll()` ends at this instant. Answers that come now are handled, but cause no further pass.
@@ -117,12 +127,14 @@ impl World {
     pub(super) fn arrives_classic(&mut self, reader: Reader, asked: Asked, sent: u32, answer: Answer) {
         let is_beat = asked == Asked::Heartbeat;
         let is_nothing = matches!(answer.code(), Code::None) && is_beat;
+        if is_beat && matches!(answer.code(), Code::None | Code::RebalanceInProgress) {
+            self.clients[reader as usize].classic.failed_beats = 0;
+        }
         if is_nothing || asked == Asked::Leave {
             return;
         }
         if is_beat && answer.code() == Code::NotCoordinator {
-            // The thread finds the coordinator again, then sends a heartbeat.
-            self.beat_later(reader, 2 * RETRY_BACKOFF_MS);
+            self.fail_heartbeat(reader);
             return;
         }
         self.clients[reader as usize].inbox.push_back((asked, sent, answer));
@@ -228,6 +240,9 @@ impl World {
         if self.clients[reader as usize].classic.called_back <= 1 {
             let client = &mut self.clients[reader as usize];
             client.memory = (Arc::clone(assignment), client.generation);
+            if client.classic.is_told_cooperative {
+                client.classic.cooperative_generation = client.generation;
+            }
             client.commits_since = Some(now);
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.

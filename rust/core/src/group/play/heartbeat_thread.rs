@@ -12,6 +12,9 @@ use super::ledger::Reader;
 use super::world::{Todo, World};
 use crate::Result;
 
+/// `retry.backoff.max.ms`.
+const RETRY_BACKOFF_MAX_MS: i64 = 1_000;
+
 impl World {
     /// Switches the thread on. It sends its first heartbeat one interval after the answer to `JoinGroup`.
     pub(super) fn enable_heartbeats(&mut self, reader: Reader) {
@@ -45,18 +48,32 @@ impl World {
         self.schedule_beat(reader);
     }
 
+    /// A broker that no longer coordinates the group has refused a heartbeat (`failHeartbeat`). The thread waits for
+    /// longer after each one in a row, finds the coordinator again, and then sends a heartbeat.
+    pub(super) fn fail_heartbeat(&mut self, reader: Reader) {
+        let member = &mut self.clients[reader as usize].classic;
+        let backoff_ms = (RETRY_BACKOFF_MS << member.failed_beats.min(4)).min(RETRY_BACKOFF_MAX_MS);
+        member.failed_beats += 1;
+        member.is_connected = true;
+        self.beat_later(reader, backoff_ms + RETRY_BACKOFF_MS);
+    }
+
     /// The heartbeat is sent at the thread's first look once it is due, or at the application's first pass, which wakes
     /// the thread.
     fn schedule_beat(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let Some(since) = client.classic.looks_since else { return };
         let due = client.classic.beat_due.max(self.now);
-        let polls = if !client.is_busy && due < client.app.end_of(client.app.last_poll(due)) {
+        let keeps_until = client.classic.keeps_network_until;
+        let is_busy = client.is_busy || self.now < keeps_until;
+        let polls = if due < keeps_until && due == self.now {
+            keeps_until
+        } else if !is_busy && due < client.app.end_of(client.app.last_poll(due)) {
             due
         } else {
             client.app.next_poll(due)
         };
-        let at = polls.min(client.app.next_look(since, due, client.is_busy));
+        let at = polls.min(client.app.next_look(since, due, is_busy));
         let beat = self.numbered;
         self.clients[reader as usize].beat = beat;
         self.later(at, Todo::Heartbeat(reader, beat));
@@ -67,8 +84,9 @@ impl World {
         let client = &mut self.clients[reader as usize];
         if let Some(since) = client.classic.looks_since {
             let (last, waits) = client.app.last_look(since, self.now, client.is_busy);
-            // An application that has only begun to poll does not wait yet.
-            let waits = waits && client.app.last_poll(self.now) < self.now;
+            // An application that has only begun to poll, or has only returned from a callback, does not wait yet.
+            let waits =
+                waits && client.app.last_poll(self.now) < self.now && !client.app.has_called_back(self.now);
             client.classic.looks_since = Some(if waits { self.now } else { last });
             if waits {
                 self.beat_anew(reader);
@@ -76,13 +94,19 @@ impl World {
         }
     }
 
-    /// A busy application waits within `poll()` until `until`, and has the network for that long.
+    /// The application waits within `poll()` until `until`, and has the network for that long.
     pub(super) fn keeps_network(&mut self, reader: Reader, until: i64) {
+        if !self.clients[reader as usize].is_busy {
+            self.lets_look(reader);
+        }
         let client = &mut self.clients[reader as usize];
-        if let Some(since) = client.classic.looks_since.filter(|_| client.is_busy)
-            && client.app.next_look(since, self.now, true) < until
-        {
-            client.classic.looks_since = Some(until);
+        client.classic.keeps_network_until = until;
+        let has_looked = client.is_busy && !client.wakes_first();
+        if let Some(since) = client.classic.looks_since {
+            let from = (self.now + i64::from(has_looked)).max(since + 1);
+            if client.app.next_look(since, from, true) < until {
+                client.classic.looks_since = Some(until);
+            }
             self.beat_anew(reader);
         }
     }
@@ -96,6 +120,14 @@ impl World {
 
     pub(super) fn beat_classic(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
+        let begins = client.app.last_poll(self.now) == self.now || client.app.has_called_back(self.now);
+        let is_first = begins && (!client.is_busy || client.wakes_first());
+        if is_first && client.pass.is_some_and(|(at, _)| at == self.now) {
+            // The application, which has waited for longer, gets the network first.
+            let beat = client.beat;
+            self.later(self.now, Todo::Heartbeat(reader, beat));
+            return;
+        }
         let look =
             client.classic.looks_since.map(|since| client.app.next_look(since, self.now, client.is_busy));
         client.classic.is_woken_by_app |= client.is_busy && look != Some(self.now);

@@ -16,13 +16,13 @@ impl Application {
         }
         let (mut look, poll) = (since, self.last_poll(at));
         for before in self.polls_before(poll, since) {
-            look = look_after(look, before, self.end_of(before).min(poll));
+            look = look_after(look, self.waits_from(before), self.end_of(before).min(poll));
         }
         if self.in_callback(at).is_some() {
             return (in_step(look), false);
         }
         if at >= self.end_of(poll) {
-            return (in_step(look_after(look, poll, self.end_of(poll))), false);
+            return (in_step(look_after(look, self.waits_from(poll), self.end_of(poll))), false);
         }
         let begins = self.passes_from(poll, at);
         let next = next_in_step(look, begins);
@@ -66,6 +66,11 @@ impl Application {
     /// When the passes of a poll began that last at `at`: after its callback, if there was one.
     fn passes_from(&self, poll: i64, at: i64) -> i64 {
         self.callback_of(poll).filter(|until| *until <= at).unwrap_or(poll)
+    }
+
+    /// From when an idle poll that is over kept the network: after its callback, if there was one.
+    fn waits_from(&self, poll: i64) -> i64 {
+        self.callback_of(poll).unwrap_or(poll)
     }
 
     /// The idle polls before `poll` that may have kept the thread waiting. Polls before one of at least

@@ -37,7 +37,10 @@ impl World {
             if !self.is_answered(reader) {
                 return;
             }
-            self.lets_look(reader);
+            // A leader that is about to assign sends `SyncGroup` before it lets go of the network.
+            if self.clients[reader as usize].elected.is_none() {
+                self.lets_look(reader);
+            }
         }
         self.see(reader);
     }

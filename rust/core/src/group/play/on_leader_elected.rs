@@ -52,6 +52,7 @@ impl World {
         client.classic.looks_since = client.classic.looks_since.map(|since| since + comes - self.now);
         let start = client.start;
         self.later(comes, Todo::Elected(reader, start));
+        self.beat_anew(reader);
         Ok(())
     }
 

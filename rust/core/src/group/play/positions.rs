@@ -95,6 +95,8 @@ impl World {
             (member.positions_at, member.records_at) = (None, None);
             self.sees_records(reader);
         }
-        comes && self.clients[reader as usize].app.next_poll(self.now) > self.now
+        // What it already gives up again has none.
+        let client = &self.clients[reader as usize];
+        comes && client.is_busy && client.app.next_poll(self.now) > self.now
     }
 }

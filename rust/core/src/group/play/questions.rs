@@ -47,7 +47,7 @@ impl World {
     }
 
     /// Sends an answer to the client that asked.
-    fn takes_answer(&mut self, question: Question, answer: Answer) {
+    pub(super) fn takes_answer(&mut self, question: Question, answer: Answer) {
         let (reader, start, _, asked) = question;
         if self.connections.contains_key(&(reader, start)) {
             self.answered_connections.push_back((reader, start));

@@ -79,15 +79,19 @@ impl World {
         }
     }
 
-    /// A client subscribes anew to topics while it still owns partitions of them, so it returns their records again.
+    /// A client subscribes anew to topics while it still owns partitions of them, so it returns their records again. A
+    /// classic one that has lost its membership does not.
     pub(super) fn returns_again(&mut self, reader: Reader, before: &[u32]) {
+        let is_classic = self.is_classic();
         let client = &mut self.clients[reader as usize];
         let is_new = |topic: u32| client.subscribes(topic) && !before.contains(&topic);
         let (again, held): (Vec<Place>, Vec<Place>) =
             client.held_back.iter().partition(|place| is_new(place.0));
         client.held_back = held;
-        for place in again {
-            self.takes(place, reader);
+        if !is_classic || client.generation >= 0 {
+            for place in again {
+                self.takes(place, reader);
+            }
         }
         self.sees_records(reader);
     }

@@ -61,8 +61,8 @@ pub enum Race {
 pub struct Consumer {
     /// `group.instance.id`.
     pub instance: Option<String>,
-    /// The member ID that the coordinator draws for it, if the script prescribes one.
-    pub id: Option<Name>,
+    /// The member IDs that Kafka draws for it, one after the other, if the script prescribes them.
+    pub ids: Vec<Name>,
     /// `session.timeout.ms` of the classic protocol.
     pub session_timeout_ms: i64,
     /// `heartbeat.interval.ms` of the classic protocol.

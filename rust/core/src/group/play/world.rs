@@ -316,6 +316,11 @@ impl World {
                 if !client.alive || client.look != look {
                     return Ok(());
                 }
+                if self.is_classic() && self.handles_answers_now(reader) {
+                    // A client asks only in its next turn: answers that come now are handled before.
+                    self.later(self.now, todo);
+                    return Ok(());
+                }
                 self.look(reader);
                 if self.is_classic() { Ok(()) } else { self.looks_for_all(reader) }
             }
@@ -329,6 +334,13 @@ impl World {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a client still handles answers at this instant, or may: answers arrive.
+    fn handles_answers_now(&self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let comes = matches!(self.queue.peek(), Some(((at, _), Todo::Arrive)) if at == self.now);
+        comes || !client.inbox.is_empty() && client.pass.is_some_and(|(at, _)| at == self.now)
     }
 
     /// If the next event is also a heartbeat at this instant, takes it off the queue and returns its client.
@@ -373,12 +385,12 @@ impl World {
             return Ok(());
         }
         // A callback keeps a member inside `poll()`, whatever comes afterwards.
-        let is_inside = match self.coordinator {
-            Some(Coordinator::Consumer(_)) => {
-                let ends = client.app.end_of(client.app.last_poll(self.now));
-                client.classic.called_back > 0 || !client.is_busy && self.now < ends
-            }
-            _ => client.app.is_inside(self.now) || client.app.has_called_back(self.now),
+        let is_inside = if let Some(Coordinator::Consumer(_)) = self.coordinator {
+            let ends = client.app.end_of(client.app.last_poll(self.now));
+            client.classic.called_back > 0 || !client.is_busy && self.now < ends
+        } else {
+            let waits = !client.is_busy || self.now <= client.classic.keeps_network_until;
+            waits && client.app.is_inside(self.now) || client.app.has_called_back(self.now)
         };
         if client.app.stall().is_some() && !is_inside {
             return Ok(());
