@@ -57,6 +57,7 @@ impl World {
         member.rejoined_meanwhile = false;
         if auto_commits && client.has_consumed() {
             let (id, epoch) = (Arc::clone(&client.id), client.generation);
+            client.membership.committing_since = Some(self.now);
             let commit = Request::Commit(id, epoch, client.owned.clone());
             self.step_consumer(commit, Some((reader, Asked::AutoCommit)))?;
             self.hold_back(reader, &revoked);
@@ -83,6 +84,14 @@ impl World {
         } else {
             BackgroundEvent::Assigned(resolved)
         });
+    }
+
+    /// The network thread hears that `onPartitionsRevoked` is done, if that is the callback that is done.
+    pub(super) fn hear_of_revoked(&mut self, reader: Reader) {
+        let member = &self.clients[reader as usize].membership;
+        if matches!(member.called_back, Some(BackgroundEvent::Revoked(_))) {
+            self.hear_of_callback(reader, member.woke);
+        }
     }
 
     /// The network thread hears that a callback is done. Its previous turn began at `before`.
@@ -113,6 +122,13 @@ impl World {
     /// `transitionToFenced` and `transitionToStale`: the member loses all its partitions, once its listener
     /// has been told of that.
     pub(super) fn loses_all(&mut self, reader: Reader, state: MemberState) {
+        let client = &self.clients[reader as usize];
+        if client.classic.called_back > 0
+            && let Some(BackgroundEvent::Assigned(new)) = client.membership.taken.first()
+        {
+            // During `onPartitionsAssigned`, it already has the new partitions.
+            self.own(reader, new.places.clone());
+        }
         self.hold_back_all(reader);
         let client = &mut self.clients[reader as usize];
         let calls = client.listener_ms().is_some() && !client.owned.is_empty();

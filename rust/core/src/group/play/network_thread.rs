@@ -97,7 +97,7 @@ impl World {
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
             Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
-            Some(_) if member.awaits_commit(client.has_consumed()) => i64::MAX,
+            Some(at) if member.committing_since.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
@@ -123,24 +123,26 @@ impl World {
     }
 
     /// Commits what was read, if a commit is due. The answer wakes the thread, which may then have something
-    /// to acknowledge.
-    pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) {
+    /// to acknowledge. Returns whether it sends anything.
+    pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) -> bool {
         let now = self.now;
-        let mut is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
+        let is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
         let client = &mut self.clients[reader as usize];
         let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
-        if client.membership.resumed == now
-            && let Some(interval_ms) = interval_ms
-        {
-            // While a reconciliation's commit is under way, no other commit is sent. The next event sends it.
-            is_due = client.membership.reconciling.is_none() || !client.has_consumed();
-            let answered = now + self.latency_ms;
-            client.commits_since = Some(if is_due { now } else { answered + 1 - interval_ms });
+        if is_due && let Some(interval_ms) = interval_ms {
+            if client.membership.committing_since.is_some() {
+                // While a reconciliation's commit is under way, no other commit is sent. A later event sends it.
+                client.commits_since = Some(now + 1 - interval_ms);
+                return false;
+            }
+            (client.commits_since, client.committed) = (Some(now), client.committed.max(now));
         }
         let client = &self.clients[reader as usize];
-        if is_due && client.has_consumed() && client.membership.state != MemberState::Stable {
+        let commits = is_due && client.has_consumed();
+        if commits && client.membership.state != MemberState::Stable {
             self.wake_by(reader, now + self.latency_ms);
         }
+        commits
     }
 
     /// The topics' metadata is due. That wakes the thread, and so does the answer; each time, the thread sees

@@ -118,6 +118,7 @@ impl World {
                 self.beat_anew(reader);
             } else {
                 let client = &mut self.clients[reader as usize];
+                client.notes_commits(self.now);
                 client.app.changes(self.now, !is_busy);
                 client.has_stale_records = !is_busy;
             }
