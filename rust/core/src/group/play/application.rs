@@ -160,12 +160,14 @@ impl Application {
         }
     }
 
-    /// The first call in its rhythm at or after `at` that tells the network thread, and the time from one such call to the
-    /// next.
+    /// The first call or pass in its rhythm at or after `at` that tells the network thread, and the time after which calls
+    /// do so again.
     pub(super) fn first_told(&self, at: i64, is_busy: bool) -> (i64, i64) {
         let first = self.in_rhythm(at);
         if !is_busy {
-            return (first, self.poll_ms);
+            let call = first - self.poll_ms;
+            let pass = at + (call - at).rem_euclid(RETRY_BACKOFF_MS);
+            return (if pass < self.end_of(call) { pass.min(first) } else { first }, self.poll_ms);
         }
         let is_told = self.calls_since_told(first) % 2 == 0;
         (if is_told { first } else { first + self.poll_ms }, 2 * self.poll_ms)
@@ -204,9 +206,9 @@ impl Application {
     /// The last pass within `poll()` at or before `at`. `max.poll.interval.ms` counts from it.
     pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
         let last = self.last_poll(at);
-        let rounds = (at - last).min(self.timeout_ms - 1).max(0) / RETRY_BACKOFF_MS;
-        let is_held = self.in_callback(at).is_some() && last == self.called_back;
-        if is_busy || is_held { last } else { last + rounds * RETRY_BACKOFF_MS }
+        let begins = self.callback_of(last).unwrap_or(last);
+        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / RETRY_BACKOFF_MS;
+        if is_busy || rounds == 0 { last } else { begins + rounds * RETRY_BACKOFF_MS }
     }
 
     /// When an idle call that began at `poll` ends.

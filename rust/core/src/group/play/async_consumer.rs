@@ -231,8 +231,8 @@ impl World {
 
     /// The network thread hears that the application polls (`AsyncPollEvent`).
     fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
-        let before = self.end_turn(reader);
-        self.hear_of_callback(reader, before);
+        self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.maybe_reconcile(reader, true)?;
         let commits = self.maybe_auto_commit_async(reader);
         let now = self.now;
@@ -292,8 +292,7 @@ impl World {
                 if client.listener_ms().is_some() {
                     client.membership.called_back = Some(BackgroundEvent::Assigned(resolved));
                 } else {
-                    let looked = client.membership.woke;
-                    self.assigned(reader, resolved, looked);
+                    self.assigned(reader, resolved);
                 }
             }
             BackgroundEvent::Lost => {

@@ -207,7 +207,7 @@ impl Client {
         let due = self.commits_since? + interval;
         let (first, every, at) = if self.app.tells_thread {
             let (first, step) = self.app.first_told(due, self.is_busy);
-            (first, interval + (-interval).rem_euclid(step.max(1)), self.app.last_poll(at).min(at))
+            (first, interval + (-interval).rem_euclid(step.max(1)), self.last_pass(at).min(at))
         } else {
             let first = self.app.in_rhythm(due);
             (first, self.app.in_rhythm(first + interval) - first, at)
@@ -219,6 +219,14 @@ impl Client {
     pub(super) fn notes_commits(&mut self, at: i64) {
         if let Some(last) = self.last_auto_commit(at - 1) {
             (self.commits_since, self.committed) = (Some(last), self.committed.max(last));
+        }
+    }
+
+    /// Notes that a commit that is due at `at` has not been sent, however the consumer polls from now on.
+    pub(super) fn owes_commit(&mut self, at: i64) {
+        let interval_ms = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
+        if let Some((since, interval_ms)) = self.commits_since.zip(interval_ms) {
+            self.commits_since = Some(since.max(at - interval_ms));
         }
     }
 

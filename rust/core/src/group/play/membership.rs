@@ -68,6 +68,8 @@ pub(super) struct Membership {
     pub rounds: (i64, u8),
     /// When the network thread's last turn began.
     pub woke: i64,
+    /// When the network thread last looked at its commit timer: at an event, or at the end of a turn, as of its begin.
+    pub looked: i64,
     /// How long the application may wait, as the previous turn said (`cachedMaximumTimeToWait`).
     pub maximum_time_to_wait: i64,
     /// When the network thread last got an event from a pass that had something to do.

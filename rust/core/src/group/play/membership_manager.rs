@@ -90,32 +90,32 @@ impl World {
     pub(super) fn hear_of_revoked(&mut self, reader: Reader) {
         let member = &self.clients[reader as usize].membership;
         if matches!(member.called_back, Some(BackgroundEvent::Revoked(_))) {
-            self.hear_of_callback(reader, member.woke);
+            self.hear_of_callback(reader);
         }
     }
 
-    /// The network thread hears that a callback is done. Its previous turn began at `before`.
-    pub(super) fn hear_of_callback(&mut self, reader: Reader, before: i64) {
+    /// The network thread hears that a callback is done.
+    pub(super) fn hear_of_callback(&mut self, reader: Reader) {
         let member = &mut self.clients[reader as usize].membership;
         match member.called_back.take() {
             Some(BackgroundEvent::Revoked(resolved)) if !member.aborts() => {
                 member.events.push(BackgroundEvent::Assigned(resolved));
             }
-            Some(BackgroundEvent::Assigned(resolved)) => self.assigned(reader, resolved, before),
+            Some(BackgroundEvent::Assigned(resolved)) => self.assigned(reader, resolved),
             _ => {}
         }
     }
 
     /// The member has taken up an assignment, and must acknowledge it. The commit timer counts from the thread's last
-    /// look at it, which was at `looked`.
-    pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment, looked: i64) {
+    /// look at it.
+    pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment) {
         let client = &mut self.clients[reader as usize];
         let member = &mut client.membership;
         if member.reconciling.is_some() && !member.aborts() {
             member.current = Some(resolved);
             member.state = MemberState::Acknowledging;
             (member.reconciling, member.rejoined_meanwhile) = (None, false);
-            client.commits_since = Some(looked);
+            client.commits_since = Some(member.looked);
         }
     }
 

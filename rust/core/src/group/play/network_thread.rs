@@ -25,8 +25,8 @@ impl World {
     /// Runs a turn: first the heartbeat manager, then the membership manager.
     pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
         self.find_positions(reader);
-        let before = self.end_turn(reader);
-        self.hear_of_callback(reader, before);
+        self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.poll_managers(reader)
     }
 
@@ -56,12 +56,10 @@ impl World {
         Ok(())
     }
 
-    /// Ends a turn's wait at this instant, and begins the next turn. Returns when the one that ends began.
-    pub(super) fn end_turn(&mut self, reader: Reader) -> i64 {
+    /// Ends a turn's wait at this instant, and begins the next turn.
+    pub(super) fn end_turn(&mut self, reader: Reader) {
         self.make_up_turns(reader);
-        let began = self.clients[reader as usize].membership.woke;
         self.next_turn(reader, self.now);
-        began
     }
 
     /// Makes up for the turns in which nothing happened: at polls, at answers to fetches, and at the answer
@@ -85,6 +83,7 @@ impl World {
     fn next_turn(&mut self, reader: Reader, at: i64) {
         let waits = self.maximum_time_to_wait(reader, at);
         let member = &mut self.clients[reader as usize].membership;
+        member.looked = member.looked.max(member.woke);
         (member.maximum_time_to_wait, member.woke) = (waits, at);
     }
 
@@ -119,13 +118,15 @@ impl World {
         let last = if last < by { last.max(polled) } else { polled };
         let at = client.last_auto_commit(last).or(client.commits_since)? + interval_ms;
         // In a long call, later passes commit, too.
-        Some(if at > last { at } else { client.app.next_pass(at, client.is_busy) + interval_ms })
+        let is_ahead = client.is_busy || at > last;
+        Some(if is_ahead { at } else { client.app.next_pass(at, false) + interval_ms })
     }
 
     /// Commits what was read, if a commit is due. The answer wakes the thread, which may then have something
     /// to acknowledge. Returns whether it sends anything.
     pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) -> bool {
         let now = self.now;
+        self.clients[reader as usize].membership.looked = now;
         let is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
         let client = &mut self.clients[reader as usize];
         let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);

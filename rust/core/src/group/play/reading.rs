@@ -119,6 +119,7 @@ impl World {
             } else {
                 let client = &mut self.clients[reader as usize];
                 client.notes_commits(self.now);
+                client.owes_commit(self.now);
                 client.app.changes(self.now, !is_busy);
                 client.has_stale_records = !is_busy;
             }
