@@ -248,6 +248,10 @@ impl World {
         let (led, unled): (Vec<Place>, Vec<Place>) =
             asked.into_iter().partition(|place| client.knows_leader(*place));
         client.positions.unknown.retain(|place| led.binary_search(place).is_err());
+        for &place in &led {
+            self.ledger.locate(place, reader, now);
+        }
+        let client = &mut self.clients[reader as usize];
         if !unled.is_empty() {
             // `Leader for partition is unknown`: the client requests newer metadata, and tries again with the
             // next poll's event.

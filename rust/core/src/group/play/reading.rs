@@ -37,6 +37,9 @@ impl World {
     /// A client begins to read a partition.
     fn takes(&mut self, place: Place, reader: Reader) {
         self.ledger.take(place, reader, self.members[reader as usize], self.now);
+        if self.clients[reader as usize].positions.unknown.binary_search(&place).is_ok() {
+            self.ledger.locate(place, reader, i64::MAX);
+        }
     }
 
     /// A client stops returning records of some of its partitions.
