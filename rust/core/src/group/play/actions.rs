@@ -25,10 +25,11 @@ impl World {
             Action::Join(reader, config, topics) => {
                 let subscription = self.subscription(topics);
                 let reader = self.starts_as(reader)?;
-                let member = self.members[reader as usize];
+                let (member, is_classic) = (self.members[reader as usize], self.is_classic());
                 let client = &mut self.clients[reader as usize];
                 let start = client.start + 1;
-                let app = Application::new(member, self.now, config.poll_ms, config.poll_timeout_ms);
+                let mut app = Application::new(member, self.now, config.poll_ms, config.poll_timeout_ms);
+                app.tells_thread = !is_classic;
                 let finds_at = self.now + FINDS_COORDINATOR_MS;
                 *client = Client { start, app, finds_at, alive: true, ..Client::new() };
                 client.topics = subscription;
@@ -37,7 +38,7 @@ impl World {
                 client.config = Some(config);
                 self.refresh(reader);
                 self.look_later(reader);
-                if self.is_classic() { self.pass_classic(reader) } else { self.pass_consumer(reader) }
+                if is_classic { self.pass_classic(reader) } else { self.pass_consumer(reader) }
             }
             Action::Leave(reader, says_so) => self.close(reader, says_so),
             Action::Crash(reader) => {
@@ -170,14 +171,10 @@ impl World {
             self.pass_next(reader, now);
             return;
         }
-        let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
-        if let Some(interval_ms) = interval_ms {
-            let counts_from = client.last_auto_commit(since - 1).or(client.commits_since);
+        if client.auto_commits() {
             client.committed = client.committed.max(since);
             if is_classic {
                 client.commits_since = Some(now);
-            } else if counts_from.is_some_and(|from| from + interval_ms <= now) {
-                client.membership.resumed = now;
             }
         }
         self.pass_at(reader, now);

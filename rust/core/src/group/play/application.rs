@@ -16,6 +16,8 @@ pub(super) struct Application {
     timeout_ms: i64,
     /// A call outside its rhythm: the very first, or the first after a stall.
     called: i64,
+    /// The call before that one, and since when the application waited for that one.
+    before_called: (i64, i64),
     /// When its stall began, and when it polls again.
     stall: Option<(i64, i64)>,
     /// When the listener's callback that keeps it inside `poll()` ends.
@@ -24,6 +26,8 @@ pub(super) struct Application {
     called_back: i64,
     /// Until when a call outside its rhythm stays inside `poll()`, because there are no records.
     inside_until: i64,
+    /// Whether it tells a network thread that it polls, as KIP-848's consumer does.
+    pub tells_thread: bool,
     /// When it last counted the calls since it told the network thread that it polls, and that count.
     told: (i64, i64),
     /// When it had last told the network thread that it polls, as of that count.
@@ -42,10 +46,12 @@ impl Application {
             poll_ms,
             timeout_ms,
             called: at,
+            before_called: (at, at),
             stall: None,
             callback_until,
             called_back,
             inside_until,
+            tells_thread: false,
             told: (at, 0),
             heard: at,
         }
@@ -68,12 +74,13 @@ impl Application {
     /// Ends a stall. If the application would have polled meanwhile, it polls at once. Returns whether it does.
     pub(super) fn resumes(&mut self, at: i64, is_busy: bool) -> bool {
         let Some((since, _)) = self.stall.take() else { return false };
-        if self.next_poll(since) > at {
+        let unstalled = self.next_poll(since);
+        if unstalled >= at {
             return false;
         }
         (self.told, self.heard) =
             ((at, self.calls_since_told(since - 1) + 1), self.last_told(since - 1, is_busy));
-        self.called = at;
+        (self.before_called, self.called) = ((self.last_poll(since - 1), unstalled), at);
         true
     }
 
@@ -87,6 +94,11 @@ impl Application {
         (self.heard, self.told) = (self.last_told(at, is_busy), (at, 1));
     }
 
+    /// Notes that this call does not tell the network thread that it polls.
+    pub(super) fn tells_nothing(&mut self, at: i64) {
+        (self.heard, self.told) = (self.last_told(at - 1, false), (at, self.calls_since_told(at)));
+    }
+
     /// How many calls ago the application told the network thread that it polls. A busy application tells it at every
     /// second call. The call in between finds the previous event done, and the records that this event asked for.
     pub(super) fn calls_since_told(&self, at: i64) -> i64 {
@@ -95,7 +107,8 @@ impl Application {
             return 0;
         }
         let turn = |at: i64| (at - self.phase).div_euclid(self.poll_ms).max(-1);
-        calls + (turn(at) - turn(told_at)).max(0)
+        let by = self.stall.map_or(at, |(since, _)| at.min(since - 1));
+        calls + (turn(by) - turn(told_at)).max(0)
     }
 
     /// When the network thread was last told that the application polls, at or before `at`.
@@ -147,6 +160,19 @@ impl Application {
         }
     }
 
+    /// The first call or pass in its rhythm at or after `at` that tells the network thread, and the time after which calls
+    /// do so again.
+    pub(super) fn first_told(&self, at: i64, is_busy: bool) -> (i64, i64) {
+        let first = self.in_rhythm(at);
+        if !is_busy {
+            let call = first - self.poll_ms;
+            let pass = at + (call - at).rem_euclid(RETRY_BACKOFF_MS);
+            return (if pass < self.end_of(call) { pass.min(first) } else { first }, self.poll_ms);
+        }
+        let is_told = self.calls_since_told(first) % 2 == 0;
+        (if is_told { first } else { first + self.poll_ms }, 2 * self.poll_ms)
+    }
+
     /// The first call at or after `at`, if nothing disturbs the rhythm.
     pub(super) fn in_rhythm(&self, at: i64) -> i64 {
         if self.poll_ms <= 0 { at } else { at + (self.phase - at).rem_euclid(self.poll_ms) }
@@ -158,15 +184,31 @@ impl Application {
             return self.called_back;
         }
         let by = self.stall.map_or(at, |(since, _)| at.min(since - 1));
+        if by < self.called {
+            return self.before_called.0;
+        }
         let in_rhythm = if self.poll_ms <= 0 { by } else { by - (by - self.phase).rem_euclid(self.poll_ms) };
         if in_rhythm < self.phase.max(self.inside_until) { self.called } else { in_rhythm.max(self.called) }
+    }
+
+    /// Since when the application has waited for the call that begins at `at`.
+    pub(super) fn waits_since(&self, at: i64, is_busy: bool) -> i64 {
+        let last = self.last_poll(at - 1);
+        if at == self.called {
+            self.before_called.1
+        } else if is_busy {
+            last
+        } else {
+            self.end_of(last)
+        }
     }
 
     /// The last pass within `poll()` at or before `at`. `max.poll.interval.ms` counts from it.
     pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
         let last = self.last_poll(at);
-        let rounds = (at - last).min(self.timeout_ms - 1).max(0) / RETRY_BACKOFF_MS;
-        if is_busy { last } else { last + rounds * RETRY_BACKOFF_MS }
+        let begins = self.callback_of(last).unwrap_or(last);
+        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / RETRY_BACKOFF_MS;
+        if is_busy || rounds == 0 { last } else { begins + rounds * RETRY_BACKOFF_MS }
     }
 
     /// When an idle call that began at `poll` ends.
@@ -244,5 +286,25 @@ mod tests {
         );
         app.resumes(6_200, true);
         assert_eq!((app.next_poll(6_200), app.next_poll(6_201), app.last_poll(6_300)), (6_200, 6_500, 6_200));
+        assert_eq!((app.last_poll(6_199), app.waits_since(6_200, true)), (500, 1_000));
+        // A stall that ends before the next call changes nothing.
+        app.stalls(6_600, 100);
+        assert!(!app.resumes(7_000, true));
+        assert_eq!((app.last_poll(6_999), app.waits_since(7_000, true)), (6_500, 6_500));
+    }
+
+    #[test]
+    fn tells_the_network_thread_of_every_second_call_while_it_is_busy() {
+        let mut app = Application::new(0, 0, 500, 100);
+        app.tells(1_000);
+        assert_eq!(
+            [1_400, 1_500, 1_999, 2_000].map(|at| app.last_told(at, true)),
+            [1_000, 1_000, 1_000, 2_000]
+        );
+        assert_eq!([1_001, 1_501].map(|at| app.first_told(at, true)), [(2_000, 1_000); 2]);
+        assert_eq!(app.first_told(1_001, false), (1_500, 500));
+        // There are no calls in a stall.
+        app.stalls(2_600, 10_000);
+        assert_eq!((app.calls_since_told(2_500), app.calls_since_told(9_000)), (3, 3));
     }
 }

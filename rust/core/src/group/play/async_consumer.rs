@@ -32,18 +32,24 @@ impl World {
                 self.run_once(reader)?;
             }
             self.make_up_turns(reader);
-            let client = &mut self.clients[reader as usize];
+            let (now, client) = (self.now, &mut self.clients[reader as usize]);
+            client.notes_commits(now);
             client.membership.call = client.app.last_poll(self.now);
         }
         let client = &self.clients[reader as usize];
         let had_fetches = client.fetches_in_vain();
         let mut waits_ms = client.membership.maximum_time_to_wait;
-        let mut events = self.events_unless(reader, is_fast);
+        let mut events = if begins {
+            self.events_unless(reader, is_fast)
+        } else {
+            std::mem::take(&mut self.clients[reader as usize].membership.taken)
+        };
         // `hasPendingReconciliation`: the application looks for records only after the thread has looked at the
         // reconciliation.
-        let mut sees_thread =
-            is_fast || self.clients[reader as usize].membership.state == MemberState::Reconciling;
-        if begins && self.submits(reader) {
+        let is_reconciling = self.clients[reader as usize].membership.state == MemberState::Reconciling;
+        let mut sees_thread = is_fast || is_reconciling;
+        let submits = begins && self.submits(reader);
+        if submits {
             self.async_poll_event(reader)?;
             self.deliver()?;
             let client = &mut self.clients[reader as usize];
@@ -56,16 +62,21 @@ impl World {
             }
         } else {
             sees_thread = false;
-            if self.clients[reader as usize].polls_too_seldom() {
-                self.run_once(reader)?;
+            let client = &mut self.clients[reader as usize];
+            if begins && client.has_stale_records {
+                client.app.tells_nothing(self.now);
             }
         }
-        if is_fast {
+        if is_fast && begins {
             events = self.events_unless(reader, false);
         }
         if !events.is_empty() {
-            if self.process_all(reader, events)? {
+            if self.process_all(reader, events, submits)? {
                 return Ok(());
+            }
+            if submits && is_reconciling {
+                // The thread looks at the reconciliation only now, after it has heard of the callback.
+                self.hear_of_revoked(reader);
             }
             // By the time `ApplyAssignmentEvent` or a callback ends, the thread has also handled this pass's event.
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
@@ -117,7 +128,7 @@ impl World {
         }
         self.make_up_turns(reader);
         let client = &self.clients[reader as usize];
-        client.membership.woke < client.app.last_poll(now - 1) + client.app.timeout_ms()
+        client.membership.woke < client.app.waits_since(now, false)
     }
 
     /// Whether a call begins at this instant in which the application has something to do, and the application has waited
@@ -131,8 +142,7 @@ impl World {
         }
         self.make_up_turns(reader);
         let client = &self.clients[reader as usize];
-        let last = client.app.last_poll(now - 1);
-        client.membership.woke >= if client.is_busy { last } else { client.app.end_of(last) }
+        client.membership.woke >= client.app.waits_since(now, client.is_busy)
     }
 
     fn events_unless(&mut self, reader: Reader, are_left: bool) -> Vec<BackgroundEvent> {
@@ -154,14 +164,20 @@ impl World {
     }
 
     /// `processBackgroundEvents`. Returns whether a callback holds the application up.
-    fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>) -> Result<bool> {
+    fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>, submits: bool) -> Result<bool> {
         let mut left = events.into_iter();
         while let Some(event) = left.next() {
+            if !submits
+                && self.clients[reader as usize].classic.called_back == 0
+                && matches!(event, BackgroundEvent::Assigned(_))
+            {
+                // `ApplyAssignmentEvent` wakes the thread.
+                self.run_once(reader)?;
+            }
             if let Some(event) = self.process(reader, event)? {
                 // This event and the remaining ones wait until the callback ends.
                 let client = &mut self.clients[reader as usize];
-                let newer = std::mem::take(&mut client.membership.events);
-                client.membership.events = std::iter::once(event).chain(left).chain(newer).collect();
+                client.membership.taken = std::iter::once(event).chain(left).collect();
                 client.membership.next_pass = None;
                 if let Some(until) = client.app.in_callback(self.now) {
                     self.pass_at(reader, until);
@@ -215,12 +231,13 @@ impl World {
 
     /// The network thread hears that the application polls (`AsyncPollEvent`).
     fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
-        let before = self.end_turn(reader);
-        self.hear_of_callback(reader, before);
+        self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.maybe_reconcile(reader, true)?;
-        self.maybe_auto_commit_async(reader);
+        let commits = self.maybe_auto_commit_async(reader);
         let now = self.now;
         let client = &mut self.clients[reader as usize];
+        let commits = commits || client.membership.committing_since == Some(now);
         client.app.tells(now);
         client.membership.polled = now;
         self.update_fetch_positions(reader);
@@ -233,7 +250,12 @@ impl World {
         if joins {
             self.join_consumer(reader);
         }
-        self.poll_managers(reader)
+        self.poll_managers(reader)?;
+        if commits {
+            // A turn that sends something does not wait.
+            self.end_turn(reader);
+        }
+        Ok(())
     }
 
     fn join_consumer(&mut self, reader: Reader) {
@@ -270,8 +292,7 @@ impl World {
                 if client.listener_ms().is_some() {
                     client.membership.called_back = Some(BackgroundEvent::Assigned(resolved));
                 } else {
-                    let looked = client.membership.woke;
-                    self.assigned(reader, resolved, looked);
+                    self.assigned(reader, resolved);
                 }
             }
             BackgroundEvent::Lost => {

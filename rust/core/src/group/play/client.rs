@@ -201,12 +201,33 @@ impl Client {
     }
 
     /// When it last committed automatically, at or before `at`. It commits in the first `poll()` after
-    /// `auto.commit.interval.ms` has passed.
+    /// `auto.commit.interval.ms` has passed; with KIP-848, in the first of which its network thread is told.
     pub(super) fn last_auto_commit(&self, at: i64) -> Option<i64> {
         let interval = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms)?.max(1);
-        let first = self.app.in_rhythm(self.commits_since? + interval);
-        let every = self.app.in_rhythm(first + interval) - first;
+        let due = self.commits_since? + interval;
+        let (first, every, at) = if self.app.tells_thread {
+            let (first, step) = self.app.first_told(due, self.is_busy);
+            (first, interval + (-interval).rem_euclid(step.max(1)), self.last_pass(at).min(at))
+        } else {
+            let first = self.app.in_rhythm(due);
+            (first, self.app.in_rhythm(first + interval) - first, at)
+        };
         (first <= at).then(|| first + (at - first) / every.max(1) * every.max(1))
+    }
+
+    /// Notes the commits that it has made by itself before `at`.
+    pub(super) fn notes_commits(&mut self, at: i64) {
+        if let Some(last) = self.last_auto_commit(at - 1) {
+            (self.commits_since, self.committed) = (Some(last), self.committed.max(last));
+        }
+    }
+
+    /// Notes that a commit that is due at `at` has not been sent, however the consumer polls from now on.
+    pub(super) fn owes_commit(&mut self, at: i64) {
+        let interval_ms = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
+        if let Some((since, interval_ms)) = self.commits_since.zip(interval_ms) {
+            self.commits_since = Some(since.max(at - interval_ms));
+        }
     }
 
     /// Up to when its reads are committed, if it vanishes at `at` without another request.

@@ -102,7 +102,10 @@ impl World {
         effect: Effect,
     ) -> Result<()> {
         match asked {
-            Asked::AutoCommit => self.revoke_and_assign(reader),
+            Asked::AutoCommit => {
+                self.clients[reader as usize].membership.committing_since = None;
+                self.revoke_and_assign(reader);
+            }
             Asked::Heartbeat => self.take_heartbeat(reader, sent, effect),
             _ => return Ok(()),
         }

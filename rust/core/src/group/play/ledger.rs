@@ -30,6 +30,8 @@ pub struct Reading {
     /// Up to when records were read, and up to when their offsets were committed.
     read_until: i64,
     committed_until: i64,
+    /// When its reader knew from which offset to read. Earlier commits do not contain it.
+    located: i64,
     /// Whether the group has a committed offset for it.
     is_committed: bool,
 }
@@ -147,6 +149,15 @@ impl Ledger {
         reading.moves += u32::from(reading.last.is_some_and(|last| last != member));
         reading.last = Some(member);
         reading.reader = Some((reader, at));
+        reading.located = at;
+    }
+
+    /// A reader knows only at `at` from which offset to read a partition.
+    pub(super) fn locate(&mut self, place: Place, reader: Reader, at: i64) {
+        let reading = found(&mut self.readings, place);
+        if let Some(reading) = reading.filter(|it| it.reader.is_some_and(|(current, _)| current == reader)) {
+            reading.located = at;
+        }
     }
 
     /// A member stops reading a partition. It has read up to `read`, and has committed up to `committed`.
@@ -162,7 +173,7 @@ impl Ledger {
             // The member got the partition without a leader and has read nothing of it.
             return;
         }
-        reading.is_committed |= committed > from;
+        reading.is_committed |= committed > reading.located.max(from);
         reading.read_until = read.max(from);
         reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
     }

@@ -51,6 +51,10 @@ pub(super) struct Membership {
     /// Whether lost partitions still wait for `onPartitionsLost`.
     pub awaits_lost: bool,
     pub events: Vec<BackgroundEvent>,
+    /// The events that the application has taken, of which it has not handled all: a callback holds it up.
+    pub taken: Vec<BackgroundEvent>,
+    /// When a reconciliation's commit was sent, while its answer is under way (`hasInflightCommit`).
+    pub committing_since: Option<i64>,
     /// The event whose callback is done, of which the network thread has yet to hear
     /// (`ConsumerRebalanceListenerCallbackCompletedEvent`).
     pub called_back: Option<BackgroundEvent>,
@@ -64,12 +68,12 @@ pub(super) struct Membership {
     pub rounds: (i64, u8),
     /// When the network thread's last turn began.
     pub woke: i64,
+    /// When the network thread last looked at its commit timer: at an event, or at the end of a turn, as of its begin.
+    pub looked: i64,
     /// How long the application may wait, as the previous turn said (`cachedMaximumTimeToWait`).
     pub maximum_time_to_wait: i64,
     /// When the network thread last got an event from a pass that had something to do.
     pub polled: i64,
-    /// When a stall last ended. The poll at that instant commits what was read before.
-    pub resumed: i64,
     /// The time since which a heartbeat may have waited for the metadata request. Its interval counts from then.
     pub generated: Option<i64>,
     /// When the next heartbeat is due.
@@ -90,13 +94,6 @@ impl Membership {
             self.state,
             MemberState::Unsubscribed | MemberState::Fatal | MemberState::Stale | MemberState::Fenced
         )
-    }
-
-    /// Whether a reconciliation's commit is under way, if there is anything to commit.
-    pub(super) fn awaits_commit(&self, has_consumed: bool) -> bool {
-        let is_committed =
-            !self.events.is_empty() || self.called_back.is_some() || self.reconciling.is_none();
-        has_consumed && !is_committed
     }
 
     /// `shouldHeartbeatNow`.
@@ -130,6 +127,7 @@ impl Membership {
     /// Whether the application's next pass has something to do.
     pub(super) fn has_work(&self) -> bool {
         !self.events.is_empty()
+            || !self.taken.is_empty()
             || self.called_back.is_some()
             || matches!(
                 self.state,

@@ -57,6 +57,7 @@ impl World {
         member.rejoined_meanwhile = false;
         if auto_commits && client.has_consumed() {
             let (id, epoch) = (Arc::clone(&client.id), client.generation);
+            client.membership.committing_since = Some(self.now);
             let commit = Request::Commit(id, epoch, client.owned.clone());
             self.step_consumer(commit, Some((reader, Asked::AutoCommit)))?;
             self.hold_back(reader, &revoked);
@@ -85,34 +86,49 @@ impl World {
         });
     }
 
-    /// The network thread hears that a callback is done. Its previous turn began at `before`.
-    pub(super) fn hear_of_callback(&mut self, reader: Reader, before: i64) {
+    /// The network thread hears that `onPartitionsRevoked` is done, if that is the callback that is done.
+    pub(super) fn hear_of_revoked(&mut self, reader: Reader) {
+        let member = &self.clients[reader as usize].membership;
+        if matches!(member.called_back, Some(BackgroundEvent::Revoked(_))) {
+            self.hear_of_callback(reader);
+        }
+    }
+
+    /// The network thread hears that a callback is done.
+    pub(super) fn hear_of_callback(&mut self, reader: Reader) {
         let member = &mut self.clients[reader as usize].membership;
         match member.called_back.take() {
             Some(BackgroundEvent::Revoked(resolved)) if !member.aborts() => {
                 member.events.push(BackgroundEvent::Assigned(resolved));
             }
-            Some(BackgroundEvent::Assigned(resolved)) => self.assigned(reader, resolved, before),
+            Some(BackgroundEvent::Assigned(resolved)) => self.assigned(reader, resolved),
             _ => {}
         }
     }
 
     /// The member has taken up an assignment, and must acknowledge it. The commit timer counts from the thread's last
-    /// look at it, which was at `looked`.
-    pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment, looked: i64) {
+    /// look at it.
+    pub(super) fn assigned(&mut self, reader: Reader, resolved: LocalAssignment) {
         let client = &mut self.clients[reader as usize];
         let member = &mut client.membership;
         if member.reconciling.is_some() && !member.aborts() {
             member.current = Some(resolved);
             member.state = MemberState::Acknowledging;
             (member.reconciling, member.rejoined_meanwhile) = (None, false);
-            client.commits_since = Some(looked);
+            client.commits_since = Some(member.looked);
         }
     }
 
     /// `transitionToFenced` and `transitionToStale`: the member loses all its partitions, once its listener
     /// has been told of that.
     pub(super) fn loses_all(&mut self, reader: Reader, state: MemberState) {
+        let client = &self.clients[reader as usize];
+        if client.classic.called_back > 0
+            && let Some(BackgroundEvent::Assigned(new)) = client.membership.taken.first()
+        {
+            // During `onPartitionsAssigned`, it already has the new partitions.
+            self.own(reader, new.places.clone());
+        }
         self.hold_back_all(reader);
         let client = &mut self.clients[reader as usize];
         let calls = client.listener_ms().is_some() && !client.owned.is_empty();

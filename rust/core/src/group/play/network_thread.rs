@@ -25,8 +25,8 @@ impl World {
     /// Runs a turn: first the heartbeat manager, then the membership manager.
     pub(super) fn run_once(&mut self, reader: Reader) -> Result<()> {
         self.find_positions(reader);
-        let before = self.end_turn(reader);
-        self.hear_of_callback(reader, before);
+        self.end_turn(reader);
+        self.hear_of_callback(reader);
         self.poll_managers(reader)
     }
 
@@ -56,12 +56,10 @@ impl World {
         Ok(())
     }
 
-    /// Ends a turn's wait at this instant, and begins the next turn. Returns when the one that ends began.
-    pub(super) fn end_turn(&mut self, reader: Reader) -> i64 {
+    /// Ends a turn's wait at this instant, and begins the next turn.
+    pub(super) fn end_turn(&mut self, reader: Reader) {
         self.make_up_turns(reader);
-        let began = self.clients[reader as usize].membership.woke;
         self.next_turn(reader, self.now);
-        began
     }
 
     /// Makes up for the turns in which nothing happened: at polls, at answers to fetches, and at the answer
@@ -85,6 +83,7 @@ impl World {
     fn next_turn(&mut self, reader: Reader, at: i64) {
         let waits = self.maximum_time_to_wait(reader, at);
         let member = &mut self.clients[reader as usize].membership;
+        member.looked = member.looked.max(member.woke);
         (member.maximum_time_to_wait, member.woke) = (waits, at);
     }
 
@@ -97,7 +96,7 @@ impl World {
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
             Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
-            Some(_) if member.awaits_commit(client.has_consumed()) => i64::MAX,
+            Some(at) if member.committing_since.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
@@ -119,28 +118,32 @@ impl World {
         let last = if last < by { last.max(polled) } else { polled };
         let at = client.last_auto_commit(last).or(client.commits_since)? + interval_ms;
         // In a long call, later passes commit, too.
-        Some(if at > last { at } else { client.app.next_pass(at, client.is_busy) + interval_ms })
+        let is_ahead = client.is_busy || at > last;
+        Some(if is_ahead { at } else { client.app.next_pass(at, false) + interval_ms })
     }
 
     /// Commits what was read, if a commit is due. The answer wakes the thread, which may then have something
-    /// to acknowledge.
-    pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) {
+    /// to acknowledge. Returns whether it sends anything.
+    pub(super) fn maybe_auto_commit_async(&mut self, reader: Reader) -> bool {
         let now = self.now;
-        let mut is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
+        self.clients[reader as usize].membership.looked = now;
+        let is_due = self.commits_at(reader, now).is_some_and(|at| at <= now);
         let client = &mut self.clients[reader as usize];
         let interval_ms = client.config.as_ref().and_then(|config| config.auto_commit_interval_ms);
-        if client.membership.resumed == now
-            && let Some(interval_ms) = interval_ms
-        {
-            // While a reconciliation's commit is under way, no other commit is sent. The next event sends it.
-            is_due = client.membership.reconciling.is_none() || !client.has_consumed();
-            let answered = now + self.latency_ms;
-            client.commits_since = Some(if is_due { now } else { answered + 1 - interval_ms });
+        if is_due && let Some(interval_ms) = interval_ms {
+            if client.membership.committing_since.is_some() {
+                // While a reconciliation's commit is under way, no other commit is sent. A later event sends it.
+                client.commits_since = Some(now + 1 - interval_ms);
+                return false;
+            }
+            (client.commits_since, client.committed) = (Some(now), client.committed.max(now));
         }
         let client = &self.clients[reader as usize];
-        if is_due && client.has_consumed() && client.membership.state != MemberState::Stable {
+        let commits = is_due && client.has_consumed();
+        if commits && client.membership.state != MemberState::Stable {
             self.wake_by(reader, now + self.latency_ms);
         }
+        commits
     }
 
     /// The topics' metadata is due. That wakes the thread, and so does the answer; each time, the thread sees
@@ -245,6 +248,10 @@ impl World {
         let (led, unled): (Vec<Place>, Vec<Place>) =
             asked.into_iter().partition(|place| client.knows_leader(*place));
         client.positions.unknown.retain(|place| led.binary_search(place).is_err());
+        for &place in &led {
+            self.ledger.locate(place, reader, now);
+        }
+        let client = &mut self.clients[reader as usize];
         if !unled.is_empty() {
             // `Leader for partition is unknown`: the client requests newer metadata, and tries again with the
             // next poll's event.

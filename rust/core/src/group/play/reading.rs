@@ -37,6 +37,9 @@ impl World {
     /// A client begins to read a partition.
     fn takes(&mut self, place: Place, reader: Reader) {
         self.ledger.take(place, reader, self.members[reader as usize], self.now);
+        if self.clients[reader as usize].positions.unknown.binary_search(&place).is_ok() {
+            self.ledger.locate(place, reader, i64::MAX);
+        }
     }
 
     /// A client stops returning records of some of its partitions.
@@ -122,6 +125,8 @@ impl World {
                 self.beat_anew(reader);
             } else {
                 let client = &mut self.clients[reader as usize];
+                client.notes_commits(self.now);
+                client.owes_commit(self.now);
                 client.app.changes(self.now, !is_busy);
                 client.has_stale_records = !is_busy;
             }
