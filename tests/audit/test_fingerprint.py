@@ -13,7 +13,7 @@ import pytest
 import partwright as pw
 from partwright.audit import Fingerprint, fingerprint
 from partwright.audit.columns import milliseconds
-from partwright.audit.fingerprint_search import Writer, _following, follows
+from partwright.audit.fingerprint_search import Writer, _following, alike, follows
 
 GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))
@@ -577,3 +577,16 @@ def test_strays_are_exceptions_of_the_rule_that_explains_the_rest(keys: int, n: 
         (written[stray].encode(), places[stray], right[stray], 1) for stray in (50, 151)
     )
     assert found.unexplained == pytest.approx(0.01, abs=0.002)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 48, 1000])
+def test_profiles_that_are_alike_put_every_key_into_the_same_partition(n: int) -> None:
+    draw = random.Random(n)
+    keys = pa.array([b"", b"a", b"42", *(draw.randbytes(draw.randrange(40)) for _ in range(500))])
+    names = {row["client"] for row in pw.clients().to_pylist()}
+    assert len({alike(Writer(name, n)) for name in names}) < len(names) // 2
+    for name in sorted(names - {"java:string-hash"}):
+        first = alike(Writer(name, n))
+        assert first.n == n
+        assert pw.partition_for_key(keys, n, name).equals(pw.partition_for_key(keys, n, first.client)), name
+    assert alike(Writer("java:string-hash", n)) == Writer("java:string-hash", n)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._doors import notebook
-from partwright.audit.fingerprint_search import Writer, follows, rules
+from partwright.audit.fingerprint_search import Writer, alike, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
 from partwright.audit.pair_tables import rows_by_key, value_counts
 from partwright.audit.writer_change import Change, Parting, course, parting
@@ -115,6 +115,7 @@ class Answers:
         self.pairs = pairs
         self.n = n
         self.transform = transform
+        self._following: dict[Writer, Any] = {}
         by_key = rows_by_key(pairs["key"], pairs["partition"].is_valid().cast(pa.int64()))
         self.keys = by_key.num_rows
         self.scattered = by_key.filter(pc.greater(by_key["rows"], number(1)))["key"]
@@ -189,13 +190,20 @@ class Answers:
         names = ("key", "partition", "expected", "rows")
         return tuple(zip(*(some[name].to_pylist() for name in names), strict=True))
 
+    def _follows(self, writer: Writer) -> Any:
+        """Which pairs follow a writer, as `follows` says it; profiles that are alike are asked once."""
+        first = alike(writer)
+        if first not in self._following:
+            self._following[first] = follows(self.pairs, first)
+        return self._following[first]
+
     def _followed(self, writer: Writer) -> pa.Array | pa.ChunkedArray:
-        following = follows(self.pairs, writer)
+        following = self._follows(writer)
         return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
 
     def _shares(self, writers: Sequence[Writer]) -> tuple[list[float], float]:
         """Each writer's share of the records that some writer determines, and the share of records without a writer."""
-        found = [follows(self.pairs, writer) for writer in writers]
+        found = [self._follows(writer) for writer in writers]
         determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
         # A number with a bit for each writer that explains a pair.
         explained = functools.reduce(
@@ -253,10 +261,10 @@ class Answers:
 
     def _family(self, writer: Writer, writers: Sequence[Writer]) -> tuple[str, ...]:
         """The profiles that explain all that a writer explains, and contradict no pair that it leaves open."""
-        own = follows(self.pairs, writer)
+        own = self._follows(writer)
         names = []
         for name in client_names():
-            other = follows(self.pairs, Writer(name, writer.n))
+            other = self._follows(Writer(name, writer.n))
             if other is None or not pc.any(other, min_count=0).as_py():
                 continue
             elsewhere = pc.fill_null(pc.invert(other), FALSE)
@@ -283,7 +291,7 @@ class Answers:
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
         explained = {}
         for name in client_names():
-            found = follows(self.pairs, Writer(name, n))
+            found = self._follows(Writer(name, n))
             if found is not None:
                 right, determined = self._null_keys(name, n)
                 right += self._rows(pc.fill_null(found, FALSE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,6 +58,27 @@ def rules() -> list[str]:
     for row in _core.clients():
         found.setdefault((row["hash"], row["sign"]), row["client"])
     return list(found.values())
+
+
+def alike(writer: Writer) -> Writer:
+    """The writer of the first profile that puts every key where this one puts it; null keys may be elsewhere.
+
+    Examples:
+        >>> alike(Writer("kafka-python", 12))
+        Writer(client='java', n=12)
+        >>> alike(Writer("sarama:crc32", 12))  # librdkafka's own does not hash empty keys.
+        Writer(client='librdkafka:consistent', n=12)
+    """
+    return Writer(_first_alike()[writer.client], writer.n)
+
+
+@functools.cache
+def _first_alike() -> dict[str, str]:
+    first: dict[tuple[str, ...], str] = {}
+    return {
+        row["client"]: first.setdefault((row["hash"], row["sign"], row["empty_key"]), row["client"])
+        for row in _core.clients()
+    }
 
 
 def follows(pairs: pa.Table, writer: Writer) -> Any:
