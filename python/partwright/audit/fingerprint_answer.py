@@ -290,16 +290,19 @@ class Answers:
 
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
         explained = {}
+        counted: dict[Writer, tuple[int, int]] = {}
         for name in client_names():
-            found = self._follows(Writer(name, n))
-            if found is not None:
-                right, determined = self._null_keys(name, n)
-                right += self._rows(pc.fill_null(found, FALSE))
-                explained[name] = (right, determined + self._rows(found.is_valid()))
+            found, first = self._follows(Writer(name, n)), alike(Writer(name, n))
+            if found is None:
+                continue
+            if first not in counted:
+                counted[first] = self._rows(pc.fill_null(found, FALSE)), self._rows(found.is_valid())
+            (right, determined), (nulls_right, nulls) = counted[first], self._null_keys(name, n)
+            explained[name] = (right + nulls_right, determined + nulls)
         return explained
 
     def _deciding(self, writer: Writer) -> int:
-        keys = pc.unique(self.pairs["key"])
+        keys = self.pairs["key"] if self.keys == self.pairs.num_rows else pc.unique(self.pairs["key"])
         own = partition_for_key(keys, writer.n, writer.client)
         found = []
         for rule in rules():
