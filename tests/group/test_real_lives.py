@@ -22,7 +22,7 @@ PROTOCOLS = ("classic", "consumer")
 CASES = 60
 RIGHT = {"classic": 0.91, "consumer": 0.9}
 """The share of random lives that must be right: 99 % is the goal. Of lives that nobody had looked at before, 98 %
-of 400 classic ones and 99 % of 300 of KIP-848's were right. Among 60 lives more may be wrong by chance."""
+of 300 classic ones and 99 % of 400 of KIP-848's were right. Among 60 lives more may be wrong by chance."""
 DIFFERENT: dict[str, set[str]] = {
     "classic": set(),
     "consumer": set(),
