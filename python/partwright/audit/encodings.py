@@ -68,6 +68,7 @@ def same_keys(a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, kept
             only by chance.
     """
     a, b = (in_one(keys).cast(pa.binary()) for keys in (a, b))
+    # Each key is there once already.
     as_they_are = pc.sum(pc.is_in(a, value_set=b)).as_py() or 0
     if as_they_are >= _FEW * min(len(a), len(b)):
         return None

@@ -121,34 +121,13 @@ impl KeySums {
             *column = given.map(|given| numbers(given, keys.len())).transpose()?;
         }
         let keys = key_column(keys, None)?;
-        let (mut found, mut places) = (Vec::with_capacity(AT_ONCE), Vec::with_capacity(keys.rows()));
-        for from in (0..keys.rows()).step_by(AT_ONCE) {
-            found.clear();
-            for row in from..keys.rows().min(from + AT_ONCE) {
-                let partition = partitions.is_valid(row).then(|| partitions.value(row));
-                let key = keys.key(row)?;
-                found.push(key.map(|key| (partition, key, self.likely(partition, key))));
-            }
-            self.fetch(found.iter().flatten().map(|&(.., (_, likely))| likely));
-            for (row, found) in (from..).zip(&found) {
-                let rows = rows.map_or(1, |rows| rows.value(row));
-                places.push(match *found {
-                    Some((partition, key, (hash, likely))) => {
-                        self.count(partition, key, hash, likely, rows)?
-                    }
-                    None => NO_PAIR,
-                });
-            }
-        }
+        let places = self.count_all((0..keys.rows()).map(|row| {
+            let partition = partitions.is_valid(row).then(|| partitions.value(row));
+            let rows = rows.map_or(1, |rows| rows.value(row));
+            Ok(keys.key(row)?.map(|key| (partition, key, rows)))
+        }))?;
         for (sums, (column, (_, change))) in self.sums.iter_mut().zip(columns.into_iter().zip(SUMS)) {
-            if column.is_some() || !sums.is_empty() {
-                sums.resize(self.pairs.len(), None);
-            }
-            for (place, value) in places.iter().zip(column.into_iter().flatten()) {
-                if let Some(sum) = sums.get_mut(*place as usize) {
-                    *sum = changed(*sum, value, change);
-                }
-            }
+            take(sums, self.pairs.len(), &places, column.map(Int64Array::iter), change);
         }
         Ok(())
     }
@@ -160,24 +139,13 @@ impl KeySums {
     pub fn merge(&mut self, other: &Self, below: u64) -> Result<()> {
         // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
         let is_below = |key| i64::from(murmur2(key)) + (1 << 31) < below.cast_signed();
-        let mut found = Vec::with_capacity(AT_ONCE);
-        for (part, pairs) in other.pairs.chunks(AT_ONCE).enumerate() {
-            found.clear();
-            let keys = pairs.iter().map(|pair| (pair, pair.key(&other.keys)));
-            let places = (part * AT_ONCE..).zip(keys).filter(|&(_, (_, key))| is_below(key));
-            found.extend(
-                places.map(|(place, (pair, key))| (place, pair, key, self.likely(pair.partition(), key))),
-            );
-            self.fetch(found.iter().map(|&(.., (_, likely))| likely));
-            for &(place, pair, key, (hash, likely)) in &found {
-                let mine = self.count(pair.partition(), key, hash, likely, pair.rows)? as usize;
-                for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
-                    if !others.is_empty() || !sums.is_empty() {
-                        sums.resize(self.pairs.len(), None);
-                        sums[mine] = changed(sums[mine], others.get(place).copied().flatten(), change);
-                    }
-                }
-            }
+        let places = self.count_all(other.pairs.iter().map(|pair| {
+            let key = Some(pair.key(&other.keys)).filter(|key| is_below(key));
+            Ok(key.map(|key| (pair.partition(), key, pair.rows)))
+        }))?;
+        for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
+            let values = (!others.is_empty()).then_some(others.iter().copied());
+            take(sums, self.pairs.len(), &places, values, change);
         }
         Ok(())
     }
@@ -240,6 +208,33 @@ impl KeySums {
         }
     }
 
+    /// Counts rows, each with its partition, key and number of records, or without a key. Returns their pairs' numbers,
+    /// [`NO_PAIR`] where there is no key.
+    fn count_all<'a>(
+        &mut self,
+        mut rows: impl ExactSizeIterator<Item = Result<Option<(Option<i64>, &'a [u8], i64)>>>,
+    ) -> Result<Vec<u32>> {
+        let (mut found, mut places) = (Vec::with_capacity(AT_ONCE), Vec::with_capacity(rows.len()));
+        while rows.len() > 0 {
+            found.clear();
+            for row in rows.by_ref().take(AT_ONCE) {
+                found.push(
+                    row?.map(|(partition, key, rows)| (partition, key, rows, self.likely(partition, key))),
+                );
+            }
+            self.fetch(found.iter().flatten().map(|&(.., (_, likely))| likely));
+            for row in &found {
+                places.push(match *row {
+                    Some((partition, key, rows, (hash, likely))) => {
+                        self.count(partition, key, hash, likely, rows)?
+                    }
+                    None => NO_PAIR,
+                });
+            }
+        }
+        Ok(places)
+    }
+
     /// The number of a pair, which gets more rows.
     fn count(
         &mut self,
@@ -295,6 +290,25 @@ impl Pair {
 /// A part of a hash, spread to a whole one, because the table reads both ends.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
+}
+
+/// Changes the sums of some pairs by values, of which there are as many as places. Sums stay empty until there are
+/// values.
+fn take(
+    sums: &mut Vec<Option<i64>>,
+    pairs: usize,
+    places: &[u32],
+    values: Option<impl Iterator<Item = Option<i64>>>,
+    change: Change,
+) {
+    if values.is_some() || !sums.is_empty() {
+        sums.resize(pairs, None);
+    }
+    for (place, value) in places.iter().zip(values.into_iter().flatten()) {
+        if let Some(sum) = sums.get_mut(*place as usize) {
+            *sum = changed(*sum, value, change);
+        }
+    }
 }
 
 /// A sum with one more value; an unknown value changes nothing.

@@ -90,8 +90,6 @@ pub(super) struct ClassicMember {
     /// How many callbacks of `onJoinComplete` are done.
     pub called_back: u8,
     pub is_leader: bool,
-    /// The assignor that the coordinator named last.
-    pub protocol: Option<Name>,
     /// The generation of the last assignment by Java's `cooperative-sticky`.
     pub cooperative_generation: i32,
     /// Whether the coordinator's last answer to `JoinGroup` named a cooperative assignor.
@@ -150,7 +148,6 @@ impl Default for ClassicMember {
             commit: None,
             called_back: 0,
             is_leader: false,
-            protocol: None,
             cooperative_generation: -1,
             is_told_cooperative: false,
             is_downgraded: false,
@@ -191,7 +188,6 @@ impl ClassicMember {
     pub(super) fn is_told(&mut self, config: &Consumer, protocol: Option<&Name>) {
         let before = self.is_told_cooperative;
         let named = config.assignors.iter().find(|(name, _)| Some(name) == protocol);
-        self.protocol = protocol.cloned();
         self.is_told_cooperative = named.is_some_and(|(_, assignor)| assignor.is_cooperative());
         self.is_downgraded = follows_coordinator(config) && before && !self.is_told_cooperative;
     }
