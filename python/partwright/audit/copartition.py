@@ -168,7 +168,7 @@ def meet(a: Side, b: Side) -> Meeting:
         scattered=(_sum(pc.invert(in_one[0])), _sum(pc.invert(in_one[1]))),
         apart=_sum(pc.and_not(pc.and_(*in_one), together)),
     )
-    same = same_keys(own[0]["key"], own[1]["key"], kept)
+    same = same_keys(own[0]["key"], own[1]["key"], shared.num_rows, kept)
     rows = summary_a.rows_shared + summary_b.rows_shared
     rows_failing = summary_a.rows_not_meeting + summary_b.rows_not_meeting
     return Meeting(

@@ -1,6 +1,6 @@
 r"""Under which encodings two tables' keys are the same, although their bytes are not.
 
->>> found = same_keys(pa.array([b"42", b"7"]), pa.array([(42).to_bytes(8), (8).to_bytes(8)]))
+>>> found = same_keys(pa.array([b"42", b"7"]), pa.array([(42).to_bytes(8), (8).to_bytes(8)]), 0)
 >>> found.names, found.keys, found.of_a, found.of_b
 ((None, 'java:long'), 1, b'42', b'\x00\x00\x00\x00\x00\x00\x00*')
 """
@@ -58,20 +58,21 @@ class _Reading(NamedTuple):
     words: str
 
 
-def same_keys(a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, kept: float = 1.0) -> Same | None:
+def same_keys(
+    a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, as_they_are: int, kept: float = 1.0
+) -> Same | None:
     """The encodings under which most keys are in both tables; None if they match few more keys.
 
     Args:
         a: The key bytes of one table, each once, without nulls.
         b: Those of the other.
+        as_they_are: How many keys are in both, byte for byte.
         kept: The share of all keys that these samples are. Sampling is by bytes, so the same key in other bytes is kept
             only by chance.
     """
-    a, b = (in_one(keys).cast(pa.binary()) for keys in (a, b))
-    # Each key is there once already.
-    as_they_are = pc.sum(pc.is_in(a, value_set=b)).as_py() or 0
     if as_they_are >= _FEW * min(len(a), len(b)):
         return None
+    a, b = (in_one(keys).cast(pa.binary()) for keys in (a, b))
     best: tuple[int, tuple[str | None, str | None]] = (0, (None, None))
     least = max(1, _MANY * min(len(a), len(b)))
     of_a, of_b = _read_all(a, least), _read_all(b, least)

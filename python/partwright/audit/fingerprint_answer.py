@@ -116,9 +116,30 @@ class Answers:
         self.n = n
         self.transform = transform
         self._following: dict[Writer, Any] = {}
-        by_key = rows_by_key(pairs["key"], pairs["partition"].is_valid().cast(pa.int64()))
-        self.keys = by_key.num_rows
-        self.scattered = by_key.filter(pc.greater(by_key["rows"], number(1)))["key"]
+
+    @functools.cached_property
+    def _partitions_of_keys(self) -> pa.Table:
+        """Each key, and in how many partitions it is."""
+        if any(
+            each is not None and not each.null_count and pc.all(each, min_count=0).as_py()
+            for each in self._following.values()
+        ):
+            # A rule that explains all pairs puts each key in one partition, so there is nothing to count.
+            ones = pa.repeat(number(1), self.pairs.num_rows)
+            return pa.table({"key": self.pairs["key"], "rows": ones})
+        return rows_by_key(self.pairs["key"], self.pairs["partition"].is_valid().cast(pa.int64()))
+
+    @property
+    def keys(self) -> int:
+        """How many different keys there are."""
+        count: int = self._partitions_of_keys.num_rows
+        return count
+
+    @functools.cached_property
+    def scattered(self) -> pa.ChunkedArray:
+        """The keys that are in several partitions."""
+        found = self._partitions_of_keys
+        return found.filter(pc.greater(found["rows"], number(1)))["key"]
 
     def without_writer(self, verdict: str, n: int | None) -> Fingerprint:
         """The answer if no rule is found."""
@@ -261,16 +282,21 @@ class Answers:
 
     def _family(self, writer: Writer, writers: Sequence[Writer]) -> tuple[str, ...]:
         """The profiles that explain all that a writer explains, and contradict no pair that it leaves open."""
-        own = self._follows(writer)
-        names = []
-        for name in client_names():
-            other = self._follows(Writer(name, writer.n))
-            if other is None or not pc.any(other, min_count=0).as_py():
-                continue
-            elsewhere = pc.fill_null(pc.invert(other), FALSE)
-            against = pc.any(pc.and_(pc.fill_null(own, TRUE), elsewhere), min_count=0).as_py()
-            if not against and self._null_keys_fit(name, writers):
-                names.append(name)
+        own = pc.fill_null(self._follows(writer), TRUE)
+
+        @functools.cache
+        def fits(other: Writer) -> bool:
+            found = self._follows(other)
+            if found is None or not pc.any(found, min_count=0).as_py():
+                return False
+            elsewhere = pc.fill_null(pc.invert(found), FALSE)
+            return not pc.any(pc.and_(own, elsewhere), min_count=0).as_py()
+
+        names = (
+            name
+            for name in client_names()
+            if fits(alike(Writer(name, writer.n))) and self._null_keys_fit(name, writers)
+        )
         return tuple(names) or (writer.client,)
 
     def _null_keys_fit(self, client: str, writers: Sequence[Writer]) -> bool:
@@ -289,16 +315,19 @@ class Answers:
         return (0, 0) if place is None else (self.seen.null_keys_in[place], self.seen.null_keys)
 
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
-        explained = {}
-        counted: dict[Writer, tuple[int, int]] = {}
-        for name in client_names():
-            found, first = self._follows(Writer(name, n)), alike(Writer(name, n))
+        @functools.cache
+        def counted(writer: Writer) -> tuple[int, int] | None:
+            found = self._follows(writer)
             if found is None:
-                continue
-            if first not in counted:
-                counted[first] = self._rows(pc.fill_null(found, FALSE)), self._rows(found.is_valid())
-            (right, determined), (nulls_right, nulls) = counted[first], self._null_keys(name, n)
-            explained[name] = (right + nulls_right, determined + nulls)
+                return None
+            return self._rows(pc.fill_null(found, FALSE)), self._rows(found.is_valid())
+
+        explained = {}
+        for name in client_names():
+            with_key = counted(alike(Writer(name, n)))
+            if with_key is not None:
+                (right, determined), (nulls_right, nulls) = with_key, self._null_keys(name, n)
+                explained[name] = (right + nulls_right, determined + nulls)
         return explained
 
     def _deciding(self, writer: Writer) -> int:

@@ -99,7 +99,7 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         largest: The largest partition.
     """
     sample = _sample(pairs)
-    numbers = [n] if n is not None else _numbers(largest, pc.count_distinct(pairs["key"]).as_py())
+    numbers = [n] if n is not None else _numbers(largest, pairs)
     agreeing, looked_at = _best(sample, rules(), numbers)
     # A rule that explains all, preferably for the known number of partitions.
     left = (
@@ -136,12 +136,15 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
     return found
 
 
-def _numbers(largest: int, keys: int) -> list[int]:
-    """The numbers of partitions that a topic may have, or have had, given its largest partition and number of keys.
+def _numbers(largest: int, pairs: pa.Table) -> list[int]:
+    """The numbers of partitions that a topic may have, or have had, given its largest partition and its pairs.
 
     With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance.
     """
-    most = (largest + 1) * math.exp(_HARDLY / max(keys, 1)) if keys < _FEW else math.inf
+    most = math.inf
+    # Each key is in one of the partitions at least, and at most in all of them and in none.
+    if pairs.num_rows < _FEW * (largest + 2) and (keys := pc.count_distinct(pairs["key"]).as_py()) < _FEW:
+        most = (largest + 1) * math.exp(_HARDLY / max(keys, 1))
     most = min(most, max(_TRIED, 2 * largest + 2), _MOST_TRIED)
     return [*range(1, int(most) + 1), largest + 1]
 

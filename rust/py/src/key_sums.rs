@@ -55,7 +55,10 @@ impl KeySums {
 
     /// Keeps only those pairs.
     fn keep(&mut self, py: Python<'_>, below: u64) -> Result<(), BoundaryError> {
-        detached(py, || self.0.keep(below))
+        detached(py, || {
+            self.0.keep(below);
+            Ok(())
+        })
     }
 
     /// Removes all pairs.

@@ -137,10 +137,8 @@ impl KeySums {
     /// # Errors
     /// [`Error::Memory`] if there are more pairs than 32-bit numbers, or a key has 4 GiB.
     pub fn merge(&mut self, other: &Self, below: u64) -> Result<()> {
-        // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
-        let is_below = |key| i64::from(murmur2(key)) + (1 << 31) < below.cast_signed();
         let places = self.count_all(other.pairs.iter().map(|pair| {
-            let key = Some(pair.key(&other.keys)).filter(|key| is_below(key));
+            let key = Some(pair.key(&other.keys)).filter(|key| is_below(key, below));
             Ok(key.map(|key| (pair.partition(), key, pair.rows)))
         }))?;
         for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
@@ -151,12 +149,31 @@ impl KeySums {
     }
 
     /// Keeps the pairs whose keys have one of the `below` smallest of 2^32 hashes.
-    ///
-    /// # Errors
-    /// None: there are no more pairs than before.
-    pub fn keep(&mut self, below: u64) -> Result<()> {
-        let whole = std::mem::take(self);
-        self.merge(&whole, below)
+    pub fn keep(&mut self, below: u64) {
+        let Self { table, pairs, keys, sums } = self;
+        // All in place: kept pairs and their keys' bytes move to the front, and their hashes are in the table.
+        let (mut kept, mut key_starts) = (0, 0);
+        let mut numbers = Vec::with_capacity(pairs.len());
+        pairs.retain_mut(|pair| {
+            let is_kept = is_below(pair.key(keys), below);
+            numbers.push(if is_kept { kept } else { NO_PAIR });
+            if is_kept {
+                keys.copy_within(pair.key_starts..pair.key_ends(), key_starts);
+                pair.key_starts = key_starts;
+                key_starts = pair.key_ends();
+                kept += 1;
+            }
+            is_kept
+        });
+        keys.truncate(key_starts);
+        for sums in sums {
+            let mut numbers = numbers.iter();
+            sums.retain(|_| numbers.next().is_some_and(|number| *number != NO_PAIR));
+        }
+        table.retain(|slot| {
+            slot.pair = numbers[slot.pair as usize];
+            slot.pair != NO_PAIR
+        });
     }
 
     /// Removes all pairs, but keeps their room.
@@ -285,6 +302,12 @@ impl Pair {
     fn partition(&self) -> Option<i64> {
         self.is_in_partition.then_some(self.partition)
     }
+}
+
+/// Whether a key has one of the `below` smallest of 2^32 hashes.
+fn is_below(key: &[u8], below: u64) -> bool {
+    // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
+    i64::from(murmur2(key)) + (1 << 31) < below.cast_signed()
 }
 
 /// A part of a hash, spread to a whole one, because the table reads both ends.
@@ -446,14 +469,19 @@ mod tests {
         kept.merge(&whole, 1 << 31)?;
         one.merge(&other, 1 << 32)?;
         assert_eq!(summed(&one.batches()?), wanted(2000));
-        one.keep(1 << 31)?;
+        one.keep(1 << 31);
         let half = |(key, _): &(&(Option<i64>, Vec<u8>), _)| murmur2(&key.1) < 0;
         let halved = wanted(2000);
         let halved: Summed =
             halved.iter().filter(half).map(|(key, sums)| (key.clone(), sums.clone())).collect();
         assert!(!halved.is_empty() && halved.len() < wanted(2000).len());
         assert_eq!(summed(&one.batches()?), halved);
-        assert_eq!(summed(&kept.batches()?), halved);
+        // A pair that was kept is found again.
+        for sums in [&mut one, &mut kept] {
+            sums.merge(&whole, 1 << 31)?;
+        }
+        assert_eq!(one.pairs(), halved.len());
+        assert_eq!(one.batches()?, kept.batches()?);
         one.clear();
         assert_eq!((one.pairs(), one.key_bytes(), one.batches()?.len()), (0, 0, 0));
         added(&mut one, 0, 2000)?;
