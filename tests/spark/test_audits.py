@@ -245,6 +245,11 @@ def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch:
     rows = given["key"].to_pylist().count(b"US")
     heaviest = found.to_dict()["heavy_keys"][0]
     assert (heaviest["key"], heaviest["rows"], found.to_dict()["heavy_keys_lack"]) == ("US", rows, 0)
+    # Also if each key's place was looked at, and is right.
+    placed = table(given).withColumn("partition", pws.partition_for_key("key", 12))
+    found = pws.check(placed, "key", 12, partition="partition")
+    heaviest = found.to_dict()["heavy_keys"][0]
+    assert (found.ok, heaviest["key"], heaviest["rows"]) == (True, "US", rows)
     # In whatever partitions the rows of a heavy key are.
     turned = table(given).withColumn("partition", (sf.col("offset") % 12).cast("int"))
     found = pws.check(turned, "key", 12, partition="partition")

@@ -141,7 +141,9 @@ def resize(
         found = to_arrow(of_before)
         if partition is not None:
             _refuse_places(found, plan.from_)
-        plan.take(found, to_arrow(of_after), observed(_by(by_pair, "before", is_summed=partition is None)))
+        is_by_key = partition is None
+        seen = observed(_by(by_pair, "before", is_summed=is_by_key), is_by_key=is_by_key)
+        plan.take(found, to_arrow(of_after), seen)
     return plan
 
 
@@ -204,13 +206,16 @@ def check(
             "misplaced": ~sf.col("right"),
             "open": sf.col("right") & expected.isNull(),
             "elsewhere": sf.col("place").isNull() & at.isNotNull(),
+            "anywhere": sf.col("key").isNotNull() & expected.isNull(),
         }
         totals = to_arrow(
             by_pair.agg(*(sf.sum(sf.when(of, sf.col("rows"))).alias(name) for name, of in counted.items()))
         )
-        misplaced, open_, elsewhere = (totals[name][0].as_py() or 0 for name in counted)
+        misplaced, open_, elsewhere, anywhere = (totals[name][0].as_py() or 0 for name in counted)
         # A key has several sums of a partition only if partitions that the topic lacks were merged into one.
-        seen = observed(_by(by_pair, "place", is_summed=partition is None or not elsewhere))
+        by_place = _by(by_pair, "place", is_summed=partition is None or not elsewhere)
+        # If every key is where the client puts it, each has one partition.
+        seen = observed(by_place, is_by_key=partition is None or not misplaced + anywhere)
         heaviest = (
             wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
         )

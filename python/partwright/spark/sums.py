@@ -103,12 +103,15 @@ def summed_again(pairs: DataFrame) -> DataFrame:
     return pairs.groupBy("key", "partition").agg(sf.sum("rows").alias("rows"), *summed)
 
 
-def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> Observed:
+def observed(
+    sums_: DataFrame, order: Callable[[], pa.Table] | None = None, *, is_by_key: bool = False
+) -> Observed:
     """The `partwright.audit.key_sums.Observed` of the same records, made from their sums.
 
     Args:
         sums_: The result of `sums`, preferably kept by Spark.
         order: A function that returns the earliest records, called if needed.
+        is_by_key: Whether it is known that each key is in only one partition, which saves a shuffle of all keys.
 
     Raises:
         PartwrightError: There are more partitions than any topic has, or an offset or a size is negative.
@@ -141,7 +144,7 @@ def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> O
     )
     if scale_of([Level(0, pairs, key_bytes)]) == 1:
         return Observed.of_sums(totals, _pairs(keyed), 1, None, order)
-    by_key = keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
+    by_key = keyed if is_by_key else keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
     heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
     # All partitions of each key, so that no part of the heaviest is left out.
     of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
