@@ -126,14 +126,14 @@ def _spread(sizes: Sequence[int], total: int, n: int) -> Figure:
         title="How evenly all partitions are filled",
         sentence=(
             f"{number(n - empty)} of {number(n)} partitions are drawn, neighbours in size in one bar, and "
-            f"{number(empty)} are empty; the middle one has {counted(half['records'], 'record')}, an even one (dashed) "
-            f"{number(round(total / n, 1))}."
+            f"{number(empty)} are empty; the middle one has {counted(half['records'], 'record')}, and the fair share "
+            f"(dashed) is {number(round(total / n, 1))}."
         ),
         spec=spec,
         columns=(
             Column("name", "partitions", "text"),
             Column("records", "records at most"),
-            Column("times", "over an even one"),
+            Column("times", "times fair share"),
         ),
         **bounded(rows),
         marks=marks,

@@ -1,4 +1,4 @@
-"""A consumer group's life as figures: who reads what and when, and when nobody does."""
+"""A consumer group over time, as figures: who reads what and when, and when nobody does."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _played(found: Timeline, source: str | None) -> Document:
         _partitions(found),
     )
     verdicts = of_timeline(found)
-    return Document(f"A group's life{after(source)}", verdicts, figures, summed(verdicts, answer))
+    return Document(f"A group over time{after(source)}", verdicts, figures, summed(verdicts, answer))
 
 
 def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Figure:
