@@ -137,7 +137,7 @@ def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
         (["x.csv", "--key", "k", "--partition", "f"], "row 0 is in '4.5', which is not a partition"),
         (
             ["x.csv", "--key", "k", "--partition", "p", "--timestamp", "f"],
-            "the timestamps from row 0 on are no times",
+            "the timestamps from row 0 on are not times",
         ),
         (
             ["x.csv", "--key", "k", "--partition", "p", "-n", 4],
