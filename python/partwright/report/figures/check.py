@@ -244,7 +244,7 @@ def _misplaced(answer: Fields) -> tuple[Figure, ...]:
     rest = answer["misplaced"] - sum(each["rows"] for each in flows)
     sentence = (
         f"Of {counted(answer['rows'], 'record')}, {number(answer['misplaced'])} are not where {answer['client']} puts "
-        f"them; the most, {number(first['rows'])}, are in partition {first['from']} and belong into {first['to']}"
+        f"them; the most, {number(first['rows'])}, are in partition {first['from']} and belong in {first['to']}"
     )
     if rest > 0:
         sentence += f"; {number(rest)} are in no partition of the topic, or are not drawn"

@@ -64,8 +64,8 @@ def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Fig
     sentence = "Each partition had a reader all the time."
     if rows:
         sentence = (
-            f"At the most {counted(most, 'partition')} had no reader; all such times together are "
-            f"{found.cost.unowned_s:,.1f} s of partitions."
+            f"At most {counted(most, 'partition')} had no reader at the same time; added up over all partitions, "
+            f"that is {found.cost.unowned_s:,.1f} s."
         )
     axis = {**quantity("from", "seconds"), "scale": {"domain": [0, end / 1000], "nice": False}}
     return Figure(

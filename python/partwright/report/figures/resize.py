@@ -108,7 +108,7 @@ def _even(answer: Fields) -> Figure:
     return Figure(
         id="partitions",
         title="Records a partition, now and then",
-        sentence=f"{sentence}." if bars else "No record has a place by its key.",
+        sentence=f"{sentence}." if bars else "No key decides a partition.",
         spec=spec,
         columns=(
             Column("partition", "partition"),
