@@ -31,7 +31,7 @@ PROFILE := release
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
-demo: .venv/wheel ## Run the main job on the flights of 2013 against an embedded Kafka
+demo: .venv/wheel ## Run `partwright run` on the flights of 2013 against an embedded Kafka
 	@$(PYTHON) -m partwright run
 
 test: .venv/wheel ## Run the fast tests, Rust and Python
@@ -42,10 +42,10 @@ test: .venv/wheel ## Run the fast tests, Rust and Python
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTEST) -m slow
 
-soak: .venv/wheel ## Ask the real clients at random, four times what `make slow` asks, and all of Spark through Connect: CASES=20000 SEED=7 SOAK="tests/…"
+soak: .venv/wheel ## Put 2,000 random questions of each kind to the real clients, and run all Spark tests through Connect: CASES=20000 SEED=7 SOAK="tests/…"
 	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) PARTWRIGHT_ONE_OF=1 $(PYTHON) -m pytest -m slow --timeout 0 $(SOAK)
 
-spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on every PySpark: SPARK_VERSIONS="3.5.9 4.3.0"
+spark-matrix: .venv/wheel ## Run the Spark tests and a small `partwright run` on every PySpark: SPARK_VERSIONS="3.5.9 4.3.0"
 	@bash tools/spark_matrix.sh $(SPARK_VERSIONS)
 
 setup: .venv/setup ## Install the locked versions into .venv
@@ -85,7 +85,7 @@ docs: .venv/wheel ## Draw the figures of docs/, run its notebook, build its site
 golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
 	$(PYTHON) tests/reference/generate.py --check
 
-bench: .venv/wheel .venv/bench ## Measure everything beside its rivals into benches/results (20 minutes): PARTS="rust java"
+bench: .venv/wheel .venv/bench ## Measure everything together with its rivals into benches/results (20 minutes): PARTS="rust java"
 	$(PYTHON) benches/run.py $(PARTS)
 
 instructions: .venv/setup ## Count instructions with callgrind, fail where they grew: UPDATE="why" writes them

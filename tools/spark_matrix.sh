@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the Spark tests and a small main job on other PySparks: spark_matrix.sh [--list] [--wheel FILE] [VERSION ...]
+# Runs the Spark tests and a small `partwright run` on other PySparks: spark_matrix.sh [--list] [--wheel FILE] [VERSION ...]
 # Each version has its own .venv-spark-VERSION: the built wheel, and the locked packages except PySpark.
 # python/partwright/kafka/connectors.py has the table of their Kafka connectors.
 set -euo pipefail
@@ -33,12 +33,12 @@ environment() {
     uv pip install --python "$2/bin/python" --no-deps --reinstall "$wheel"
 }
 
-# The main job on the first records; its report must contain the proof: main_job PYTHON.
+# `partwright run` on the first records; its report must contain the proof: main_job PYTHON.
 main_job() {
     "$1" -m partwright run --limit 20000 -n 7 --json | "$1" -c '
 import json, sys
 proof = json.load(sys.stdin)["proof"]
-print("main job: the Java producer chose the same partition for {equal:,} keyed records, another for {different:,}".format(**proof))
+print("partwright run: the Java producer chose the same partition for {equal:,} keyed records, another for {different:,}".format(**proof))
 sys.exit(not (proof["equal"] > 0 and proof["different"] == proof["lost"] == 0))
 '
 }

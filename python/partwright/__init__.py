@@ -41,7 +41,7 @@ Who in a consumer group reads what, as Kafka's own assignors decide:
     >>> pw.assign({"orders": 3}, {"c1": ["orders"], "c2": ["orders"]}, "sticky").to_dict()
     {'c1': [('orders', 0), ('orders', 2)], 'c2': [('orders', 1)]}
 
-A group's life as members join and leave, rebalance by rebalance:
+A group over time, as members join and leave:
 
     >>> pw.group.play({"topics": {"orders": 3}, "assignor": "cooperative-sticky", "events": "+2, +1"}).moved
     1

@@ -21,9 +21,7 @@ def test_there_are_documents_with_examples() -> None:
 
 @pytest.mark.parametrize("document", SESSIONS, ids=lambda document: document.name)
 def test_a_documents_sessions(document: Path) -> None:
-    found = doctest.testfile(
-        str(document), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL
-    )
+    found = doctest.testfile(str(document), module_relative=False)
     assert found.attempted > 0
     assert found.failed == 0
 

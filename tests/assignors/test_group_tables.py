@@ -170,7 +170,7 @@ ONE = pa.table({"member": ["c"], "topics": [["t"]]})
         (({"t": 1}, pa.table({"member": ["c"], "topics": ["t"]})), "the column topics is a list of names, not string"),
         (({"t": 1}, pa.table({"member": ["c"], "topics": [[None]]})), "member 'c': a topic is text, not None"),
         (({"t": 1}, ONE, "old-range"),
-         "old-range gives partitions to consumer threads: its members and topics are no tables"),
+         "old-range gives partitions to consumer threads: its members and topics cannot be tables"),
     ],
 )  # fmt: skip
 def test_what_is_no_table_of_a_group_is_refused(arguments: tuple[Any, ...], sentence: str) -> None:

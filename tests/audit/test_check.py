@@ -86,7 +86,7 @@ def test_partitions_may_be_text(type_: pa.DataType) -> None:
 
 @pytest.mark.parametrize("values", [[4.0], [True], [b"4"]])
 def test_partitions_of_other_types_are_refused(values: list[Any]) -> None:
-    with pytest.raises(pw.KeyTypeError, match="are no whole numbers: name another column with --partition"):
+    with pytest.raises(pw.KeyTypeError, match="are not whole numbers: name another column with --partition"):
         whole_numbers(pa.array(values))
 
 

@@ -136,7 +136,8 @@ def test_the_function_stays_itself() -> None:
             {"min_used": "50%"},
             (
                 "3 of 12 partitions have rows, fewer than 50% of them, with the keys a (1 row), b (1 row) and c (1 row)"
-                ": so many keys use 2.8 by chance, so take fewer partitions or a key of more values, or lower min_used"
+                ": by chance, this many keys use 2.8, so take fewer partitions or a key with more values, or lower "
+                "min_used"
             ),
         ),
         (

@@ -315,7 +315,7 @@ def test_an_encoding_of_few_keys_of_the_larger_table_is_seen() -> None:
     quoted = [b'"%s"' % key if row < 15 else key for row, key in enumerate(USERS)]
     found = between(written(quoted, 12), written(USERS[:15], 12))
     assert (found.readings, found.reasons[0].kind) == (("json-unquote", None), "key-bytes")
-    assert found.reasons[0].sentence.startswith("15 keys are in both once A's are read without JSON's quotes")
+    assert found.reasons[0].sentence.startswith("15 keys are the same if A's are read without JSON's quotes")
     # A twentieth of both is too little to call it an encoding.
     found = between(written(quoted, 12), written(USERS[:15] + [b"x%d" % row for row in range(285)], 12))
     assert found.readings is None
@@ -323,7 +323,7 @@ def test_an_encoding_of_few_keys_of_the_larger_table_is_seen() -> None:
         "no key is in both, and no encoding that is tried makes a tenth of them the same"
     )
     found = between(written([b'"a"'], 12), written([b"a"], 12))
-    assert found.reasons[0].sentence.startswith("1 key is in both once")
+    assert found.reasons[0].sentence.startswith("1 key is the same if")
 
 
 def test_of_a_sample_reasons_say_at_least() -> None:
@@ -439,7 +439,7 @@ def test_an_encoding_is_told_where_some_keys_are_shared_but_not_where_most_are()
     assert (found.ok, found.keys_shared, found.keys_meeting) == (False, 50, 50)
     assert (found.readings, kinds(found)) == ((None, "json-unquote"), ["key-bytes"])
     assert (
-        "200 keys are in both once A's are read as they are and B's without JSON's quotes, and 50 byte for byte"
+        "200 keys are the same if A's are read as they are and B's without JSON's quotes, but 50 byte for byte"
         in (found.reasons[0].sentence)
     )
     found = between(written(USERS, 12), written([*USERS[:200], *quoted[200:]], 12))

@@ -353,5 +353,5 @@ def test_times_are_milliseconds(given: pa.Array, wanted: list[int | None]) -> No
     "given", [pa.array([2**63], pa.uint64()), pa.array([2**62], pa.timestamp("s")), pa.array(["soon"])]
 )
 def test_what_is_no_time_is_refused(given: pa.Array) -> None:
-    with pytest.raises(pw.PartwrightError, match=r"^the timestamps from row 5 on are no times \("):
+    with pytest.raises(pw.PartwrightError, match=r"^the timestamps from row 5 on are not times \("):
         milliseconds(given, 5)

@@ -245,13 +245,13 @@ def test_a_plan_s_steps_have_each_partition_s_numbers(resize: Command) -> None:
     code, out, err = resize(*words, "--to", 90, "--plan")
     assert (code, err) == (0, "")
     assert "kafka-topics.sh --alter --topic TOPIC --partitions 90" in out
-    assert " kB of 19.9 kB) move, most of all key user-" in out
+    assert " kB of 19.9 kB) move; the heaviest is key user-" in out
     # With this many partitions, only the fullest one.
     assert "12 more" in out
     assert "42 more" in out
     assert "each new partition is fed by 2 old partitions" in out
     code, out, err = resize(*words, "--to", 30, "--plan")
-    assert "Kafka takes no partition away" in out
+    assert "Kafka cannot remove a partition" in out
     assert "--alter" not in out
 
 
@@ -278,13 +278,11 @@ def test_every_format_is_read(name: str, resize: Command) -> None:
     assert (code, err, found) == (0, "", plan.to_dict())
     code, out, err = resize(name, "--key", "k", "--from", 12, "--to", 24, "--client", "sarama")
     assert (code, err) == (0, "")
-    headline = (
-        f"12 to 24 partitions, 2,000 records of {name} that have a place by their key, 5 that have none"
-    )
+    headline = f"12 to 24 partitions, 2,000 records of {name} whose key decides their partition, 5 whose key does not"
     assert f"\n\n{headline}\n" in out
     assert f"{plan.keys_moved} of 300 keys" in out
     assert "asked for, moves least" in out
-    assert "their order is kept only if consumers are done with the\nold records" in out
+    assert "a key that moves keeps its order only if consumers finish its old\nrecords" in out
 
 
 @pytest.mark.usefixtures("own_folder")
@@ -293,7 +291,7 @@ def test_every_format_is_read(name: str, resize: Command) -> None:
     [
         (
             ["x.csv", "--key", "k", "--from", 12, "--to", 12],
-            "12 partitions are as many as 12: nothing would move",
+            "the topic would keep its 12 partitions: nothing would move",
         ),
         (["x.csv", "--key", "k", "--from", 0, "--to", 12], "the number of partitions must be from 1"),
         (["x.csv", "--key", "k", "--from", 12, "--to", 0], "the number of partitions must be from 1"),

@@ -141,7 +141,7 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         (["-n", 0, "--time", "ts", "--value", "body"], "the number of partitions"),
         (["-n", 6, "--time", "tz", "--value", "body"], "there is no column 'tz' in 'x.csv'"),
         (["-n", 6, "--time", "ts", "--value", "ts"], "'ts' cannot be two of the columns: name another one"),
-        (["-n", 6, "--time", "user", "--value", "body"], "the timestamps from row 0 on are no times"),
+        (["-n", 6, "--time", "user", "--value", "body"], "the timestamps from row 0 on are not times"),
         (["-n", 6, "--time", "ts", "--size", "body"], "row 1 has the size"),
         ([*SIZED, "--partition", "user"], "row 0 has the partition 'u0', which is"),
         (

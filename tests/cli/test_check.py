@@ -239,7 +239,7 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
         (["absent.csv", "--key", "k", "-n", 12], "there is no file 'absent.csv'"),
         (
             ["x.parquet", "--key", "k", "-n", 12, "--partition", "f"],
-            "partitions of type double are no whole numbers",
+            "partitions of type double are not whole numbers",
         ),
         (["kafka://h:x", "-n", 12], "'kafka://h:x' does not name a Kafka: write kafka://host:port"),
         (["kafka://127.0.0.1:9"], "'kafka://127.0.0.1:9' names no topic: write kafka://host:port/topic"),

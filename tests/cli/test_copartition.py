@@ -103,15 +103,13 @@ def test_the_words_say_who_and_what_to_do(command: Command) -> None:
     assert "keys that do not meet" in out
     code, out, err = command("a.csv", "a.csv", *WHERE)
     assert (code, err) == (0, "")
-    assert out.startswith("✓ They meet: all 300 keys that are in both are in the same partition of both.\n")
+    assert out.startswith("✓ They meet: all 300 shared keys are in the same partition in both.\n")
     assert "To put" not in out
     write("quoted.csv", k=[f'"{key}"' for key in KEYS])
     code, out, _ = command("a.csv", "quoted.csv", *KEYED, "-n", 12)
     assert code == 1
     assert out.startswith("✗ They do not meet: 0 of 300 keys of A and 300 of B are in both.\n")
-    assert (
-        "key-bytes: 300 keys are in both once A's are read as they are and B's without JSON's quotes" in out
-    )
+    assert "key-bytes: 300 keys are the same if A's are read as they are and B's without JSON's quotes" in out
 
 
 def test_markup_in_keys_and_names_is_text(command: Command) -> None:
@@ -143,7 +141,7 @@ def test_one_of_them_may_be_stdin() -> None:
             capture_output=True,
             check=True,
         )
-        assert done.stdout.decode().startswith("✓ They meet: all 300 keys")
+        assert done.stdout.decode().startswith("✓ They meet: all 300 shared keys")
 
 
 def test_empty_and_keyless_files_do_not_meet(command: Command) -> None:

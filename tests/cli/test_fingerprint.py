@@ -112,7 +112,7 @@ def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
     assert "\nTo put every key where java puts it:\n  librdkafka: partitioner=murmur2_random\n" in out
     out = words(command, TABLE["p"].to_pylist(), "--timestamp", "ts")
     assert out.startswith("writer-change: from java to librdkafka, for 12 partitions (librdkafka 6")
-    assert "\nWhen: the last record as before: 2023-11-14T22:13:21.49" in out
+    assert "\nWhen: the last record by the old rule: 2023-11-14T22:13:21.49" in out
     assert "keys are in several partitions:\n" in out
     out = words(command, [row % 12 for row in range(4000)])
     told = (
@@ -137,7 +137,7 @@ def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
         (["x.csv", "--key", "k", "--partition", "f"], "row 0 is in '4.5', which is not a partition"),
         (
             ["x.csv", "--key", "k", "--partition", "p", "--timestamp", "f"],
-            "the timestamps from row 0 on are no times",
+            "the timestamps from row 0 on are not times",
         ),
         (
             ["x.csv", "--key", "k", "--partition", "p", "-n", 4],

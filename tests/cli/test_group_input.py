@@ -55,11 +55,11 @@ def test_one_is_one_and_the_sentence_one_line(command: Command, tmp_path: Path) 
     code, out, _ = command("group", written(tmp_path, crash, records_per_s=1_000_000))
     lines = out.decode().splitlines()
     assert code == 0
-    assert lines[0].startswith("In 105.0 s the group rebalanced into 2 generations, and 0 partitions moved. ")
+    assert lines[0].startswith("In 105.0 s the group went through 2 generations, and 0 partitions moved. ")
     assert " records were not read meanwhile, and 0 were read twice." in lines[0]
     _, out, _ = command("group", written(tmp_path))
     first = out.decode().splitlines()[0]
-    assert first.startswith("In 3.0 s the group rebalanced into 1 generation, and 0 partitions moved. ")
+    assert first.startswith("In 3.0 s the group went through 1 generation, and 0 partitions moved. ")
     _, out, _ = command("group", written(tmp_path), "--requests")
     assert " a, who is told of 1 member" in out.decode()
     assert "1 members" not in out.decode()

@@ -80,7 +80,7 @@ def test_a_saved_plan_is_checked() -> None:
     Path("cluster.json").write_text(json.dumps(cluster))
     with pytest.raises(PartwrightError, match="topic orders has 7 partitions, and had 6") as error:
         run("--plan", "plan")
-    assert "plan anew" in str(error.value)
+    assert "make a new plan" in str(error.value)
 
 
 REFUSED = [

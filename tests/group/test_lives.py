@@ -86,7 +86,7 @@ def test_a_crash_is_missed_when_its_session_ends() -> None:
     )
     # Its last heartbeat was at 18,000 ms.
     missed = list(timeline.generations())[-1]
-    assert missed["why"] == "c2 has not been heard of"
+    assert missed["why"] == "c2 sent no heartbeat in time"
     assert 28_000 <= missed["at_ms"] <= 31_000
     assert counts(timeline)[-1] == {"c1": 4}
     assert timeline.unowned_ms["t-2"] == missed["at_ms"] - 20_000
@@ -143,7 +143,7 @@ def test_partitions_are_noticed_when_the_leader_looks() -> None:
     timeline = lives(events)
     last = list(timeline.generations())[-1]
     # The other member hears of it by its next heartbeat.
-    assert last["why"] == "c1 has seen that the topics have changed"
+    assert last["why"] == "c1 saw that the topics changed"
     assert 300_000 <= last["at_ms"] <= 303_200
     assert 0 <= timeline.unowned_ms["t-4"] - (last["at_ms"] - 100_000) <= 200
     assert lives(events, protocol="consumer", assignor="uniform").unowned_ms["t-4"] < 15_000

@@ -140,8 +140,8 @@ def test_a_live_group_of_the_new_protocol_is_explained(broker: EmbeddedKafka, re
     assert sorted(each["partitions"] for each in found["members"]) == [2, 3]
     assert (found["would_move"], found["idle"], found["uneven"]) == (0, [], [])
     assert done.stderr == (
-        f"the members of 'modern-{tag}' are of KIP-848's protocol and do not tell their subscriptions: each is taken "
-        f"to subscribe to all that the group reads, t-{tag}\n"
+        f"the members of 'modern-{tag}' are of KIP-848's protocol and do not reveal their subscriptions: each is "
+        f"assumed to subscribe to all that the group reads, t-{tag}\n"
     )
     said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert sorted(map(len, said["assignment"].values())) == [2, 3]

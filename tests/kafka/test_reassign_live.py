@@ -166,4 +166,4 @@ def test_a_plan_is_refused_when_its_topic_has_changed(tmp_path: Path) -> None:
         wait_for("there are more partitions", lambda: len(leaders(kafka, TOPIC)) == 6)
         code, out, said = reassign(address, "--plan", folder, "--execute")
         assert (code, out) == (2, "")
-        assert f"topic {TOPIC} has 6 partitions, and had 4: plan anew" in said
+        assert f"topic {TOPIC} has 6 partitions, and had 4: make a new plan" in said

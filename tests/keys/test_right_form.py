@@ -86,7 +86,7 @@ def test_whole_numbers_that_pandas_made_floats_are_told_the_way_back() -> None:
         lambda: pw.check_contract(orders, key="id", n=15, max_share=0.9),
     ):
         with pytest.raises(
-            pw.KeyTypeError, match=r"float64 of these whole numbers.*astype\('Int64'\) with .*digits"
+            pw.KeyTypeError, match=r"these whole numbers into float64.*astype\('Int64'\) with .*digits"
         ):
             ask()
     with pytest.raises(pw.KeyTypeError, match=r"pass keys.astype\('Int64'\)$"):

@@ -1,4 +1,4 @@
-"""The main job's targets and the place of its notes, and how a test runs it."""
+"""A run's targets and the place of its notes, and how a test runs it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def go(spark: SparkSession) -> Callable[..., Report]:
-    """Runs the main job in the tests' session."""
+    """Runs `partwright run` in the tests' session."""
     from partwright.pipeline.run import run
     from partwright.pipeline.settings import RunSettings
 

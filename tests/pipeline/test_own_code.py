@@ -1,4 +1,4 @@
-"""A user's own partitioner in the main job: found in the current folder, and sent to workers that do not have it."""
+"""A user's own partitioner in a run: found in the current folder, and sent to workers that do not have it."""
 
 from __future__ import annotations
 

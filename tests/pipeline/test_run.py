@@ -1,4 +1,4 @@
-"""The main job against a real Kafka: sources, key types, targets, and each refusal."""
+"""A run against a real Kafka: sources, key types, targets, and each refusal."""
 
 from __future__ import annotations
 

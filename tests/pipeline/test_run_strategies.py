@@ -1,4 +1,4 @@
-"""The main job with a strategy: each of Spark's tasks is a producer, whose choices are read back from a real Kafka."""
+"""A run with a strategy: each of Spark's tasks is a producer, whose choices are read back from a real Kafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main job between secured clusters: each with its own configuration and the least rights, and no secret shown."""
+"""A run between secured clusters: each with its own configuration and the least rights, and no secret shown."""
 
 from __future__ import annotations
 

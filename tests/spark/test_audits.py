@@ -295,7 +295,7 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("absent", "there is no column 'nowhere' for partition; the columns are key, partition, offset"),
         ("key", "the key column 'size' is int: int32 has no key bytes of its own"),
         ("small from", "rows are in 5, which is not a partition of 5: they are whole numbers from 0 to 4"),
-        ("same", "12 partitions are as many as 12: nothing would move"),
+        ("same", "the topic would keep its 12 partitions: nothing would move"),
         ("client", 'there is no client "jav"'),
         ("frame", "an audit takes a DataFrame of Spark, not list: files have the command line"),
         ("n", "the number of partitions must be from 1"),

@@ -92,7 +92,7 @@ def assign(
     if found in THREADED:
         if is_table(members) or is_table(topics):
             raise PartwrightError(
-                f"{name} gives partitions to consumer threads: its members and topics are no tables"
+                f"{name} gives partitions to consumer threads: its members and topics cannot be tables"
             )
         members = threads(members, name)
     group = group_of(topics, members, racks, before, order)

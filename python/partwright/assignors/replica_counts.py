@@ -94,7 +94,7 @@ class ReplicaCounts:
 
     @property
     def wrongly_even(self) -> tuple[int, ...]:
-        """The numbers that an autoscaler's divisor rule takes for even, though they are not."""
+        """The numbers that an autoscaler's divisor rule counts as even, though they are not."""
         return tuple(each.replicas for each in self.rows if each.divides and not each.even)
 
     @property
@@ -117,7 +117,7 @@ class ReplicaCounts:
         )
         if self.wrongly_even:
             wrong = self.wrongly_even
-            found.append(f"An autoscaler's divisor rule takes {_list(wrong)} for even, but {_is(wrong)} not.")
+            found.append(f"An autoscaler's divisor rule counts {_list(wrong)} as even, but {_is(wrong)} not.")
         if self.left_out:
             rule = "It" if self.wrongly_even else "An autoscaler's divisor rule"
             found.append(

@@ -439,7 +439,7 @@ def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
         or pa.types.is_string_view(column.type)
     ):
         raise KeyTypeError(
-            f"partitions of type {column.type} are no whole numbers: name another column with --partition"
+            f"partitions of type {column.type} are not whole numbers: name another column with --partition"
         )
     text = column.cast(pa.string())
     return pc.if_else(pc.match_substring_regex(text, pattern), text, pa.nulls(1, pa.string())[0]).cast(

@@ -180,7 +180,7 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
         return pc.coalesce(numbers, _floor(plain), _floor(there))
     except pa.ArrowException as error:
         raise PartwrightError(
-            f"the timestamps from row {first_row} on are no times ({first_line(error)}): they are whole "
+            f"the timestamps from row {first_row} on are not times ({first_line(error)}): they are whole "
             "numbers of milliseconds, or text such as 2026-01-31T12:00:00Z"
         ) from error
 

@@ -236,8 +236,8 @@ def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
     if is_too_full and max_share is not None:
         return f"{words}: {_less_full(found, heavy, placed, max_share)}"
     return (
-        f"{words}: so many keys use {found['expected_used']:,.1f} by chance, so take fewer partitions or a key of more "
-        "values, or lower min_used"
+        f"{words}: by chance, this many keys use {found['expected_used']:,.1f}, so take fewer partitions or a key with "
+        "more values, or lower min_used"
     )
 
 

@@ -152,7 +152,7 @@ def _key_bytes(counts: Counts, same: Same | None, *, is_sampled: bool) -> Iterat
         are = _keys(same.keys, "key", is_sampled=is_sampled)
         yield Reason(
             "key-bytes",
-            f"{are} in both once A's are read {in_a} and B's {in_b}, and {counts.shared:,} byte for "
+            f"{are} the same if A's are read {in_a} and B's {in_b}, but {counts.shared:,} byte for "
             f"byte: {of_a} of A and {of_b} of B are one key",
         )
 

@@ -141,7 +141,7 @@ class Resize:
         partition_for_key(None, to, client, key_type)
         self.from_, self.to = index(from_), index(to)
         if self.from_ == self.to:
-            raise PartwrightError(f"{self.from_} partitions are as many as {self.to}: nothing would move")
+            raise PartwrightError(f"the topic would keep its {self.from_} partitions: nothing would move")
         self.among = self.from_ if among is None else among
         self.rows = self.rows_moved = self.unplaced = self.misplaced = 0
         self.bytes: int | None = None

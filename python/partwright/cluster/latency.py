@@ -34,7 +34,7 @@ def latency_of(given: object, what: str) -> Latency:
         The same for the core.
 
     Raises:
-        PartwrightError: It is none of these, or out of range.
+        PartwrightError: It is not one of these, or out of range.
 
     Examples:
         >>> latency_of({"p50": 2}, "latency_ms")

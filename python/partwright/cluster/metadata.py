@@ -203,7 +203,7 @@ class Cluster:
             The cluster.  A leader that is not a live broker counts as none, as in Java's client.
 
         Raises:
-            PartwrightError: `source` is none of these, or a name cannot be a topic's.
+            PartwrightError: `source` is not one of these, or a name cannot be a topic's.
             BrokerError: No Kafka answers, it refuses, or the topic does not exist.
             MissingExtraError: An address is given, and confluent-kafka is not installed.
 

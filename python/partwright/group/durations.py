@@ -73,7 +73,7 @@ def read_duration(given: object, what: str) -> Duration:
         what: Its name in a sentence.
 
     Raises:
-        PartwrightError: It is none of these, or longer than a day.
+        PartwrightError: It is not one of these, or longer than a day.
 
     Examples:
         >>> read_duration(20, "start").low_ms, read_duration("20..40", "start").high_ms

@@ -19,7 +19,7 @@ Span = tuple[str, int, int | None, tuple[tuple[str, int], ...]]
 
 
 class SelfAssigned:
-    """Consumers that assign themselves partitions, and are no members.
+    """Consumers that assign themselves partitions, and are not members.
 
     Attributes:
         spans: What they read: name, when from and to, partitions.

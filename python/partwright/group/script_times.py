@@ -31,7 +31,7 @@ class Draws:
         seed: A whole number from 0 on.
 
     Raises:
-        PartwrightError: The seed is no such number.
+        PartwrightError: The seed is not such a number.
     """
 
     def __init__(self, seed: object) -> None:

@@ -1,4 +1,4 @@
-"""A group's life: generations, who read what and when, and what it cost while nobody read."""
+"""A group over time: generations, who read what and when, and what it cost while nobody read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Cost(NamedTuple):
 
 
 class Timeline:
-    """A group's life, played.
+    """A simulated group over time.
 
     Attributes:
         members: The members' names.

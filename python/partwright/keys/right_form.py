@@ -59,7 +59,7 @@ def whole_floats(values: Any, key_type: str | None) -> str | None:
     Examples:
         >>> import pandas as pd
         >>> whole_floats(pd.Series([42, None]), "java:long")
-        "pandas made float64 of these whole numbers, as it does for a null among them: pass keys.astype('Int64')"
+        "pandas turned these whole numbers into float64, as it does if one is null: pass keys.astype('Int64')"
         >>> whole_floats(pd.Series([1.5, None]), "java:long")
     """
     if key_type not in _WHOLE or not type(values).__module__.startswith("pandas."):
@@ -70,7 +70,9 @@ def whole_floats(values: Any, key_type: str | None) -> str | None:
     known = values.dropna()
     if known.empty or not (known % 1 == 0).all():
         return None
-    sentence = f"pandas made {name} of these whole numbers, as it does for a null among them: pass keys.astype('Int64')"
+    sentence = (
+        f"pandas turned these whole numbers into {name}, as it does if one is null: pass keys.astype('Int64')"
+    )
     if key_type is not None:
         return sentence
     return (

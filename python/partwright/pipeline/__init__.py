@@ -1,1 +1,1 @@
-"""The main job of `partwright run`: read records, place them, write them, read them back, prove it."""
+"""What `partwright run` does: read records, place them, write them, read them back, prove it."""

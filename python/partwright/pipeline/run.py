@@ -1,4 +1,4 @@
-"""The main job: read, place, write, read back, check each record, and let the Java producer place the same ones."""
+"""A run: read, place, write, read back, check each record, and let the Java producer place the same ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ __all__ = ["run"]
 
 
 def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = None) -> Report:
-    """Run the main job once.
+    """Do one run.
 
     Args:
         settings: What to do.

@@ -66,7 +66,7 @@ class ParquetTarget:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """One run of the main job.
+    """The settings of one run.
 
     Attributes:
         source: A csv, json or parquet file or folder, `kafka://host:port/topic`, or whatever Spark's `format` loads;
@@ -200,7 +200,7 @@ class RunSettings:
 
     @property
     def chooses_for_keys(self) -> bool:
-        """Whether a record with a key may go elsewhere than its key says."""
+        """Whether a record with a key may go to another partition than its key says."""
         return self.partition is not None or (self.is_by_strategy and self._producer().takes_keyed)
 
     @property

@@ -1,4 +1,4 @@
-"""The main job without an end: a folder or topic as a stream, written batch by batch and checked at the end."""
+"""A run without an end: a folder or topic as a stream, written batch by batch and checked at the end."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class StreamReport:
 def stream(
     settings: RunSettings, asked: StreamSettings, progress: StreamProgress, spark: SparkSession | None = None
 ) -> StreamReport:
-    """Run the main job as a stream, until it is stopped or, with `available_now`, until everything is written.
+    """Run as a stream, until it is stopped or, with `available_now`, until everything is written.
 
     Args:
         settings: What to do; the target is a topic.

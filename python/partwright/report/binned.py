@@ -97,7 +97,7 @@ def by_rank(
         series: By name, the sizes; sizes of 0 are left out, because they have no logarithm.
         colours: The colour of each series.
         what: What is counted.
-        even: The size of an even one; None draws no line.
+        even: The fair share; None draws no line.
 
     Returns:
         The specification, and how many marks it has.

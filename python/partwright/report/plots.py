@@ -173,7 +173,7 @@ def by_partition(
         unit: What is counted.
     """
     if even is not None:
-        title += f" (dashed: an even one, {even:,.0f})" if even >= 1 else " (dashed: an even one)"
+        title += f" (dashed: the fair share, {even:,.0f})" if even >= 1 else " (dashed: the fair share)"
     bar: Spec = {
         "y": quantity("start", title, "whole"),
         "y2": {"field": "end"},

@@ -117,7 +117,7 @@ def command(
     if its blanks were collapsed. Each member owns what it reads there. --topics says how many partitions topics have,
     if they have more than the text shows.
 
-    --compare prints what each of today's assignors, the client's four and the broker's two, would make of the group
+    --compare prints what each of today's assignors, the client's four and the broker's two, would give the group
     instead: how many partitions members have, how unevenly each topic is spread, how many partitions move, how many
     nobody reads until the next rebalance, how many are read in their own rack, and how long the assignor took. With
     --assignor, your own assignor gets a line too.
@@ -131,8 +131,8 @@ def command(
     when members are replaced by those of another client.
 
     --explain describes the group as it is: how many partitions each member reads, what a rebalance would move now, what
-    one member more or less would move, and why some members read more than others. It needs the group's assignor, which
-    a live group and rpk tell.
+    one more or one fewer member would move, and why some members read more than others. It needs the group's assignor,
+    which a live group and rpk name.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.

@@ -1,4 +1,4 @@
-"""`partwright broker`: the embedded Kafka, of one broker or several, kept running between commands."""
+"""`partwright broker`: the embedded Kafka, with one broker or several, kept running between commands."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def start(
 ) -> None:
     """Start a broker in the background, or several, and print the bootstrap servers.
 
-    With BROKER, the id of a broker that was stopped or killed, start that one again, at its port with all it had.
+    With BROKER, the ID of a broker that was stopped or killed, start that one again, on its port and with its records.
     """
     from partwright.kafka import embedded_detached
 
@@ -115,7 +115,7 @@ def start(
 @click.option("--rack", metavar="RACK", help="Its rack (broker.rack), if the other brokers have racks.")
 @_json
 def add(rack: str | None, *, as_json: bool) -> None:
-    """Start one more broker next to those that run; it has no partitions until some are moved there."""
+    """Add one broker to those that run; it has no partitions until some are moved there."""
     from partwright.kafka import embedded_detached
 
     with _spinner() as progress:
@@ -166,7 +166,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
 def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
     """Stop all brokers, and remove their records and logs.
 
-    With BROKER, stop that one alone, in order: its records stay, and `start BROKER` brings it back.
+    With BROKER, stop only that one, in good order: its records stay, and `start BROKER` brings it back.
     """
     from partwright.kafka import embedded_detached
 
@@ -202,7 +202,7 @@ def topic(
     *,
     as_json: bool,
 ) -> None:
-    """Make a topic on the brokers that run, and print where its replicas lie, as 1:2,2:3,3:1."""
+    """Create a topic on the running brokers, and print where its replicas are, as 1:2,2:3,3:1."""
     from partwright.cluster import Cluster
     from partwright.cluster.placement import Placement
     from partwright.kafka import embedded_detached, topics

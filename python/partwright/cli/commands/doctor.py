@@ -40,8 +40,8 @@ _FROM_ENVIRONMENT = ""
     metavar="[ADDRESS]",
     is_flag=False,
     flag_value=_FROM_ENVIRONMENT,
-    help="Look at the executors of a Spark instead of a Kafka: a master as spark://HOST:7077, or a Spark "
-    "Connect server as sc://HOST (default: the application that spark-submit runs, or SPARK_REMOTE, or local[*]). "
+    help="Look at the executors of a Spark instead of a Kafka: a master such as spark://HOST:7077, or a Spark "
+    "Connect server such as sc://HOST (default: the application that spark-submit runs, or SPARK_REMOTE, or local[*]). "
     "Their Python is PYSPARK_PYTHON, or this one.",
 )
 @click.option(

@@ -104,7 +104,7 @@ def command(
     as_json: bool,
     report: Path | None,
 ) -> None:
-    """Play a script of a consumer group's life: rebalances, generations, who reads what, and what it costs.
+    """Simulate a consumer group that follows a script: its generations, who reads what, and what it costs.
 
     FILE is JSON, or YAML by its suffix, or - for JSON on stdin: {"topics": {"t": 12}, "protocol", "assignor", "client",
     "static", "config": {Kafka's keys}, "events": [{"at_ms": 0, "join": "c1", "topics": ["t"], "instance_id": null},

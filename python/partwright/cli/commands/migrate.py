@@ -274,7 +274,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
 
 @command.command()
 @_options
-@click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as nothing is finished.")
+@click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as `finish` has not run.")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_json: bool) -> int:
     """Copy the rest and set the groups' offsets in TARGET, once SOURCE's writers and the groups are stopped.
 

@@ -1,4 +1,4 @@
-"""`partwright run`: the main job on the command line."""
+"""`partwright run`: place records, write them, prove it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def read_brokers(given: str, option: str) -> list[Broker | int]:
     """Brokers from `0,2-5,6=rack-a`: an ID, a range of IDs, or an ID with its rack.
 
     Raises:
-        PartwrightError: A part is none of these.
+        PartwrightError: A part is not one of these.
 
     Examples:
         >>> read_brokers("0,2-3,6=a", "--add")

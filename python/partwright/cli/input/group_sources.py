@@ -93,8 +93,8 @@ def real_group(
     why = group.pop("guessed")
     if group.pop("protocol") == "consumer":
         click.echo(
-            f"the members of {group_id!r} are of KIP-848's protocol and do not tell their subscriptions: each is taken "
-            f"to subscribe to all that the group reads, {', '.join(group['topics']) or 'nothing'}",
+            f"the members of {group_id!r} are of KIP-848's protocol and do not reveal their subscriptions: each is "
+            f"assumed to subscribe to all that the group reads, {', '.join(group['topics']) or 'nothing'}",
             err=True,
         )
         for member in group["members"]:

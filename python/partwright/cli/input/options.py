@@ -386,7 +386,7 @@ def share(ctx: click.Context, option: click.Parameter, given: str | None) -> flo
     """A share, 0 to 1, from a percentage or a fraction.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: It is not a share.
     """
     from partwright.audit.skew import read_share
 

@@ -43,8 +43,8 @@ def print_report(found: Check, source: str, *, is_checked: bool) -> None:
     console.print()
     console.print(_partitions(summary["partitions"], found))
     console.print(
-        f"{found.used} of {found.among} partitions have records; the largest has {found.largest_share:.1%} of them, an "
-        f"even one {1 / found.among:.1%}; null keys: {found.null_keys:,}"
+        f"{found.used} of {found.among} partitions have records; the largest has {found.largest_share:.1%} of them "
+        f"(fair share: {1 / found.among:.1%}); null keys: {found.null_keys:,}"
     )
     if found.outside:
         console.print(

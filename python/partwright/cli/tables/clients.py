@@ -24,7 +24,7 @@ def print_clients(found: Sequence[ClientAnswer], assignor: str) -> None:
     console = stdout_console(_WIDTH)
     print_summary(console, of_clients(found, assignor)[0])
     table = right_table(
-        "leader", f"its {escape(assignor)}", "partitions a member", "elsewhere than Java", "same as Java with"
+        "leader", f"its {escape(assignor)}", "partitions a member", "differ from Java", "same as Java with"
     )
     for column in (0, 1, 4):
         table.columns[column].justify = "left"
@@ -36,7 +36,9 @@ def print_clients(found: Sequence[ClientAnswer], assignor: str) -> None:
     console.print(table)
     common = set.intersection(*(set(each.agrees) for each in found if each.answer != "has none"))
     if common:
-        console.print(f"All that have it agree with Java on {', '.join(sorted(common))}.")
+        console.print(
+            f"All clients that have {escape(assignor)} agree with Java on {', '.join(sorted(common))}."
+        )
     for each in found:
         if each.error is not None:
             console.print(escape(f"{each.client}: {each.error}"))

@@ -67,7 +67,7 @@ def _sides(found: Meeting, a: str, b: str) -> Table:
     table.add_row("records", *(f"{each.rows:,}" for each in sides))
     table.add_row("of them without a key", *(f"{each.null_keys:,}" for each in sides))
     table.add_row("different keys", *(f"{each.keys:,}" for each in sides))
-    table.add_row("that the other has not", *(f"{each.keys_alone:,}" for each in sides))
+    table.add_row("missing from the other", *(f"{each.keys_alone:,}" for each in sides))
     return table
 
 

@@ -41,8 +41,8 @@ def print_report(plan: Resize, source: str, *, with_plan: bool) -> None:
         _print_replay(console, plan)
     elif plan.rows_moved:
         console.print(
-            "What these keys have written stays where it is: their order is kept only if consumers are done with the\n"
-            "old records before producers see the new partitions. --plan prints the steps."
+            "Old records stay where they are: a key that moves keeps its order only if consumers finish its old\n"
+            "records before producers see the new partitions. --plan prints the steps."
         )
 
 
@@ -50,10 +50,10 @@ def _print_summary(console: Console, plan: Resize, source: str) -> None:
     moved, *others = of_resize(plan)
     print_summary(console, moved)
     console.print()
-    unplaced = f", {plan.unplaced:,} that have none" if plan.unplaced else ""
+    unplaced = f", {plan.unplaced:,} whose key does not" if plan.unplaced else ""
     console.print(
         f"[bold]{plan.from_}[/] to [bold]{plan.to}[/] partitions, {plan.rows:,} records of {escape(source)} "
-        f"that have a place by their key{unplaced}"
+        f"whose key decides their partition{unplaced}"
     )
     print_verdicts(console, *others)
 
@@ -69,7 +69,7 @@ def _heaviest(moved: list[Moved]) -> Table:
 
 
 def _nearby(choices: list[Alternative], plan: Resize) -> Table:
-    table = right_table("partitions", "records that move", "share", "largest partition", "over an even one")
+    table = right_table("partitions", "records that move", "share", "largest partition", "times fair share")
     table.add_column("")
     least = min(choice.rows_moved for choice in choices)
     for choice in choices:
@@ -95,7 +95,7 @@ def _nearby(choices: list[Alternative], plan: Resize) -> Table:
 
 def _print_in_place(console: Console, plan: Resize) -> None:
     if plan.to < plan.from_:
-        console.print("Kafka takes no partition away: fewer are had by a new topic alone.")
+        console.print("Kafka cannot remove a partition: for fewer, make a new topic.")
         return
     console.print(
         f"[bold]In place[/], with {plan.from_} partitions that become {plan.to}:\n"
@@ -103,8 +103,8 @@ def _print_in_place(console: Console, plan: Resize) -> None:
         "  2. Wait until every group has committed the offset `drain to`, or a later one, in each partition:\n"
         "     kafka-consumer-groups.sh --describe shows CURRENT-OFFSET.\n"
         f"  3. kafka-topics.sh --alter --topic TOPIC --partitions {plan.to}\n"
-        "  4. Start the producers. Consumers that keep state by partition, as Kafka Streams does, lose that of keys\n"
-        "     that move, and a compacted topic keeps their old records: replay into a new topic instead."
+        "  4. Start the producers. Consumers that keep state by partition, as Kafka Streams does, lose the state of\n"
+        "     keys that move, and a compacted topic keeps their old records: replay into a new topic instead."
     )
     console.print(_before(plan.before()))
 
@@ -126,18 +126,19 @@ def _before(parts: list[Before]) -> Table:
 def _print_replay(console: Console, plan: Resize) -> None:
     feeds = "one old partition" if plan.fed_by == 1 else f"{plan.fed_by} old partitions"
     console.print(
-        f"[bold]Ordered replay[/] into a new topic of {plan.to} partitions, which is right for a compacted one too:\n"
+        f"[bold]Ordered replay[/] into a new topic of {plan.to} partitions, which also suits a compacted topic:\n"
         f"  1. kafka-topics.sh --create --topic NEW --partitions {plan.to}, with the old topic's settings.\n"
         f"  2. Read each of the {plan.from_} old partitions from its beginning in the order of its offsets, with one\n"
-        f"     reader each, and write its records with their keys by {escape(plan.client)}, idempotent. A key lies in\n"
-        f"     one old partition, so that its order is kept; each new partition is fed by {feeds}.\n"
-        "  3. Stop the producers of the old topic, and copy on up to its end.\n"
+        "     reader each. Write its records with an idempotent producer that places keys as "
+        f"{escape(plan.client)} does.\n"
+        f"     Each key is in one old partition, so its order is kept; each new partition is fed by {feeds}.\n"
+        "  3. Stop the producers of the old topic, and copy the rest.\n"
         "  4. Let the old topic's consumers finish, start them on the new one, then the producers."
     )
     if plan.misplaced:
         console.print(
-            f"     {plan.misplaced:,} records are not where {escape(plan.client)} puts them: keys that lie in several "
-            "partitions have no order\n     between those, and have to be merged by their timestamps."
+            f"     {plan.misplaced:,} records are not where {escape(plan.client)} puts them. The records of a key in "
+            "several partitions\n     have no order between those: merge them by their timestamps."
         )
     console.print(_after(plan.after(), plan))
 

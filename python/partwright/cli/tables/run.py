@@ -48,7 +48,8 @@ def print_report(report: Report) -> None:
     whole = "all records" if report.places_all else "them"
     console.print(
         f"{report.keyed:,} records have one of {report.keys:,} keys; the largest partition has "
-        f"{report.largest_share:.1%} of {whole}, an even one {1 / report.n:.1%}; all records are {_bytes(report.bytes)}"
+        f"{report.largest_share:.1%} of {whole} (fair share: {1 / report.n:.1%}); all records are "
+        f"{_bytes(report.bytes)}"
     )
     console.print(_null_keys(report))
     console.print()

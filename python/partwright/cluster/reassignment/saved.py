@@ -163,7 +163,7 @@ def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> 
     if said:
         more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
         raise PartwrightError(
-            f"the cluster has changed since the plan was made: {'; '.join(said[:_SHOWN])}{more}: plan anew",
+            f"the cluster has changed since the plan was made: {'; '.join(said[:_SHOWN])}{more}: make a new plan",
             value=said,
         )
 
@@ -174,7 +174,9 @@ def _read(file: Path) -> Any:
     except PartwrightError as error:
         raise error.within(str(file)) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise PartwrightError(f"{str(file)!r} cannot be read ({error}): plan anew", path=str(file)) from None
+        raise PartwrightError(
+            f"{str(file)!r} cannot be read ({error}): make a new plan", path=str(file)
+        ) from None
 
 
 def _partitions(given: object, file: Path) -> Iterable[tuple[str, int, tuple[int, ...]]]:

@@ -242,7 +242,7 @@ def _notes(
     first: Choice,
 ) -> list[str]:
     notes = [
-        "with keys, adding partitions later moves keys to others (partwright resize): count for the topic's life"
+        "with keys, adding partitions later moves keys to others (partwright resize): plan for the topic's whole life"
     ]
     if consumers * consumed[0] < target:
         needed = (math.ceil(target / consumed[1]), math.ceil(target / consumed[0]))

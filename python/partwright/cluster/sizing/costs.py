@@ -167,7 +167,7 @@ def _between(low: float, high: float) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-_REPLICATION = "20 ms for 1,000 partitions from one broker to another, one fetcher each: an upper end today"
+_REPLICATION = "20 ms for 1,000 partitions from one broker to another, one fetcher each: an upper bound today"
 
 
 def _replicated(load: Load) -> float:
@@ -204,7 +204,7 @@ def _of_clients(load: Load) -> Iterator[CostEstimate]:
         clients + load.consumers * load.groups,
         "",
         f"NetworkClient of kafka-clients 4.4.0; {MEASURED}",
-        "on one broker: a connection a client and broker, however many partitions; more on a group's coordinator",
+        "on one broker: one connection per client, however many partitions; one more on a group's coordinator",
     )
     yield CostEstimate(
         "consumer threads",
@@ -212,7 +212,7 @@ def _of_clients(load: Load) -> Iterator[CostEstimate]:
         load.partitions,
         "",
         RAO_2015,
-        "a group: from as many as the target needs at least, to one a partition; more of them are idle",
+        "in a group: at least as many as the target needs, at most one per partition; others would be idle",
     )
 
 
@@ -226,7 +226,7 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
     """
     high = {each.name: each.high for each in found}
     if load.partitions > _MOST_AT_ONCE:
-        yield f"Kafka's controller makes no more than {_MOST_AT_ONCE:,} partitions at a request: add the others later"
+        yield f"Kafka's controller makes at most {_MOST_AT_ONCE:,} partitions in one request: add the others later"
     if load.busiest_replicas > _MOST_REPLICAS:
         yield (
             f"{load.busiest_replicas:,} replicas on a broker are more than {_MOST_REPLICAS:,}, the rule of thumb with "

@@ -60,10 +60,10 @@ def _needs(found: Advice) -> Figure:
     return Figure(
         id="needs",
         title="What partitions are needed for",
-        sentence=f"The largest need is that of {most.reason}, {counted(round(most.high), 'partition')} at the most.",
+        sentence=f"The largest need is {most.reason}: at most {counted(round(most.high), 'partition')}.",
         spec=by_name(
             rows,
-            quantity("high", "partitions at the most", "whole"),
+            quantity("high", "partitions at most", "whole"),
             None,
             tooltip(label="what for", text="partitions", why="why"),
         ),

@@ -104,7 +104,7 @@ def delays(rows: Sequence[Fields]) -> Figure:
         quick = [row["strategy"] for row in known if row["p99_delay_ms"] == best["p99_delay_ms"]]
         sentence = (
             f"Half of the records of {named(quick)} are acknowledged after {number(best['p50_delay_ms'])} ms "
-            f"at the most, and 99 of 100 after {number(best['p99_delay_ms'])} ms"
+            f"at most, and 99 of 100 after {number(best['p99_delay_ms'])} ms"
         )
         sentence += ", the shortest of all." if len(known) > 1 else "."
     return Figure(

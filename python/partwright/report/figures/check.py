@@ -126,14 +126,14 @@ def _spread(sizes: Sequence[int], total: int, n: int) -> Figure:
         title="How evenly all partitions are filled",
         sentence=(
             f"{number(n - empty)} of {number(n)} partitions are drawn, neighbours in size in one bar, and "
-            f"{number(empty)} are empty; the middle one has {counted(half['records'], 'record')}, an even one (dashed) "
-            f"{number(round(total / n, 1))}."
+            f"{number(empty)} are empty; the middle one has {counted(half['records'], 'record')}, and the fair share "
+            f"(dashed) is {number(round(total / n, 1))}."
         ),
         spec=spec,
         columns=(
             Column("name", "partitions", "text"),
             Column("records", "records at most"),
-            Column("times", "over an even one"),
+            Column("times", "times fair share"),
         ),
         **bounded(rows),
         marks=marks,
@@ -244,7 +244,7 @@ def _misplaced(answer: Fields) -> tuple[Figure, ...]:
     rest = answer["misplaced"] - sum(each["rows"] for each in flows)
     sentence = (
         f"Of {counted(answer['rows'], 'record')}, {number(answer['misplaced'])} are not where {answer['client']} puts "
-        f"them; the most, {number(first['rows'])}, are in partition {first['from']} and belong into {first['to']}"
+        f"them; the most, {number(first['rows'])}, are in partition {first['from']} and belong in {first['to']}"
     )
     if rest > 0:
         sentence += f"; {number(rest)} are in no partition of the topic, or are not drawn"

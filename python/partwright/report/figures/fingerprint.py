@@ -213,13 +213,13 @@ def _since(answer: Fields) -> Figure:
         title="Since which offset",
         sentence=(
             f"The {'number of partitions' if change['kind'] == 'n' else 'writer'} went from {steps}: the first offset "
-            f"as after is {number(min(row['offset'] for row in rows))} at the earliest and "
+            f"by the new rule is {number(min(row['offset'] for row in rows))} at the earliest and "
             f"{number(max(row['offset'] for row in rows))} at the latest, over {counted(len(rows), 'partition')}."
         ),
         spec=by_partition(
-            bars, {"since": EMPHASIS}, "first offset as after", n=None if ranked else n, unit="offset"
+            bars, {"since": EMPHASIS}, "first offset by the new rule", n=None if ranked else n, unit="offset"
         ),
-        columns=(Column("partition", "partition"), Column("offset", "first offset as after")),
+        columns=(Column("partition", "partition"), Column("offset", "first offset by the new rule")),
         **bounded(rows),
         marks=len(bars),
         hint=None if ranked else ZOOM,

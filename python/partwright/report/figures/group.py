@@ -1,4 +1,4 @@
-"""A consumer group's life as figures: who reads what and when, and when nobody does."""
+"""A consumer group over time, as figures: who reads what and when, and when nobody does."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _played(found: Timeline, source: str | None) -> Document:
         _partitions(found),
     )
     verdicts = of_timeline(found)
-    return Document(f"A group's life{after(source)}", verdicts, figures, summed(verdicts, answer))
+    return Document(f"A group over time{after(source)}", verdicts, figures, summed(verdicts, answer))
 
 
 def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Figure:
@@ -64,8 +64,8 @@ def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Fig
     sentence = "Each partition had a reader all the time."
     if rows:
         sentence = (
-            f"At the most {counted(most, 'partition')} had no reader; all such times together are "
-            f"{found.cost.unowned_s:,.1f} s of partitions."
+            f"At most {counted(most, 'partition')} had no reader at the same time; added up over all partitions, "
+            f"that is {found.cost.unowned_s:,.1f} s."
         )
     axis = {**quantity("from", "seconds"), "scale": {"domain": [0, end / 1000], "nice": False}}
     return Figure(

@@ -42,7 +42,7 @@ def document(answer: Sequence[Fields], source: str | None) -> Document:
         _cost(rows, "moved", "Partitions moved", "partitions"),
     )
     told = summed(verdicts, {"lives": list(answer)})
-    return Document(f"One life under each protocol{after(source)}", verdicts, figures, told)
+    return Document(f"The same script under each protocol{after(source)}", verdicts, figures, told)
 
 
 def extremes_of(rows: Sequence[Fields], field: str, name: str) -> str:

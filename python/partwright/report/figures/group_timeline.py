@@ -94,7 +94,7 @@ def timeline_figure(found: Timeline) -> Figure:
     sentence = f"{count} in {seconds(found.ended_ms)} (dotted lines)"
     if generations:
         busiest = max(generations, key=lambda each: len(each["assignment"]))
-        sentence += f", with {counted(len(busiest['assignment']), 'member')} at the most"
+        sentence += f", with {counted(len(busiest['assignment']), 'member')} at most"
     if longest is not None:
         sentence += (
             f"; the longest time that a partition had no reader is {seconds(longest[2] - longest[1])}, of "

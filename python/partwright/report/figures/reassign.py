@@ -73,7 +73,7 @@ def _of_brokers(found: Reassignment, name: str) -> Figure:
     return Figure(
         id=name,
         title=f"{name.capitalize()} of each broker",
-        sentence=f"A broker has {today} {name} today, and {then} after it; one that leaves has none then.",
+        sentence=f"A broker has {today} {name} today, and {then} after the plan; one that leaves has none then.",
         spec=_beside(rows, name, "broker", kind),
         columns=(
             Column("label", "broker", "text"),

@@ -108,7 +108,7 @@ def _even(answer: Fields) -> Figure:
     return Figure(
         id="partitions",
         title="Records a partition, now and then",
-        sentence=f"{sentence}." if bars else "No record has a place by its key.",
+        sentence=f"{sentence}." if bars else "No key decides a partition.",
         spec=spec,
         columns=(
             Column("partition", "partition"),
@@ -181,15 +181,15 @@ def _nearby(answer: Fields) -> Figure:
         title="Other numbers of partitions",
         sentence=(
             f"Of the numbers around {answer['to']}, {least['to']} moves least, {share(least['share'])} of the records, "
-            f"and with {most_even['to']} the largest partition is nearest to an even one, {times(most_even['over'])} "
-            "as large."
+            f"and with {most_even['to']} the largest partition is nearest to its fair share: it has "
+            f"{times(most_even['over'])} of it."
         ),
         spec=by_name(
             rows,
             quantity("share", "share of the records that move", "share"),
             "partitions",
             tooltip(
-                to="partitions", moved="records that move|,", share="share|.1%", over="largest over even|.2f"
+                to="partitions", moved="records that move|,", share="share|.1%", over="times fair share|.2f"
             ),
             by_kind("kind", ["asked for", "others"], [EMPHASIS, MUTED]),
         ),
@@ -198,7 +198,7 @@ def _nearby(answer: Fields) -> Figure:
             Column("moved", "records that move"),
             Column("share", "share", "share"),
             Column("largest", "largest partition", "share"),
-            Column("over", "over an even one"),
+            Column("over", "times fair share"),
         ),
         **bounded(rows),
         marks=len(rows),

@@ -1,4 +1,4 @@
-"""Who reads what, and what a group's life costs, in words: `assign`, `group` and `rollout`."""
+"""Who reads what, and what a group costs over time, in words: `assign`, `group` and `rollout`."""
 
 from __future__ import annotations
 
@@ -121,11 +121,11 @@ def _range(each: Compared) -> str:
 
 
 def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
-    """The costs of a group's life, who was idle and who stood still, and what went wrong."""
+    """What a group costs over time, who was idle and who stood still, and what went wrong."""
     cost = timeline.cost
     failures, unread = timeline.failures(), timeline.unread_at_the_end()
     words = (
-        f"In {seconds(timeline.ended_ms)} the group rebalanced into {counted(cost.generations, 'generation')}"
+        f"In {seconds(timeline.ended_ms)} the group went through {counted(cost.generations, 'generation')}"
     )
     words += f", and {counted(cost.moved, 'partition')} moved"
     if cost.unowned_s:
@@ -273,7 +273,7 @@ def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
         f"{counted(best['moved'], 'partition')} {'moves' if best['moved'] == 1 else 'move'}"
     )
     if rank(worst) != rank(best):
-        words += f"; {name(worst)} cost most, {worst['unowned_s']:,.1f} s"
+        words += f"; {name(worst)} costs most, {worst['unowned_s']:,.1f} s"
     said = [Verdict("said", f"{words}.")]
     said += [
         Verdict(

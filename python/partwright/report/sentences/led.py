@@ -74,7 +74,9 @@ def of_roll(rolls: Sequence[Roll], to: str) -> tuple[Verdict, ...]:
 
 def of_roll_order(roll: Roll) -> str:
     """What one order of a roll costs."""
-    moved = f"{roll.moved:,} partitions of members that stay change their reader"
+    moved = (
+        f"{counted(roll.moved, 'partition')} of the other members {'moves' if roll.moved == 1 else 'move'}"
+    )
     return f"{moved}, {roll.unsafe} steps are not safe" if roll.unsafe else moved
 
 

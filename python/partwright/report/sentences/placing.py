@@ -23,7 +23,7 @@ __all__ = ["contract", "of_check", "of_meeting", "of_reading", "of_resize", "pla
 
 # Below this, an uneven spread of keys is not put down to chance.
 _UNLIKELY = 0.01
-# The fullest partition is mentioned if it is at least this many times an even one.
+# The fullest partition is mentioned if it has at least this many times its fair share.
 _SKEWED = 2.0
 # Splitting keys is worth its price if it reduces the largest share by this much.
 _WORTH = 0.9
@@ -59,7 +59,7 @@ def _state(found: Check, *, is_checked: bool) -> str:
 
 
 def _fullest(found: Check, answer: Fields) -> str:
-    """The fullest partition, how many times it is an even one, and the key that makes it so."""
+    """The fullest partition, how many times its fair share it has, and the key that makes it so."""
     parts = [part for part in answer["partitions"] if part["rows"]]
     if not parts:
         return "No record is in a partition."
@@ -241,16 +241,15 @@ def _heaviest(plan: Resize) -> str:
     if not moved:
         return ""
     first = moved[0]
-    return f", most of all key {label(first.key)} ({counted(first.rows, 'record')}, from {first.from_} to {first.to})"
+    where = f"{counted(first.rows, 'record')}, from {first.from_} to {first.to}"
+    return f"; the heaviest is key {label(first.key)} ({where})"
 
 
 def of_meeting(found: Meeting) -> tuple[Verdict, ...]:
     """Whether two tables meet, and each reason why not."""
     sampled = ", of those that were looked at" if found.is_sampled else ""
     if found.ok:
-        words = (
-            f"They meet: all {found.keys_shared:,} keys that are in both are in the same partition of both"
-        )
+        words = f"They meet: all {found.keys_shared:,} shared keys are in the same partition in both"
     else:
         words = f"They do not meet: {_shares_apart(found)}"
     headline = "They meet" if found.ok else "They do not meet"
@@ -279,6 +278,6 @@ def _shares_apart(found: Meeting) -> str:
     rows = found.a.rows_not_meeting + found.b.rows_not_meeting
     of = found.a.rows_shared + found.b.rows_shared
     return (
-        f"{apart:,} of {found.keys_shared:,} keys that are in both ({share(found.share_of_keys)}), with {rows:,} of "
+        f"{apart:,} of {found.keys_shared:,} shared keys ({share(found.share_of_keys)}), with {rows:,} of "
         f"their {of:,} records ({share(found.share_of_rows)})"
     )

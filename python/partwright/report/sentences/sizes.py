@@ -22,7 +22,7 @@ def of_advice(advice: Advice, target: float | None) -> tuple[Verdict, ...]:
     first = max(advice.needs, key=lambda need: need.high)
     what = counted(advice.recommended, "partition")
     verdict = (
-        f"Take {what}{peak}: at least {least}, and as many as brokers "
+        f"Take {what}{peak}: it needs {least}, rounded up to what brokers "
         f"share evenly. The largest need is {first.reason}: {first.why}."
     )
     warnings = [

@@ -106,13 +106,13 @@ def _when(change: Change) -> str:
     words = "no timestamps or offsets tell when"
     if change.last_timestamp_before is not None and change.first_timestamp_after is not None:
         words = (
-            f"the last record as before: {time(change.last_timestamp_before)}, the first as after: "
+            f"the last record by the old rule: {time(change.last_timestamp_before)}, the first by the new one: "
             f"{time(change.first_timestamp_after)}"
         )
     if change.first_offset_after:
         pairs = [f"{partition}:{offset}" for partition, offset in change.first_offset_after.items()]
         more = f" and {len(pairs) - _OFFSETS:,} more in the JSON" if len(pairs) > _OFFSETS else ""
-        words += f"\nFirst offsets as after, by partition: {', '.join(pairs[:_OFFSETS])}{more}"
+        words += f"\nFirst offsets by the new rule, for each partition: {', '.join(pairs[:_OFFSETS])}{more}"
     return f"When: {words}"
 
 

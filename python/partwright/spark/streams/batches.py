@@ -158,8 +158,8 @@ class BatchWriter:
             return n, None
         if not self._follows:
             raise PartwrightError(
-                f"the topic {self._topic!r} has {n} partitions now and had {before}: keys written from now on would "
-                "lie elsewhere than their earlier records, so that their order is lost; go on with "
+                f"the topic {self._topic!r} has {n} partitions now and had {before}: new records of many keys "
+                "would go to other partitions than earlier ones, and the keys would lose their order; continue with "
                 "--follow-partitions (follow_partitions=True) if readers can take that"
             )
         return n, before

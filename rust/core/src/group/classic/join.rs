@@ -110,9 +110,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         match self.phase {
             Phase::PreparingRebalance => self.rejoin(id, &join, "is joining during the rebalance", at, tag),
             Phase::CompletingRebalance if same() => self.tell_again(id, at, tag),
-            Phase::CompletingRebalance => self.rejoin(id, &join, "has changed what it says", at, tag),
+            Phase::CompletingRebalance => self.rejoin(id, &join, "updated its metadata", at, tag),
             Phase::Stable if self.is_leader(id) => self.rejoin(id, &join, "leads and joins again", at, tag),
-            Phase::Stable if !same() => self.rejoin(id, &join, "has changed what it says", at, tag),
+            Phase::Stable if !same() => self.rejoin(id, &join, "updated its metadata", at, tag),
             Phase::Stable => self.tell_again(id, at, tag),
             Phase::Empty | Phase::Dead => self.refuse_join(&join.member, Code::UnknownMemberId, at, tag),
         }

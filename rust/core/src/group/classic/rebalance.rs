@@ -180,7 +180,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         match self.phase {
             Phase::Stable | Phase::CompletingRebalance => {
                 let name = Arc::clone(self.names.name(id));
-                self.rebalance_or_complete(|| format!("{name} has not been heard of"), at);
+                self.rebalance_or_complete(|| format!("{name} sent no heartbeat in time"), at);
             }
             Phase::PreparingRebalance if self.all_have_joined() => self.complete(at),
             _ => {}

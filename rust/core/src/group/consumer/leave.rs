@@ -57,7 +57,7 @@ impl Group {
     pub(super) fn fire(&mut self, timer: Timer) {
         match timer {
             Timer::Session(name) if self.members.contains_key(&name) => {
-                self.fence(&name, "has not been heard of");
+                self.fence(&name, "sent no heartbeat in time");
             }
             Timer::Rebalance(name) => {
                 // A member that is in a later epoch has given them up.

@@ -159,9 +159,9 @@ impl World {
         let member = &mut client.classic;
         if !member.rejoin_needed {
             if member.has_seen_changes {
-                member.request_rejoin("has seen that the topics have changed");
+                member.request_rejoin("saw that the topics changed");
             } else if changed {
-                member.request_rejoin("has changed its subscription");
+                member.request_rejoin("changed its subscription");
             }
         }
         member.rejoin_needed || !matches!(member.join, JoinFuture::None)
@@ -247,7 +247,7 @@ impl World {
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.
                 let many = if revoked.len() == 1 { "" } else { "s" };
-                client.classic.request_rejoin(format!("has given up {} partition{many}", revoked.len()));
+                client.classic.request_rejoin(format!("gave up {} partition{many}", revoked.len()));
             }
             self.own(reader, wanted);
             self.clients[reader as usize].classic.called_back = 2;
