@@ -17,6 +17,7 @@ type Group = classic::Group<Said, Arc<[Place]>>;
 impl World {
     /// A pass of `ClassicKafkaConsumer.poll()`.
     pub(super) fn pass_classic(&mut self, reader: Reader) -> Result<()> {
+        self.clients[reader as usize].stays_inside(self.now);
         if self.awaits_coordinator(reader) {
             return Ok(());
         }
@@ -39,6 +40,7 @@ impl World {
             self.fail(reader, code);
             return Ok(());
         }
+        self.clients[reader as usize].classic.polled = self.now;
         let has_joined = self.join_group_if_needed(reader)?;
         let client = &self.clients[reader as usize];
         if !client.alive {
@@ -83,6 +85,20 @@ impl World {
         let app = &self.clients[reader as usize].app;
         let end = app.end_of(app.last_poll(self.now));
         self.now >= end && app.next_poll(self.now) > self.now && !app.has_called_back(self.now)
+    }
+
+    /// Whatever comes from the network, or falls due, ends a pass of an idle `poll()` (`ConsumerNetworkClient.poll`): the
+    /// next one follows at once. Returns whether there is something to do in it.
+    pub(super) fn goes_round(&mut self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let waits = !client.is_busy
+            && self.now >= client.classic.keeps_network_until
+            && self.now < client.app.end_of(client.app.last_poll(self.now));
+        let goes_round = waits && self.has_work_classic(reader);
+        if goes_round {
+            self.pass_at(reader, self.now);
+        }
+        goes_round
     }
 
     /// Whether an answer that arrives just as an idle `poll()` ends is too late to be handled. It is if the `poll()`
@@ -219,7 +235,8 @@ impl World {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return true };
-        client.classic.has_seen_changes &= client.classic.is_leader;
+        client.classic.watches_topics &= client.classic.is_leader;
+        client.classic.has_seen_changes &= client.classic.watches_topics;
         if assignment.iter().any(|&(topic, _)| !client.subscribes(topic)) {
             // `checkAssignmentMatchedSubscription`: a static member that returns with another subscription is given its
             // predecessor's assignment. It joins again, this time with a generation, which is news to the coordinator.
@@ -262,7 +279,7 @@ impl World {
     /// Whether a leader must rejoin, because the topics behind its last assignment have changed.
     pub(super) fn leader_must_rejoin(&self, reader: Reader, before: &[Option<u32>]) -> bool {
         let client = &self.clients[reader as usize];
-        client.classic.is_leader && client.seen != before
+        client.classic.watches_topics && client.seen != before
     }
 
     pub(super) fn classic_is_quiet(&self, group: &Group) -> bool {

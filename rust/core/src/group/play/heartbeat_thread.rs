@@ -183,7 +183,7 @@ impl World {
             None if client.polls_too_seldom() => i64::MAX,
             None => client.app.in_callback(self.now).unwrap_or(i64::MIN),
         };
-        let over = client.last_pass(self.now) + client.max_poll_interval_ms();
+        let over = client.last_polled(self.now) + client.max_poll_interval_ms();
         if polls_again > over {
             let over = over.max(self.now);
             let since = client.classic.looks_since.unwrap_or(over);
@@ -196,7 +196,7 @@ impl World {
     /// ID, and returns no more records of its partitions.
     pub(super) fn poll_limit_classic(&mut self, reader: Reader) -> Result<()> {
         let client = &self.clients[reader as usize];
-        let over = client.last_pass(self.now) + client.max_poll_interval_ms();
+        let over = client.last_polled(self.now) + client.max_poll_interval_ms();
         if client.classic.looks_since.is_none() || over > self.now {
             return Ok(());
         }

@@ -24,7 +24,13 @@ impl World {
         // there by now. A request that waits for a connection covers whatever the leader wants by then.
         let is_connected = self.clients[reader as usize].classic.is_connected;
         let mut connected = None;
+        // What expires at this instant, while it waits for the answer, is not requested yet.
+        let client = &self.clients[reader as usize];
+        let expires =
+            matches!(client.classic.metadata, Metadata::Rests) && client.classic.looks_at <= self.now;
+        let polls = client.app.last_poll(self.now) == self.now;
         let asked = match std::mem::take(&mut self.clients[reader as usize].classic.metadata) {
+            Metadata::Rests if !misses && expires && polls => Some((self.topics_of(reader), near)),
             Metadata::Expired if !misses && is_connected => Some((self.topics_of(reader), near)),
             Metadata::Answered(seen, comes) if !misses => Some((seen, comes)),
             Metadata::Expired if !misses => {
@@ -37,7 +43,7 @@ impl World {
             }
             _ => None,
         };
-        let wants = self.update_group_subscription(reader, &joined);
+        let wants = self.update_group_subscription(reader, &joined) || expires;
         let (seen, comes) = match (asked, connected) {
             (Some(asked), _) => asked,
             (None, Some(comes)) => (self.topics_of(reader), comes),
@@ -104,7 +110,7 @@ impl World {
     /// to skip that.
     fn lead(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
         let member = &mut self.clients[reader as usize].classic;
-        (member.is_leader, member.has_seen_changes) = (true, false);
+        (member.is_leader, member.watches_topics, member.has_seen_changes) = (true, true, false);
         let assignments = if joined.skip_assignment {
             Vec::new()
         } else {

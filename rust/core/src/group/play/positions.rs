@@ -13,11 +13,15 @@ impl Client {
     /// The client has new partitions, and needs an offset for each.
     pub(super) fn seeks_positions(&mut self, added: &[Place]) {
         let places = &mut self.classic.unpositioned;
+        let before = places.len();
         places.retain(|place| self.owned.binary_search(place).is_ok());
+        let lost = places.len() < before;
         if !added.is_empty() || places.is_empty() {
             places.extend_from_slice(added);
             places.sort_unstable();
             (self.classic.positions_at, self.classic.records_at) = (None, None);
+        } else if lost && self.classic.records_at.is_none() {
+            self.classic.positions_at = None;
         }
     }
 }
@@ -31,7 +35,13 @@ impl World {
         if client.classic.unpositioned.is_empty() || client.classic.records_at.is_some() {
             return;
         }
-        let comes_at = *client.classic.positions_at.get_or_insert(now + latency_ms);
+        // An answer is of use only in the generation in which it was asked for, and for the same partitions
+        // (`ConsumerCoordinator.PendingCommittedOffsetRequest.sameRequest`).
+        let (generation, member) = (client.generation, &mut client.classic);
+        if member.positions_of != generation {
+            (member.positions_at, member.positions_of) = (None, generation);
+        }
+        let comes_at = *member.positions_at.get_or_insert(now + latency_ms);
         if comes_at <= now {
             self.take_positions(reader);
             return;
@@ -48,6 +58,7 @@ impl World {
         let finds = member.positions_at == Some(self.now) && member.records_at.is_none();
         if finds {
             self.take_positions(reader);
+            self.limit_polls(reader);
             self.pass_next(reader, self.now + 1);
         }
         finds
@@ -79,6 +90,9 @@ impl World {
         client.classic.waits_since = now;
         (client.classic.is_connected, client.classic.knows_at) = (true, knows_at);
         let ends = client.app.end_of(client.app.last_poll(knows_at));
+        if knows_at < ends {
+            client.classic.polled = knows_at;
+        }
         let fetched = knows_at + FETCH_MS;
         let at = if fetched < ends { fetched } else { client.app.next_poll(fetched) + FETCH_MS };
         client.classic.records_at = Some(at);
@@ -94,6 +108,7 @@ impl World {
             member.unpositioned.clear();
             (member.positions_at, member.records_at) = (None, None);
             self.sees_records(reader);
+            self.clients[reader as usize].stays_inside(self.now);
         }
         // What it already gives up again has none.
         let client = &self.clients[reader as usize];
