@@ -137,6 +137,8 @@ pub(super) struct ClassicMember {
     pub unsent: Option<ClassicRequest>,
     /// When it last closed the connection to a broker that no longer coordinates the group.
     pub disconnected: i64,
+    /// When its session began, with the answer to `JoinGroup`.
+    pub heard: i64,
     /// When it last sent `SyncGroup`.
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
@@ -182,6 +184,7 @@ impl Default for ClassicMember {
             waits_since: i64::MIN,
             unsent: None,
             disconnected: i64::MIN / 2,
+            heard: i64::MIN,
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,

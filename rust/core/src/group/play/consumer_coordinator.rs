@@ -29,6 +29,9 @@ impl World {
             return Ok(());
         }
         if !self.clients[reader as usize].is_busy {
+            if self.awaits_positions(reader)? {
+                return Ok(());
+            }
             // If it was inside `poll()`, it has waited for answers since its last pass.
             self.poll_network(reader)?;
             if self.poll_ends(reader) {
@@ -40,7 +43,10 @@ impl World {
             self.fail(reader, code);
             return Ok(());
         }
-        self.clients[reader as usize].classic.polled = self.now;
+        let client = &mut self.clients[reader as usize];
+        if self.now < client.app.end_of(client.app.last_poll(self.now)) {
+            client.classic.polled = self.now;
+        }
         let has_joined = self.join_group_if_needed(reader)?;
         let client = &self.clients[reader as usize];
         if !client.alive {

@@ -24,6 +24,7 @@ impl World {
         let waits = !client.is_busy && client.app.is_inside(self.now) && self.now < ends;
         client.classic.looks_since = Some(if waits { self.now - RETRY_BACKOFF_MS } else { self.now });
         client.classic.is_woken_by_app = client.is_busy;
+        client.classic.heard = self.now;
         self.beat_next(reader);
         self.limit_polls(reader);
     }

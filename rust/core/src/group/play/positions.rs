@@ -1,10 +1,12 @@
 //! How a classic member starts on new partitions: from which offset (`OffsetFetch`), and when records come.
 
 use super::super::consumer::Place;
+use super::classic_member::MemberState;
 use super::client::Client;
 use super::ledger::Reader;
 use super::metadata::NEAR_MS;
 use super::world::World;
+use crate::Result;
 
 /// How long a fetch takes.
 const FETCH_MS: i64 = 1;
@@ -47,9 +49,34 @@ impl World {
             return;
         }
         let ends = client.app.end_of(client.app.last_poll(now));
-        let at = if comes_at <= ends { comes_at } else { client.app.next_poll(now + 1) };
         self.keeps_network(reader, comes_at.min(ends));
+        self.pass_with_positions(reader, comes_at);
+    }
+
+    /// Schedules the pass that goes on from the answer about its positions.
+    fn pass_with_positions(&mut self, reader: Reader, comes_at: i64) {
+        let app = &self.clients[reader as usize].app;
+        let ends = app.end_of(app.last_poll(self.now));
+        let at = if comes_at <= ends { comes_at } else { app.next_poll(self.now + 1) };
         self.pass_at(reader, at);
+    }
+
+    /// Whether an idle application, in a `poll()` that has just begun, looks for its positions before it reads the answers
+    /// that have come meanwhile: it does if it knows of no rebalance yet. Until it has the positions it reads answers, and
+    /// does nothing else.
+    pub(super) fn awaits_positions(&mut self, reader: Reader) -> Result<bool> {
+        let client = &self.clients[reader as usize];
+        let begins = client.app.last_poll(self.now) == self.now && client.app.callback_of(self.now).is_none();
+        if begins && client.classic.state == MemberState::Stable && !self.rejoin_needed_or_pending(reader) {
+            self.update_classic_positions(reader);
+        }
+        let member = &self.clients[reader as usize].classic;
+        let Some(comes_at) = member.positions_at.filter(|_| self.now < member.keeps_network_until) else {
+            return Ok(false);
+        };
+        self.poll_network(reader)?;
+        self.pass_with_positions(reader, comes_at);
+        Ok(true)
     }
 
     /// Whether the application has waited inside `poll()` for its positions until now. It then goes on from there.
@@ -59,7 +86,9 @@ impl World {
         if finds {
             self.take_positions(reader);
             self.limit_polls(reader);
-            self.pass_next(reader, self.now + 1);
+            if !self.goes_round(reader) {
+                self.pass_next(reader, self.now + 1);
+            }
         }
         finds
     }
