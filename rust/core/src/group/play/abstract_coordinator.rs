@@ -150,7 +150,7 @@ impl World {
             if matches!(self.clients[reader as usize].classic.join, JoinFuture::None) {
                 self.send_join(reader);
             }
-            self.poll_network(reader)?;
+            self.poll_network_once(reader)?;
             let client = &mut self.clients[reader as usize];
             match std::mem::take(&mut client.classic.join) {
                 JoinFuture::None => return Ok(false),
@@ -198,6 +198,7 @@ impl World {
         let Some(config) = client.config.clone() else { return };
         client.classic.state = MemberState::PreparingRebalance;
         client.classic.join = JoinFuture::Pending;
+        client.app.commits = None;
         // The heartbeat thread stays off until the answer comes.
         (client.classic.looks_since, client.beat) = (None, u64::MAX);
         client.told_topics = Some(Arc::clone(&client.topics));

@@ -137,6 +137,8 @@ pub(super) struct ClassicMember {
     pub unsent: Option<ClassicRequest>,
     /// When it last closed the connection to a broker that no longer coordinates the group.
     pub disconnected: i64,
+    /// Whether a busy application has an answer that it has yet to handle.
+    pub has_received: bool,
     /// When its session began, with the answer to `JoinGroup`.
     pub heard: i64,
     /// When it last sent `SyncGroup`.
@@ -184,6 +186,7 @@ impl Default for ClassicMember {
             waits_since: i64::MIN,
             unsent: None,
             disconnected: i64::MIN / 2,
+            has_received: false,
             heard: i64::MIN,
             synced_at: i64::MIN,
             has_seen_changes: false,

@@ -68,7 +68,9 @@ impl World {
         if !client.is_busy && !retries {
             self.poll_network(reader)?;
         }
-        self.clients[reader as usize].classic.waits_since = self.now;
+        let client = &mut self.clients[reader as usize];
+        client.classic.waits_since = self.now;
+        client.classic.has_received = client.is_busy && !client.inbox.is_empty();
         self.pass_next(reader, self.now + 1);
         Ok(())
     }
@@ -119,14 +121,38 @@ impl World {
     /// Handles the answers that have come (`ConsumerNetworkClient.poll`), in either thread.
     pub(super) fn poll_network(&mut self, reader: Reader) -> Result<()> {
         self.deliver()?;
+        self.sees_topics(reader);
+        self.handle_answers(reader, usize::MAX)
+    }
+
+    /// The same for an application that joins. If it is busy, it polls the network only once, which brings one answer of a
+    /// connection (`Selector`), and another one as its `poll()` returns (`transmitSends`), for the next time.
+    pub(super) fn poll_network_once(&mut self, reader: Reader) -> Result<()> {
+        if !self.clients[reader as usize].is_busy {
+            return self.poll_network(reader);
+        }
+        self.deliver()?;
+        if std::mem::take(&mut self.clients[reader as usize].classic.has_received) {
+            self.handle_answers(reader, 1)?;
+        }
+        self.sees_topics(reader);
+        self.handle_answers(reader, 1)
+    }
+
+    /// Sees the answer to its look at the topics, if that has come.
+    fn sees_topics(&mut self, reader: Reader) {
         if matches!(self.clients[reader as usize].classic.metadata, Metadata::Answered(_, comes) if comes <= self.now)
         {
             self.look(reader);
         }
+    }
+
+    fn handle_answers(&mut self, reader: Reader, most: usize) -> Result<()> {
         if !self.clients[reader as usize].inbox.is_empty() {
             self.lets_look(reader);
         }
-        while let Some((asked, sent, answer)) = self.clients[reader as usize].inbox.pop_front() {
+        for _ in 0..most {
+            let Some((asked, sent, answer)) = self.clients[reader as usize].inbox.pop_front() else { break };
             if let Answer::Classic(answer) = answer {
                 match answer {
                     classic::Answer::Joined(joined) => self.take_joined(reader, sent, joined)?,
@@ -152,7 +178,9 @@ impl World {
         if is_beat && matches!(answer.code(), Code::None | Code::RebalanceInProgress) {
             self.clients[reader as usize].classic.failed_beats = 0;
         }
-        if is_nothing || asked == Asked::Leave {
+        // Nobody reads it before the answer to `JoinGroup`, which comes after it.
+        let is_read = self.clients[reader as usize].classic.looks_since.is_some();
+        if is_nothing && is_read || asked == Asked::Leave {
             return;
         }
         if is_beat && answer.code() == Code::NotCoordinator {
@@ -204,7 +232,7 @@ impl World {
             self.clients[reader as usize].classic.prepare = Prepare::Commits;
         }
         if self.clients[reader as usize].classic.prepare == Prepare::Commits {
-            self.poll_network(reader)?;
+            self.poll_network_once(reader)?;
             match self.clients[reader as usize].classic.commit {
                 None => return Ok(false),
                 Some(Code::NotCoordinator) => {
@@ -267,6 +295,7 @@ impl World {
                 client.classic.cooperative_generation = client.generation;
             }
             client.commits_since = Some(now);
+            client.app.commits = config.auto_commit_interval_ms.map(|every| (now, every));
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.
                 let many = if revoked.len() == 1 { "" } else { "s" };

@@ -184,7 +184,9 @@ impl World {
             None if client.polls_too_seldom() => i64::MAX,
             None => client.app.in_callback(self.now).unwrap_or(i64::MIN),
         };
-        let over = client.last_polled(self.now) + client.max_poll_interval_ms();
+        // A call that is under way goes on, with its passes.
+        let by = self.now.max(client.app.end_of(client.app.last_poll(self.now)));
+        let over = client.last_polled(by) + client.max_poll_interval_ms();
         if polls_again > over {
             let over = over.max(self.now);
             let since = client.classic.looks_since.unwrap_or(over);
