@@ -30,9 +30,7 @@ def a_script(seed: int) -> dict[str, Any]:
         "poll_ms": draw.choice([0, 1, 100, 500, 4000]),
         "latency_ms": draw.choice([0, 1, 10, 2000]),
         "config": {
-            # If a leader's metadata expires between its polls, and others subscribe to more than it does, a classic
-            # group never comes to rest, and neither does a real one.
-            "metadata.max.age.ms": draw.choice([20_000, 60_000]),
+            "metadata.max.age.ms": draw.choice([5000, 20_000, 60_000, 300_000]),
             # A member that needs longer for its polls than a rebalance may take is put out again and again.
             "max.poll.interval.ms": draw.choice([30_000, 300_000]),
             "enable.auto.commit": draw.random() < 0.5,
@@ -40,6 +38,10 @@ def a_script(seed: int) -> dict[str, Any]:
         },
         "records_per_s": 1,
     }
+    if script["poll_ms"] == 4000:
+        # If a leader's metadata expires between its polls, and others subscribe to more than it does, a classic group
+        # never comes to rest, and neither does a real one.
+        script["config"]["metadata.max.age.ms"] *= 4
     return {**script, "events": _Events(draw, script).all()}
 
 

@@ -29,6 +29,17 @@ const FINDS_AGAIN_MS: i64 = RETRY_BACKOFF_MS + 3 * NEAR_MS;
 const THREAD_FINDS_AGAIN_MS: i64 = 4 * RETRY_BACKOFF_MS;
 
 impl Client {
+    /// When a client with a `SyncGroup` under way gives the coordinator up, at or after `from`, if nothing comes: whichever
+    /// thread has the network after `request.timeout.ms`, or the heartbeat thread after `session.timeout.ms` without an
+    /// answer to a heartbeat (`Heartbeat.sessionTimeoutExpired`): the broker reads none before it has answered.
+    fn loses_coordinator_at(&self, from: i64) -> i64 {
+        let late = self.has_network(from.max(self.classic.synced_at + REQUEST_TIMEOUT_MS + 1));
+        let session_ms = self.config.as_ref().map_or(i64::MAX, |config| config.session_timeout_ms);
+        let over = from.max(self.classic.heard.saturating_add(session_ms));
+        let looks = self.classic.looks_since.map(|since| self.app.next_look(since, over, self.is_busy));
+        looks.map_or(late, |look| look.min(late))
+    }
+
     /// An application learns in a `poll()` that a broker no longer coordinates the group.
     fn finds_coordinator_again(&mut self, now: i64) {
         let connects_ms = self.asks_near_ms() - NEAR_MS;
@@ -139,7 +150,7 @@ impl World {
             if matches!(self.clients[reader as usize].classic.join, JoinFuture::None) {
                 self.send_join(reader);
             }
-            self.poll_network(reader)?;
+            self.poll_network_once(reader)?;
             let client = &mut self.clients[reader as usize];
             match std::mem::take(&mut client.classic.join) {
                 JoinFuture::None => return Ok(false),
@@ -187,6 +198,7 @@ impl World {
         let Some(config) = client.config.clone() else { return };
         client.classic.state = MemberState::PreparingRebalance;
         client.classic.join = JoinFuture::Pending;
+        client.app.commits = None;
         // The heartbeat thread stays off until the answer comes.
         (client.classic.looks_since, client.beat) = (None, u64::MAX);
         client.told_topics = Some(Arc::clone(&client.topics));
@@ -307,24 +319,35 @@ impl World {
         self.send_classic(reader, Asked::Sync, request);
         let start = self.clients[reader as usize].start;
         if self.connections.contains_key(&(reader, start)) {
-            self.later(self.now + REQUEST_TIMEOUT_MS, Todo::Overdue(reader, start));
+            self.later(
+                self.clients[reader as usize].loses_coordinator_at(self.now),
+                Todo::Overdue(reader, start),
+            );
         }
     }
 
-    /// Handles a `SyncGroup` that may have waited `request.timeout.ms` for its answer. Whichever thread has the network
-    /// next notices: it drops the connection with all requests sent over it, finds the coordinator again, and rejoins.
+    /// Handles a `SyncGroup` that may have waited for too long for its answer. The client then drops the connection with
+    /// all requests sent over it, finds the coordinator again, and rejoins.
     pub(super) fn overdue(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let member = &client.classic;
         let waits =
             member.state == MemberState::CompletingRebalance && matches!(member.join, JoinFuture::Pending);
-        if !waits || self.now - member.synced_at < REQUEST_TIMEOUT_MS || client.elected.is_some() {
+        // An answer that nobody has read yet has come in time (`NetworkClient.poll` looks for timeouts last).
+        let has_come = client.inbox.iter().any(|(asked, ..)| *asked == Asked::Sync);
+        if !waits || has_come || client.elected.is_some() {
             return;
         }
-        let (start, sees_at) = (client.start, client.has_network(self.now));
-        if sees_at > self.now {
-            self.later(sees_at, Todo::Overdue(reader, start));
+        let (start, at) = (client.start, client.loses_coordinator_at(self.now));
+        if at > self.now {
+            self.later(at, Todo::Overdue(reader, start));
             return;
+        }
+        // An answer on its way does not arrive any more.
+        for ((to, of, ..), _) in &mut self.on_the_way {
+            if (*to, *of) == (reader, start) {
+                *of = u32::MAX;
+            }
         }
         self.connections.remove(&(reader, start));
         self.asked.retain(|_, question| (question.0, question.1) != (reader, start));

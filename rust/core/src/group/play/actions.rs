@@ -275,14 +275,8 @@ impl World {
     /// has the answer in another, before any records.
     pub(super) fn changed_topics(&mut self, reader: Reader, before: &[Option<u32>], by_itself: bool) {
         if self.is_classic() && self.leader_must_rejoin(reader, before) {
-            let client = &mut self.clients[reader as usize];
-            client.classic.has_seen_changes = true;
-            let waits = !client.is_busy
-                && self.now >= client.classic.keeps_network_until
-                && self.now < client.app.end_of(client.app.last_poll(self.now));
-            if waits && self.has_work_classic(reader) {
-                // The answer ends a pass of an idle `poll()`.
-                self.pass_at(reader, self.now);
+            self.clients[reader as usize].classic.has_seen_changes = true;
+            if self.goes_round(reader) {
                 return;
             }
             // A busy application that polls at this instant has already had that pass.

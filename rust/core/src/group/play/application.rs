@@ -26,6 +26,8 @@ pub(super) struct Application {
     called_back: i64,
     /// Until when a call outside its rhythm stays inside `poll()`, because there are no records.
     inside_until: i64,
+    /// From when on, and how often, an idle classic member commits within `poll()`.
+    pub commits: Option<(i64, i64)>,
     /// Whether it tells a network thread that it polls, as KIP-848's consumer does.
     pub tells_thread: bool,
     /// When it last counted the calls since it told the network thread that it polls, and that count.
@@ -51,6 +53,7 @@ impl Application {
             callback_until,
             called_back,
             inside_until,
+            commits: None,
             tells_thread: false,
             told: (at, 0),
             heard: at,
@@ -209,6 +212,16 @@ impl Application {
         let begins = self.callback_of(last).unwrap_or(last);
         let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / RETRY_BACKOFF_MS;
         if is_busy || rounds == 0 { last } else { begins + rounds * RETRY_BACKOFF_MS }
+    }
+
+    /// When an idle classic member commits in a call of `poll()`, if it does: that ends a pass, as the auto-commit timer
+    /// limits each wait (`ConsumerCoordinator.timeToNextPoll`). Calls at other times than a multiple of the interval after
+    /// the one before find the timer over when they begin.
+    pub(super) fn commit_of(&self, poll: i64) -> Option<i64> {
+        let (from, every) =
+            self.commits.filter(|(_, every)| *every > 0 && every % self.poll_ms.max(1) == 0)?;
+        let at = poll + (from - poll).rem_euclid(every);
+        (at > poll && at > from && at < self.end_of(poll)).then_some(at)
     }
 
     /// When an idle call that began at `poll` ends.

@@ -72,6 +72,13 @@ pub(super) enum Metadata {
     Answered(Vec<Option<u32>>, i64),
 }
 
+impl Metadata {
+    /// Whether it is being asked for.
+    pub(super) const fn is_under_way(&self) -> bool {
+        !matches!(self, Self::Rests)
+    }
+}
+
 /// The state of a classic consumer's membership.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the client's own, under its own names")]
@@ -90,6 +97,9 @@ pub(super) struct ClassicMember {
     /// How many callbacks of `onJoinComplete` are done.
     pub called_back: u8,
     pub is_leader: bool,
+    /// Whether it watches the topics behind its last assignment: until it has joined again without leading
+    /// (`ConsumerCoordinator.assignmentSnapshot`).
+    pub watches_topics: bool,
     /// The generation of the last assignment by Java's `cooperative-sticky`.
     pub cooperative_generation: i32,
     /// Whether the coordinator's last answer to `JoinGroup` named a cooperative assignor.
@@ -106,21 +116,31 @@ pub(super) struct ClassicMember {
     pub unpositioned: Vec<Place>,
     /// When the answer to `OffsetFetch` comes for them.
     pub positions_at: Option<i64>,
+    /// The generation in which it asked for them.
+    pub positions_of: i32,
     /// When it knows from where to read them, once that answer has come.
     pub knows_at: i64,
     /// When their first records come.
     pub records_at: Option<i64>,
     pub metadata: Metadata,
+    /// When the next stage of that is due.
+    pub looks_at: i64,
     /// Whether a topic was missing when it last looked, so that it asks again and again.
     pub misses_topics: bool,
     /// Whether it is connected to brokers other than the coordinator. It asks them for records and for the topics.
     pub is_connected: bool,
+    /// When it last began a pass of `poll()` to do something (`Heartbeat.pollTimer`).
+    pub polled: i64,
     /// When the application began to wait within `poll()`.
     pub waits_since: i64,
     /// The `SyncGroup` that it has not sent yet: its metadata goes first, and so does the callback of its `close()`.
     pub unsent: Option<ClassicRequest>,
     /// When it last closed the connection to a broker that no longer coordinates the group.
     pub disconnected: i64,
+    /// Whether a busy application has an answer that it has yet to handle.
+    pub has_received: bool,
+    /// When its session began, with the answer to `JoinGroup`.
+    pub heard: i64,
     /// When it last sent `SyncGroup`.
     pub synced_at: i64,
     /// The heartbeat thread's last known look at the network; `None` while the thread is off.
@@ -148,20 +168,26 @@ impl Default for ClassicMember {
             commit: None,
             called_back: 0,
             is_leader: false,
+            watches_topics: false,
             cooperative_generation: -1,
             is_told_cooperative: false,
             is_downgraded: false,
             group_topics: Vec::new(),
             unpositioned: Vec::new(),
             positions_at: None,
+            positions_of: -1,
             knows_at: i64::MIN,
             records_at: None,
             metadata: Metadata::Rests,
+            looks_at: i64::MAX,
             misses_topics: false,
             is_connected: false,
+            polled: i64::MIN,
             waits_since: i64::MIN,
             unsent: None,
             disconnected: i64::MIN / 2,
+            has_received: false,
+            heard: i64::MIN,
             synced_at: i64::MIN,
             has_seen_changes: false,
             looks_since: None,

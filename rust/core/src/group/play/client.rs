@@ -244,9 +244,21 @@ impl Client {
         self.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms)
     }
 
+    /// Notes how long the call of `poll()` that a classic client is in at `now` lasts: the next one begins after that,
+    /// also if this one is outside its rhythm.
+    pub(super) fn stays_inside(&mut self, now: i64) {
+        let call = self.app.last_poll(now);
+        self.app.stays_inside(call, if self.is_busy { now } else { self.app.end_of(call) });
+    }
+
     /// The last pass of its application at or before `at`.
     pub(super) fn last_pass(&self, at: i64) -> i64 {
         self.app.last_pass(at, self.is_busy)
+    }
+
+    /// From when `max.poll.interval.ms` counts for a classic client at `at`.
+    pub(super) fn last_polled(&self, at: i64) -> i64 {
+        self.last_pass(at).max(self.classic.polled)
     }
 
     /// The last pass at or before `at` of which KIP-848's network thread was told.

@@ -17,6 +17,7 @@ type Group = classic::Group<Said, Arc<[Place]>>;
 impl World {
     /// A pass of `ClassicKafkaConsumer.poll()`.
     pub(super) fn pass_classic(&mut self, reader: Reader) -> Result<()> {
+        self.clients[reader as usize].stays_inside(self.now);
         if self.awaits_coordinator(reader) {
             return Ok(());
         }
@@ -28,6 +29,9 @@ impl World {
             return Ok(());
         }
         if !self.clients[reader as usize].is_busy {
+            if self.awaits_positions(reader)? {
+                return Ok(());
+            }
             // If it was inside `poll()`, it has waited for answers since its last pass.
             self.poll_network(reader)?;
             if self.poll_ends(reader) {
@@ -38,6 +42,10 @@ impl World {
         if let Some(code) = self.clients[reader as usize].error {
             self.fail(reader, code);
             return Ok(());
+        }
+        let client = &mut self.clients[reader as usize];
+        if self.now < client.app.end_of(client.app.last_poll(self.now)) {
+            client.classic.polled = self.now;
         }
         let has_joined = self.join_group_if_needed(reader)?;
         let client = &self.clients[reader as usize];
@@ -60,7 +68,9 @@ impl World {
         if !client.is_busy && !retries {
             self.poll_network(reader)?;
         }
-        self.clients[reader as usize].classic.waits_since = self.now;
+        let client = &mut self.clients[reader as usize];
+        client.classic.waits_since = self.now;
+        client.classic.has_received = client.is_busy && !client.inbox.is_empty();
         self.pass_next(reader, self.now + 1);
         Ok(())
     }
@@ -85,6 +95,20 @@ impl World {
         self.now >= end && app.next_poll(self.now) > self.now && !app.has_called_back(self.now)
     }
 
+    /// Whatever comes from the network, or falls due, ends a pass of an idle `poll()` (`ConsumerNetworkClient.poll`): the
+    /// next one follows at once. Returns whether there is something to do in it.
+    pub(super) fn goes_round(&mut self, reader: Reader) -> bool {
+        let client = &self.clients[reader as usize];
+        let waits = !client.is_busy
+            && self.now >= client.classic.keeps_network_until
+            && self.now < client.app.end_of(client.app.last_poll(self.now));
+        let goes_round = waits && self.has_work_classic(reader);
+        if goes_round {
+            self.pass_at(reader, self.now);
+        }
+        goes_round
+    }
+
     /// Whether an answer that arrives just as an idle `poll()` ends is too late to be handled. It is if the `poll()`
     /// began to wait before the answer was sent: then the wait ends first.
     fn comes_too_late(&self, reader: Reader) -> bool {
@@ -97,14 +121,38 @@ impl World {
     /// Handles the answers that have come (`ConsumerNetworkClient.poll`), in either thread.
     pub(super) fn poll_network(&mut self, reader: Reader) -> Result<()> {
         self.deliver()?;
+        self.sees_topics(reader);
+        self.handle_answers(reader, usize::MAX)
+    }
+
+    /// The same for an application that joins. If it is busy, it polls the network only once, which brings one answer of a
+    /// connection (`Selector`), and another one as its `poll()` returns (`transmitSends`), for the next time.
+    pub(super) fn poll_network_once(&mut self, reader: Reader) -> Result<()> {
+        if !self.clients[reader as usize].is_busy {
+            return self.poll_network(reader);
+        }
+        self.deliver()?;
+        if std::mem::take(&mut self.clients[reader as usize].classic.has_received) {
+            self.handle_answers(reader, 1)?;
+        }
+        self.sees_topics(reader);
+        self.handle_answers(reader, 1)
+    }
+
+    /// Sees the answer to its look at the topics, if that has come.
+    fn sees_topics(&mut self, reader: Reader) {
         if matches!(self.clients[reader as usize].classic.metadata, Metadata::Answered(_, comes) if comes <= self.now)
         {
             self.look(reader);
         }
+    }
+
+    fn handle_answers(&mut self, reader: Reader, most: usize) -> Result<()> {
         if !self.clients[reader as usize].inbox.is_empty() {
             self.lets_look(reader);
         }
-        while let Some((asked, sent, answer)) = self.clients[reader as usize].inbox.pop_front() {
+        for _ in 0..most {
+            let Some((asked, sent, answer)) = self.clients[reader as usize].inbox.pop_front() else { break };
             if let Answer::Classic(answer) = answer {
                 match answer {
                     classic::Answer::Joined(joined) => self.take_joined(reader, sent, joined)?,
@@ -130,7 +178,9 @@ impl World {
         if is_beat && matches!(answer.code(), Code::None | Code::RebalanceInProgress) {
             self.clients[reader as usize].classic.failed_beats = 0;
         }
-        if is_nothing || asked == Asked::Leave {
+        // Nobody reads it before the answer to `JoinGroup`, which comes after it.
+        let is_read = self.clients[reader as usize].classic.looks_since.is_some();
+        if is_nothing && is_read || asked == Asked::Leave {
             return;
         }
         if is_beat && answer.code() == Code::NotCoordinator {
@@ -182,7 +232,7 @@ impl World {
             self.clients[reader as usize].classic.prepare = Prepare::Commits;
         }
         if self.clients[reader as usize].classic.prepare == Prepare::Commits {
-            self.poll_network(reader)?;
+            self.poll_network_once(reader)?;
             match self.clients[reader as usize].classic.commit {
                 None => return Ok(false),
                 Some(Code::NotCoordinator) => {
@@ -219,7 +269,8 @@ impl World {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return true };
-        client.classic.has_seen_changes &= client.classic.is_leader;
+        client.classic.watches_topics &= client.classic.is_leader;
+        client.classic.has_seen_changes &= client.classic.watches_topics;
         if assignment.iter().any(|&(topic, _)| !client.subscribes(topic)) {
             // `checkAssignmentMatchedSubscription`: a static member that returns with another subscription is given its
             // predecessor's assignment. It joins again, this time with a generation, which is news to the coordinator.
@@ -244,6 +295,7 @@ impl World {
                 client.classic.cooperative_generation = client.generation;
             }
             client.commits_since = Some(now);
+            client.app.commits = config.auto_commit_interval_ms.map(|every| (now, every));
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.
                 let many = if revoked.len() == 1 { "" } else { "s" };
@@ -262,7 +314,7 @@ impl World {
     /// Whether a leader must rejoin, because the topics behind its last assignment have changed.
     pub(super) fn leader_must_rejoin(&self, reader: Reader, before: &[Option<u32>]) -> bool {
         let client = &self.clients[reader as usize];
-        client.classic.is_leader && client.seen != before
+        client.classic.watches_topics && client.seen != before
     }
 
     pub(super) fn classic_is_quiet(&self, group: &Group) -> bool {

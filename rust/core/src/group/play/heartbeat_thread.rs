@@ -24,6 +24,7 @@ impl World {
         let waits = !client.is_busy && client.app.is_inside(self.now) && self.now < ends;
         client.classic.looks_since = Some(if waits { self.now - RETRY_BACKOFF_MS } else { self.now });
         client.classic.is_woken_by_app = client.is_busy;
+        client.classic.heard = self.now;
         self.beat_next(reader);
         self.limit_polls(reader);
     }
@@ -183,7 +184,9 @@ impl World {
             None if client.polls_too_seldom() => i64::MAX,
             None => client.app.in_callback(self.now).unwrap_or(i64::MIN),
         };
-        let over = client.last_pass(self.now) + client.max_poll_interval_ms();
+        // A call that is under way goes on, with its passes.
+        let by = self.now.max(client.app.end_of(client.app.last_poll(self.now)));
+        let over = client.last_polled(by) + client.max_poll_interval_ms();
         if polls_again > over {
             let over = over.max(self.now);
             let since = client.classic.looks_since.unwrap_or(over);
@@ -196,7 +199,7 @@ impl World {
     /// ID, and returns no more records of its partitions.
     pub(super) fn poll_limit_classic(&mut self, reader: Reader) -> Result<()> {
         let client = &self.clients[reader as usize];
-        let over = client.last_pass(self.now) + client.max_poll_interval_ms();
+        let over = client.last_polled(self.now) + client.max_poll_interval_ms();
         if client.classic.looks_since.is_none() || over > self.now {
             return Ok(());
         }

@@ -16,15 +16,18 @@ impl Application {
         }
         let (mut look, poll) = (since, self.last_poll(at));
         for before in self.polls_before(poll, since) {
-            look = look_after(look, self.waits_from(before), self.end_of(before).min(poll));
+            look = self.look_by(look, before, self.end_of(before).min(poll));
         }
         if self.in_callback(at).is_some() {
             return (in_step(look), false);
         }
         if at >= self.end_of(poll) {
-            return (in_step(look_after(look, self.waits_from(poll), self.end_of(poll))), false);
+            return (in_step(self.look_by(look, poll, self.end_of(poll))), false);
         }
         let begins = self.passes_from(poll, at);
+        if self.commit_of(poll) == Some(begins) {
+            look = look_after(look, self.waits_from(poll), begins);
+        }
         let next = next_in_step(look, begins);
         if next > at {
             return (in_step(look), false);
@@ -60,12 +63,24 @@ impl Application {
     fn pass_of(&self, poll: i64, at: i64) -> i64 {
         let begins = self.passes_from(poll, at);
         let at = at.max(begins + 1);
-        (at + (begins - at).rem_euclid(RETRY_BACKOFF_MS)).min(self.end_of(poll))
+        let ends = self.commit_of(poll).filter(|commit| *commit >= at).unwrap_or(self.end_of(poll));
+        (at + (begins - at).rem_euclid(RETRY_BACKOFF_MS)).min(ends)
     }
 
-    /// When the passes of a poll began that last at `at`: after its callback, if there was one.
+    /// When the passes of a poll began that last at `at`: after its callback, if there was one, and after its commit.
     fn passes_from(&self, poll: i64, at: i64) -> i64 {
-        self.callback_of(poll).filter(|until| *until <= at).unwrap_or(poll)
+        let over = |until: &i64| *until <= at;
+        let called_back = self.callback_of(poll).filter(over).unwrap_or(poll);
+        self.commit_of(poll).filter(over).map_or(called_back, |commit| commit.max(called_back))
+    }
+
+    /// The thread's last look by the end of an idle poll, given its last look before that poll.
+    fn look_by(&self, look: i64, poll: i64, end: i64) -> i64 {
+        let begins = self.waits_from(poll);
+        match self.commit_of(poll).filter(|commit| (begins + 1..end).contains(commit)) {
+            Some(commit) => look_after(look_after(look, begins, commit), commit, end),
+            None => look_after(look, begins, end),
+        }
     }
 
     /// From when an idle poll that is over kept the network: after its callback, if there was one.
@@ -90,7 +105,7 @@ impl Application {
     }
 }
 
-/// The thread's last look by the end of an idle poll, given its last look before that poll.
+/// The thread's last look by the end of a row of passes, given its last look before them.
 fn look_after(look: i64, poll: i64, end: i64) -> i64 {
     let next = next_in_step(look, poll);
     if next >= end {

@@ -34,6 +34,7 @@ impl World {
     /// A client looks at the topics, and schedules its next look.
     pub(super) fn look(&mut self, reader: Reader) {
         if self.is_classic() {
+            self.goes_round(reader);
             if !self.is_answered(reader) {
                 return;
             }
@@ -138,7 +139,9 @@ impl World {
         // later answer takes a millisecond.
         let answered = if is_classic { self.now } else { self.now + NEAR_MS + connects_ms };
         let answered = answered.max(client.finds_at - 1);
-        self.later(answered + after_ms.max(1), Todo::Metadata(reader, look));
+        let looks_at = answered + after_ms.max(1);
+        client.classic.looks_at = looks_at;
+        self.later(looks_at, Todo::Metadata(reader, look));
     }
 
     /// Each client that reads a deleted topic learns that from its next fetch.

@@ -24,9 +24,15 @@ impl World {
         // there by now. A request that waits for a connection covers whatever the leader wants by then.
         let is_connected = self.clients[reader as usize].classic.is_connected;
         let mut connected = None;
+        // What expires at this instant, while it waits for the answer, is not requested yet.
+        let client = &self.clients[reader as usize];
+        let expires =
+            matches!(client.classic.metadata, Metadata::Rests) && client.classic.looks_at <= self.now;
+        let polls = client.app.last_poll(self.now) == self.now;
         let asked = match std::mem::take(&mut self.clients[reader as usize].classic.metadata) {
+            Metadata::Rests if !misses && expires && polls => Some((self.topics_of(reader), near)),
             Metadata::Expired if !misses && is_connected => Some((self.topics_of(reader), near)),
-            Metadata::Answered(seen, comes) if !misses => Some((seen, comes)),
+            Metadata::Answered(seen, comes) if !misses => Some((seen, comes.max(self.now))),
             Metadata::Expired if !misses => {
                 connected = Some(near);
                 None
@@ -37,7 +43,7 @@ impl World {
             }
             _ => None,
         };
-        let wants = self.update_group_subscription(reader, &joined);
+        let wants = self.update_group_subscription(reader, &joined) || expires;
         let (seen, comes) = match (asked, connected) {
             (Some(asked), _) => asked,
             (None, Some(comes)) => (self.topics_of(reader), comes),
@@ -76,26 +82,30 @@ impl World {
     /// `updateGroupSubscription`: whether a leader has to look at the topics again.
     fn update_group_subscription(&mut self, reader: Reader, joined: &classic::Joined<Said>) -> bool {
         let client = &mut self.clients[reader as usize];
-        // The leader looks if other members subscribe to topics that it does not. It also looks if others
-        // have seen more partitions of a topic than it has: its assignor would throw.
+        // The leader looks if other members subscribe to topics that it does not. It also looks if others own more
+        // partitions of a topic than it has seen and all subscribe to the same: a sticky assignor would throw
+        // (`ConstrainedAssignmentBuilder`).
+        let named = joined.protocol.as_deref().unwrap_or_default().parse::<Assignor>();
+        let mut throws = named.is_ok_and(|it| it.remembers() || it.is_cooperative());
         let seen = |topic: u32| client.seen.get(topic as usize).copied().flatten();
         let beyond =
             |&(topic, partition): &Place| seen(topic).is_some_and(|count| partition.cast_unsigned() >= count);
         let mut group_topics = Vec::new();
         // Members with equal subscriptions share one list, so it is checked only once.
         let mut known: Option<&Arc<[u32]>> = None;
-        let mut wants = false;
+        let mut owns_more = false;
         for (_, _, said) in &joined.members {
             if !known.replace(&said.topics).is_some_and(|it| Arc::ptr_eq(it, &said.topics)) {
                 let others = said.topics.iter().copied().filter(|&topic| !client.subscribes(topic));
                 group_topics.extend(others);
+                throws &= client.topics.iter().all(|topic| said.topics.contains(topic));
             }
             let remembered = said.remembers.as_ref().map_or(&said.owned, |(owned, _)| owned);
-            wants |= remembered.iter().any(beyond);
+            owns_more |= remembered.iter().any(beyond);
         }
         group_topics.sort_unstable();
         group_topics.dedup();
-        wants |= !group_topics.is_empty();
+        let wants = !group_topics.is_empty() || throws && owns_more;
         self.clients[reader as usize].classic.group_topics = group_topics;
         wants
     }
@@ -104,7 +114,7 @@ impl World {
     /// to skip that.
     fn lead(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
         let member = &mut self.clients[reader as usize].classic;
-        (member.is_leader, member.has_seen_changes) = (true, false);
+        (member.is_leader, member.watches_topics, member.has_seen_changes) = (true, true, false);
         let assignments = if joined.skip_assignment {
             Vec::new()
         } else {

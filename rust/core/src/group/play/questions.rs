@@ -55,7 +55,11 @@ impl World {
         if asked == Asked::AutoCommit && answer.code() == super::super::Code::None {
             self.clients[reader as usize].committed = self.read_by(reader);
         }
-        let matters = asked == Asked::Heartbeat && self.is_reconciling(reader);
+        let changes = match answer {
+            Answer::Classic(_) => self.has_work_classic(reader),
+            Answer::Consumer(_) => self.is_reconciling(reader),
+        };
+        let matters = asked == Asked::Heartbeat && changes;
         if self.latency_ms > 0 && (matters || answer.takes_time(asked)) {
             self.on_the_way.push_back((question, answer));
             self.later(self.now + self.latency_ms, Todo::Arrive);

@@ -120,8 +120,11 @@ impl World {
         if is_busy != self.clients[reader as usize].is_busy {
             if is_classic {
                 self.lets_look(reader);
-                self.clients[reader as usize].is_busy = is_busy;
-                self.clients[reader as usize].classic.is_woken_by_app &= is_busy;
+                let client = &mut self.clients[reader as usize];
+                client.is_busy = is_busy;
+                client.classic.is_woken_by_app &= is_busy;
+                // A busy member commits when it begins to poll, and goes on with that.
+                client.app.commits = None;
                 self.beat_anew(reader);
             } else {
                 let client = &mut self.clients[reader as usize];

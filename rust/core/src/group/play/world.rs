@@ -321,6 +321,12 @@ impl World {
                     self.later(self.now, todo);
                     return Ok(());
                 }
+                let has_network = client.has_network(self.now);
+                if self.is_classic() && client.classic.metadata.is_under_way() && has_network > self.now {
+                    // A stall has begun since.
+                    self.look_after(reader, has_network - self.now);
+                    return Ok(());
+                }
                 self.look(reader);
                 if self.is_classic() { Ok(()) } else { self.looks_for_all(reader) }
             }
