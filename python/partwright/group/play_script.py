@@ -145,7 +145,8 @@ def compare(
         {'range': 102.265, 'sticky': 102.265, 'cooperative-sticky': 102.265, 'consumer': 188.34}
     """
     # What a comparison ignores is checked all the same.
-    other = next((client for client in read_script(script).clients if client != JAVA), None)
+    clients = read_script(script).clients
+    other = next((client for client in clients if client.partition("@")[0] != JAVA), None)
     if other is not None:
         raise PartwrightError(
             f"a comparison plays Java's consumers, and the script has {other}'s: leave out client, or play it alone",

@@ -10,6 +10,7 @@ use super::application::{Application, RETRY_BACKOFF_MS};
 use super::classic_member::{ClassicMember, Said};
 use super::membership::Membership;
 use super::script::Consumer;
+use super::version::Version;
 use crate::interned::Name;
 
 /// The coordinator's answer to a client.
@@ -98,6 +99,8 @@ pub(super) struct Client {
     /// How many times it has started. Answers to an earlier start are dropped.
     pub start: u32,
     pub app: Application,
+    /// As which version of kafka-clients a KIP-848 consumer lives.
+    pub version: Version,
     /// When it has found the group's coordinator.
     pub finds_at: i64,
     /// Its member ID, once it has one.
@@ -153,6 +156,7 @@ impl Client {
             alive: false,
             start: 0,
             app: Application::default(),
+            version: Version::default(),
             finds_at: 0,
             id: "".into(),
             generation: -1,
@@ -205,7 +209,7 @@ impl Client {
     pub(super) fn last_auto_commit(&self, at: i64) -> Option<i64> {
         let interval = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms)?.max(1);
         let due = self.commits_since? + interval;
-        let (first, every, at) = if self.app.tells_thread {
+        let (first, every, at) = if self.app.calls_a_telling > 0 {
             let (first, step) = self.app.first_told(due, self.is_busy);
             (first, interval + (-interval).rem_euclid(step.max(1)), self.last_pass(at).min(at))
         } else {
@@ -242,6 +246,11 @@ impl Client {
 
     pub(super) fn max_poll_interval_ms(&self) -> i64 {
         self.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms)
+    }
+
+    /// Whether its application is inside the call of `poll()` that began at `call`, if that finds no records.
+    pub(super) fn is_in_call(&self, call: i64, at: i64) -> bool {
+        self.app.last_poll(at) == call && at < self.app.end_of(call)
     }
 
     /// The last pass of its application at or before `at`.
@@ -319,6 +328,11 @@ impl Client {
     /// the list is its number.
     pub(super) fn subscribes(&self, topic: u32) -> bool {
         self.topics.get(topic as usize) == Some(&topic) || self.topics.contains(&topic)
+    }
+
+    /// Whether it returns records of a topic whose partitions it has.
+    pub(super) fn returns_records_of(&self, topic: u32) -> bool {
+        self.version.reads_unsubscribed() || self.subscribes(topic)
     }
 
     pub(super) fn is_static(&self) -> bool {

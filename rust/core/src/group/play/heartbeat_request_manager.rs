@@ -110,6 +110,9 @@ impl World {
             _ => return Ok(()),
         }
         self.run_once(reader)?;
+        if self.clients[reader as usize].version.waits_for_thread() {
+            self.ends_round(reader)?;
+        }
         self.pass_next(reader, self.now + 1);
         Ok(())
     }

@@ -66,6 +66,8 @@ pub(super) struct Membership {
     pub next_pass: Option<i64>,
     /// When the application last went round without a pause, and how often at that instant.
     pub rounds: (i64, u8),
+    /// The start of the `poll()` call in which the application goes round without a rest, if it does.
+    pub spins_in: Option<i64>,
     /// When the network thread's last turn began.
     pub woke: i64,
     /// When the network thread last looked at its commit timer: at an event, or at the end of a turn, as of its begin.

@@ -71,7 +71,10 @@ impl World {
         let last = client.last_pass(self.now - 1);
         let before = client.last_pass(last - 1);
         let fetched = i64::from(client.is_busy);
-        let mut turns = [before, before + fetched, last, last + fetched, answered];
+        // An idle call of an older version wakes the thread once more when it ends (`collectFetch`).
+        let wakes_at_end = client.version.waits_for_thread() && !client.is_busy;
+        let ends = |call| if wakes_at_end { client.app.end_of(call) } else { call + fetched };
+        let mut turns = [before, ends(before), last, ends(last), answered];
         turns.sort_unstable();
         for at in turns {
             if at > self.clients[reader as usize].membership.woke && at < self.now {
@@ -92,18 +95,22 @@ impl World {
         let client = &self.clients[reader as usize];
         let member = &client.membership;
         let began = member.woke;
-        let knows_coordinator = client.finds_at <= began;
+        let knows_coordinator = client.finds_at <= began || client.version.spins();
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
             Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
-            Some(at) if member.committing_since.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
+            Some(at) if member.committing_since.is_some() && at <= began + 1 && !client.version.spins() => {
+                MAX_POLL_TIMEOUT_MS
+            }
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
         let heartbeats = match member.state {
-            MemberState::Unsubscribed | MemberState::Fatal => i64::MAX,
+            MemberState::Unsubscribed | MemberState::Fatal if !client.version.spins() => i64::MAX,
             _ if polls_by <= began => 0,
-            _ if !knows_coordinator || member.skips_heartbeats() => RETRY_BACKOFF_MS,
+            _ if !knows_coordinator || member.skips_heartbeats() && !client.version.spins() => {
+                RETRY_BACKOFF_MS
+            }
             _ if member.heartbeats_now() && !member.in_flight => 0,
             _ => ((polls_by - began) / 2).min((member.due - began).max(0)),
         };
@@ -111,7 +118,7 @@ impl World {
     }
 
     /// When the auto-commit timer expires, given the polls before `by`; `None` if there is no such timer.
-    fn commits_at(&self, reader: Reader, by: i64) -> Option<i64> {
+    pub(super) fn commits_at(&self, reader: Reader, by: i64) -> Option<i64> {
         let client = &self.clients[reader as usize];
         let interval_ms = client.config.as_ref()?.auto_commit_interval_ms?;
         let (last, polled) = (client.last_pass(by - 1), client.membership.polled);
@@ -232,7 +239,7 @@ impl World {
         if client.positions.at.is_none_or(|at| at > now) {
             return;
         }
-        if client.pass.is_some_and(|(at, _)| at == now) {
+        if client.pass.is_some_and(|(at, _)| at == now) && !client.version.waits_for_thread() {
             // The application has waited for longer, so it goes first.
             self.wake_by(reader, now);
             return;
@@ -261,6 +268,7 @@ impl World {
             self.pass_next(reader, now + 1);
         }
         if led.is_empty() {
+            self.goes_on(reader);
             return;
         }
         let client = &mut self.clients[reader as usize];
@@ -274,6 +282,8 @@ impl World {
             client.pass = None;
             client.app.stays_inside(client.membership.call, now);
             self.pass_next(reader, now + 1);
+        } else {
+            self.goes_on(reader);
         }
     }
 
