@@ -37,7 +37,8 @@ impl World {
             self.make_up_turns(reader);
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             client.notes_commits(now);
-            client.membership.call = client.app.last_poll(self.now);
+            let call = client.app.last_poll(now);
+            client.membership.call = call;
         }
         let client = &self.clients[reader as usize];
         let had_fetches = client.fetches_in_vain();
@@ -49,9 +50,13 @@ impl World {
         };
         // `hasPendingReconciliation`: the application looks for records only after the thread has looked at the
         // reconciliation.
-        let is_reconciling = self.clients[reader as usize].membership.state == MemberState::Reconciling;
+        let client = &self.clients[reader as usize];
+        let is_reconciling =
+            client.version.waits_for_reconciliation() && client.membership.state == MemberState::Reconciling;
         let mut sees_thread = is_fast || is_reconciling;
-        let submits = begins && self.submits(reader);
+        let mut sees_event = is_fast;
+        let has_event = self.clients[reader as usize].membership.has_event_of.take() == Some(self.now);
+        let submits = begins && !has_event && self.submits(reader);
         if submits {
             self.poll_event(reader)?;
             self.deliver()?;
@@ -88,16 +93,19 @@ impl World {
             } else if client.positions.at.is_none_or(|at| at <= now + 1) {
                 client.app.tells_again(now, client.is_busy);
             }
-            sees_thread = true;
+            (sees_thread, sees_event) = (true, true);
         }
         if sees_thread {
             waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
         }
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
-        if std::mem::take(&mut self.clients[reader as usize].has_stale_records) {
-            waits_ms = 0;
+        let client = &mut self.clients[reader as usize];
+        let mut is_woken = std::mem::take(&mut client.has_stale_records);
+        if client.version.tells_in_every_second_round() && !client.is_busy && client.positions.at.is_none() {
+            client.membership.has_event_of = Some(self.now).filter(|_| submits && !sees_event);
+            is_woken |= submits;
         }
-        self.poll_for_fetches(reader, waits_ms);
+        self.poll_for_fetches(reader, waits_ms, is_woken);
         Ok(())
     }
 
@@ -196,8 +204,9 @@ impl World {
         Ok(false)
     }
 
-    /// `pollForFetches`: if there are no records, schedules the next round of `poll()`.
-    pub(super) fn poll_for_fetches(&mut self, reader: Reader, waits_ms: i64) {
+    /// `pollForFetches`: if there are no records, schedules the next round of `poll()`, at once if the wait for records
+    /// `is_woken`.
+    pub(super) fn poll_for_fetches(&mut self, reader: Reader, waits_ms: i64, is_woken: bool) {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
         let member = &client.membership;
@@ -206,13 +215,17 @@ impl World {
         // `FetchRequestManager.maximumTimeToWait` caps the wait, or `pollForFetches` does because there are partitions
         // to fetch.
         let mut waits_ms = waits_ms.min(end - now);
-        if client.version.goes_round_often() || client.initializing().next().is_some() {
+        if client.goes_round_often() {
             waits_ms = waits_ms.min(RETRY_BACKOFF_MS);
         }
+        let spins = client.version.spins() && waits_ms <= 0 && !client.is_busy;
         let member = &mut client.membership;
+        if is_woken {
+            waits_ms = 0;
+        }
         member.rounds = if member.rounds.0 == now { (now, member.rounds.1 + 1) } else { (now, 0) };
-        member.spins_in = (waits_ms <= 0 && client.version.spins()).then_some(member.call);
-        if waits_ms <= 0 && (member.rounds.1 >= ROUNDS || member.spins_in.is_some()) {
+        member.spins_in = spins.then_some(member.call);
+        if waits_ms <= 0 && (member.rounds.1 >= ROUNDS || spins && client.version.waits_for_thread()) {
             waits_ms = 1;
         }
         let next_pass = now + waits_ms.max(0);
@@ -242,7 +255,9 @@ impl World {
             }
             _ => {
                 // It has waited for what was due when it began to wait.
-                let dues = [self.commits_at(reader, from), Some(member.due)];
+                let round =
+                    client.goes_round_often().then(|| from + (call - from).rem_euclid(RETRY_BACKOFF_MS));
+                let dues = [self.commits_at(reader, from), Some(member.due), round];
                 let pass = dues.into_iter().flatten().filter(|due| *due >= from).min();
                 pass.filter(|at| *at < client.app.end_of(call)).map_or(next, |at| at.min(next))
             }

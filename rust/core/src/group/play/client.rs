@@ -84,6 +84,8 @@ pub(super) struct Positions {
     pub at: Option<i64>,
     /// The error with which the coordinator refuses to tell the group's offsets of these partitions, if it does.
     pub refused: Option<Code>,
+    /// New partitions whose positions it asks for before it has called its listener, in versions that do so.
+    pub early: Vec<Place>,
     /// Whether it already has the group's offsets of these partitions, and lacks only their leaders.
     pub are_committed: bool,
     /// Whether it has already sent a request to the brokers of its partitions.
@@ -271,12 +273,23 @@ impl Client {
     /// Notes new partitions. A KIP-848 consumer does not ask for their positions yet.
     pub(super) fn initializes(&mut self, added: &[Place]) {
         let positions = &mut self.positions;
+        let early = std::mem::take(&mut positions.early);
         positions.unknown.retain(|place| self.owned.binary_search(place).is_ok());
+        let added = beyond(added, &early);
         if !added.is_empty() {
-            positions.unknown.extend_from_slice(added);
+            positions.unknown.extend_from_slice(&added);
             positions.unknown.sort_unstable();
             positions.are_committed = false;
         }
+    }
+
+    /// Notes partitions that it will have when its listener has been called.
+    pub(super) fn initializes_early(&mut self, places: &[Place]) {
+        let early = beyond(places, &self.owned);
+        let positions = &mut self.positions;
+        positions.unknown.extend(beyond(&early, &positions.unknown.clone()));
+        positions.unknown.sort_unstable();
+        (positions.early, positions.are_committed) = (early, false);
     }
 
     /// The partitions whose positions it has yet to find (`initializingPartitions`).
@@ -288,6 +301,12 @@ impl Client {
     /// Whether its metadata contains a partition.
     pub(super) fn knows_leader(&self, (topic, partition): Place) -> bool {
         self.seen[topic as usize].is_some_and(|count| partition < count.cast_signed())
+    }
+
+    /// Whether its application goes round inside of `poll()` at least each `retry.backoff.ms`.
+    pub(super) fn goes_round_often(&self) -> bool {
+        let has_none = !self.version.waits_for_thread() && self.owned.is_empty();
+        self.version.goes_round_often() || has_none || self.initializing().next().is_some()
     }
 
     /// Whether it has anything to commit: `allConsumed` is not empty.

@@ -95,6 +95,9 @@ impl World {
             self.own(reader, resolved.places.clone());
             self.assigned(reader, resolved);
         } else {
+            if client.version.asks_before_callback() {
+                client.initializes_early(&resolved.places);
+            }
             client.membership.events.push(BackgroundEvent::Assigned(resolved));
         }
     }

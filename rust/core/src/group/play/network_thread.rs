@@ -67,7 +67,7 @@ impl World {
     pub(super) fn make_up_turns(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let member = &client.membership;
-        let answered = member.due - member.interval_ms + self.latency_ms;
+        let answered = member.sent + self.latency_ms;
         let last = client.last_pass(self.now - 1);
         let before = client.last_pass(last - 1);
         let fetched = i64::from(client.is_busy);
@@ -216,6 +216,12 @@ impl World {
         } else {
             connects_ms + 2 * FETCHES_MS
         };
+        // Nothing is fetched from partitions whose callback is due.
+        let fetches_ms = match fetches_ms - FETCHES_MS - connects_ms {
+            _ if client.positions.early.is_empty() => fetches_ms,
+            lists_ms if lists_ms > 0 => connects_ms + lists_ms,
+            _ => 0,
+        };
         let refused = if offsets_ms > 0 { self.refuses_offsets(reader) } else { None };
         let at = self.now
             + match refused {
@@ -256,7 +262,9 @@ impl World {
             asked.into_iter().partition(|place| client.knows_leader(*place));
         client.positions.unknown.retain(|place| led.binary_search(place).is_err());
         for &place in &led {
-            self.ledger.locate(place, reader, now);
+            if self.clients[reader as usize].owned.binary_search(&place).is_ok() {
+                self.ledger.locate(place, reader, now);
+            }
         }
         let client = &mut self.clients[reader as usize];
         if !unled.is_empty() {

@@ -29,10 +29,22 @@ impl Version {
         self < Self::V4_2
     }
 
+    /// The application looks for records only when the network thread has looked at a pending reconciliation. As of 4.3
+    /// (`AsyncPollEvent.reconciliationCheckFuture`).
+    pub(super) fn waits_for_reconciliation(self) -> bool {
+        self >= Self::V4_3
+    }
+
     /// The network thread takes up an assignment by itself, and the application only calls its listener. As of 4.3 the
     /// application does that (`ApplyAssignmentEvent`).
     pub(super) fn assigns_in_thread(self) -> bool {
         self < Self::V4_3
+    }
+
+    /// The application's event asks for the positions of partitions whose `onPartitionsAssigned` it has yet to call. Up
+    /// to 4.1 it calls that first, and as of 4.3 it has the partitions only then.
+    pub(super) fn asks_before_callback(self) -> bool {
+        self == Self::V4_2
     }
 
     /// Without automatic commits, the network thread revokes partitions whenever it learns that it must. As of 4.3 it
@@ -51,6 +63,13 @@ impl Version {
     /// 4.1).
     pub(super) fn reads_unsubscribed(self) -> bool {
         self < Self::V4_1
+    }
+
+    /// A round of an idle `poll()` that tells the network thread that it polls ends at once, for the thread has nothing to
+    /// fetch and wakes the buffer (`FetchRequestManager.pollInternal`); the next round tells the thread nothing, for it
+    /// still has the event of the round before (`AsyncKafkaConsumer.checkInflightPoll`). So it is in 4.2 and 4.3.
+    pub(super) fn tells_in_every_second_round(self) -> bool {
+        (Self::V4_2..Self::V4_4).contains(&self)
     }
 
     /// How many calls of `poll()` go by until a busy application tells the network thread again. As of 4.2 the call in

@@ -59,7 +59,8 @@ impl World {
         let Some(call) = client.membership.spins_in.take() else { return Ok(()) };
         if client.is_in_call(call, now) {
             client.pass = None;
-            if self.race_is_fast() {
+            client.membership.has_event_of = None;
+            if client.version.tells_in_every_second_round() || self.race_is_fast() {
                 self.pass_at(reader, now);
                 return Ok(());
             }
@@ -82,14 +83,20 @@ impl World {
     /// The application knows its positions, and goes on inside `poll()` if that has not ended meanwhile.
     pub(super) fn goes_on(&mut self, reader: Reader) {
         let (now, client) = (self.now, &self.clients[reader as usize]);
-        let is_free = client.version.waits_for_thread() && client.app.in_callback(now).is_none();
-        if is_free && client.is_in_call(client.membership.call, now) {
+        if client.app.in_callback(now).is_some() || !client.is_in_call(client.membership.call, now) {
+            return;
+        }
+        if client.version.waits_for_thread() {
             self.looks_for_records(reader);
+        } else if !client.positions.early.is_empty() {
+            // There is nothing to fetch, which ends the wait for records.
+            self.clients[reader as usize].membership.has_event_of = Some(now);
+            self.pass_at(reader, now);
         }
     }
 
     fn looks_for_records(&mut self, reader: Reader) {
         let waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
-        self.poll_for_fetches(reader, waits_ms);
+        self.poll_for_fetches(reader, waits_ms, false);
     }
 }
