@@ -37,9 +37,14 @@ __all__ = [
 
 JAVA = "java"
 _COOPERATIVE = "cooperative-sticky"
-_KIP_848 = {"java": ("", "@4.3", "@4.2", "@4.1", "@4.0"), "librdkafka": ("", "@2.6.0"), "franz-go": ("", "@1.21", "@1.20")}
+_KIP_848 = {
+    "java": ("", "@4.3", "@4.2", "@4.1", "@4.0"),
+    "librdkafka": ("", "@2.6.0"),
+    "franz-go": ("", "@1.21", "@1.20"),
+}
 """The clients that speak the protocol of KIP-848, with the versions of them that do."""
 _JAVAS_TODAY = "@4.4"
+"""The version of Java's consumers that has no `@VERSION` in a play."""
 _NO_STATIC_MEMBERS = {"kafka-go": None, "kafkajs": None, "sarama": ("@1.27",), "kafka-python": ("@2.2",)}
 """The clients without `group.instance.id` (KIP-345): all versions of them, or these."""
 _REFUSES_BOTH = ("librdkafka", "kafka-python")

@@ -51,7 +51,11 @@ impl World {
             // A turn that sends something does not wait.
             self.end_turn(reader);
         }
+        let is_idle = !self.clients[reader as usize].is_busy;
         self.maybe_reconcile(reader, false)?;
+        if is_idle {
+            self.wakes_at_end(reader);
+        }
         self.wake_later(reader);
         Ok(())
     }
@@ -95,22 +99,19 @@ impl World {
         let client = &self.clients[reader as usize];
         let member = &client.membership;
         let began = member.woke;
-        let knows_coordinator = client.finds_at <= began || client.version.spins();
+        let knows_coordinator = client.finds_at <= began;
+        let rests = !client.version.spins();
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
-            Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
-            Some(at) if member.committing_since.is_some() && at <= began + 1 && !client.version.spins() => {
-                MAX_POLL_TIMEOUT_MS
-            }
+            Some(_) if !knows_coordinator && rests => RETRY_BACKOFF_MS,
+            Some(at) if member.committing_since.is_some() && at <= began + 1 && rests => MAX_POLL_TIMEOUT_MS,
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
         let heartbeats = match member.state {
-            MemberState::Unsubscribed | MemberState::Fatal if !client.version.spins() => i64::MAX,
+            MemberState::Unsubscribed | MemberState::Fatal if rests => i64::MAX,
             _ if polls_by <= began => 0,
-            _ if !knows_coordinator || member.skips_heartbeats() && !client.version.spins() => {
-                RETRY_BACKOFF_MS
-            }
+            _ if rests && (!knows_coordinator || member.skips_heartbeats()) => RETRY_BACKOFF_MS,
             _ if member.heartbeats_now() && !member.in_flight => 0,
             _ => ((polls_by - began) / 2).min((member.due - began).max(0)),
         };

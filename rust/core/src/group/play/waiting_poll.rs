@@ -1,6 +1,7 @@
 //! `poll()` up to 4.1: it waits until the network thread has done its part, and again until it has new positions.
 
 use super::ledger::Reader;
+use super::membership::MemberState;
 use super::world::World;
 use crate::Result;
 
@@ -72,6 +73,17 @@ impl World {
             client.pass = None;
         }
         Ok(())
+    }
+
+    /// The network thread may have something to acknowledge. If it has been about its heartbeats before, it does that when
+    /// the application's idle call ends: that wakes it (`collectFetch`).
+    pub(super) fn wakes_at_end(&mut self, reader: Reader) {
+        let (now, client) = (self.now, &self.clients[reader as usize]);
+        let ends = client.app.end_of(client.app.last_poll(now));
+        let acknowledges = client.membership.state == MemberState::Acknowledging;
+        if client.version.waits_for_thread() && acknowledges && now < ends {
+            self.wake_by(reader, ends);
+        }
     }
 
     /// Whether the application waits inside `poll()` for positions.
