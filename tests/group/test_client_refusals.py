@@ -20,6 +20,10 @@ TOPICS = {"orders": 7, "users": 4}
         ({"client": "sarama@9"}, "no client 'sarama@9' in a script: did you mean 'sarama"),
         ({"client": "java@2.8"}, "no client 'java@2.8' in a script"),
         (
+            {"client": "java@4.9", "protocol": "consumer"},
+            "did you mean 'java@4.4'? There are java, java@4.0, java@4.1, java@4.2, java@4.3 and java@4.4",
+        ),
+        (
             {"client": "sarama", "protocol": "consumer"},
             "sarama does not speak the protocol consumer (KIP-848)",
         ),
@@ -50,6 +54,19 @@ def test_a_client_or_an_assignor_that_there_is_not_is_refused(change: dict[str, 
         play({"topics": TOPICS, "events": [event], **change})
     if client is not None and "assignor" not in change:
         assert "event 1" in str(refused.value), str(refused.value)
+
+
+def test_consumers_of_4_0_cannot_be_told_how_to_close() -> None:
+    events = [{"at_ms": 0, "join": "c1"}, {"at_ms": 9000, "leave": "c1", "operation": "REMAIN_IN_GROUP"}]
+    script = {"topics": TOPICS, "protocol": "consumer", "events": events}
+    assert play({**script, "client": "java@4.1"}).generations()
+    with pytest.raises(pw.PartwrightError, match=r"event 2: java@4\.0 cannot be told to close by REMAIN"):
+        play({**script, "client": "java@4.0"})
+
+
+def test_a_rollout_is_of_todays_java() -> None:
+    with pytest.raises(pw.PartwrightError, match=r"a rollout plays java, and not java@4\.1"):
+        pw.group.rollout(TOPICS, replicas=2, client="java@4.1")
 
 
 def test_a_comparison_is_of_javas_consumers() -> None:

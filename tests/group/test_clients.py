@@ -296,6 +296,22 @@ def test_with_kip_848_the_broker_assigns_for_those_clients_that_speak_it() -> No
         assert list(play({**script, "client": client}).generations()) == list(java.generations())
 
 
+def test_older_consumers_of_kip_848_live_otherwise_until_they_are_rolled() -> None:
+    def lives(client: str, events: str, protocol: str = "consumer") -> list[dict[str, Any]]:
+        script = {"topics": TOPICS, "protocol": protocol, "client": client, "events": events}
+        rows: list[dict[str, Any]] = play(script).ownership().to_pylist()
+        return rows
+
+    ends = {client: lives(client, "+2, +1") for client in ("java", "java@4.1", "java@4.2", "java@4.3")}
+    assert len({str(rows) for rows in ends.values()}) == len(ends)
+    assert lives("java@4.4", "+2, +1") == ends["java"]
+    assert lives("java@4.0", "+2, +1") == ends["java@4.1"]
+    rolled = lives("java@4.1", "+2, roll to java@4.4")
+    assert rolled == lives("java@4.1", "+2, roll to java")
+    assert rolled not in (lives("java@4.1", "+2, roll"), lives("java", "+2, roll"))
+    assert lives("java@4.1", "+2, +1", "classic") == lives("java", "+2, +1", "classic")
+
+
 def test_a_member_keeps_the_assignors_that_it_sets_and_takes_its_new_clients_defaults() -> None:
     events = [
         {"at_ms": 0, "join": "c1", "client": "franz-go"},

@@ -65,7 +65,7 @@ class Client:
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
     lives: Mapping[str, str] = field(default_factory=dict)
-    """By golden file, the protocol of the scripts that `lives.py` has for whole consumers."""
+    """By golden file, what `lives.py` asks whole consumers: the protocol, with their version if it is an older one."""
     assignors: bool = False
     """Whether its assignors are asked, which `assignors.py` builds by itself."""
     groups_led: Sequence[str] = ()
@@ -104,7 +104,7 @@ CLIENTS = (
         {"connection/client.jsonl": connection.PROGRAM},
         ("striped", "names"),
         {f"groups/{kind}.jsonl": kind for kind in coordinator.KINDS},
-        {f"groups/lives-{protocol}.jsonl": protocol for protocol in lives.GOLDEN},
+        {f"groups/lives-{kind}.jsonl": kind for kind in lives.GOLDEN},
     ),
     *(
         Client(

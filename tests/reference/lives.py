@@ -18,8 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["PROGRAM", "build", "disagreement", "golden", "lives", "questions", "readers", "with_ids"]
 
 PROGRAM = "partwright.LifeAnswers"
-GOLDEN = {"classic": 35, "consumer": 35}
-"""How many random lives a golden file has, besides those by hand."""
+GOLDEN = {
+    "classic": 35,
+    "consumer": 35,
+    "consumer-4.0": 20,
+    "consumer-4.1": 20,
+    "consumer-4.2": 20,
+    "consumer-4.3": 20,
+}
+"""How many random lives a golden file has, besides those by hand: by protocol, with the version of older consumers."""
 SLACK_MS = 100
 """A change is the same one where it is within a poll interval and this."""
 BATCH = 50
@@ -37,10 +44,21 @@ def build(folder: Path, kafka: str = "") -> list[str]:
 
 
 def questions(protocol: str, seed: int, count: int) -> Iterator[dict[str, Any]]:
-    """So many random scripts, each with its name."""
+    """So many random scripts, each with its name; the protocol may have a version of the consumers behind it."""
+    protocol, _, kafka = protocol.partition("-")
     for number in range(count):
         name = f"{seed}:{protocol}:{number}"
-        yield {"name": name, "script": life_questions.script(name, protocol)}
+        yield {"name": name, "script": _for(kafka, life_questions.script(name, protocol))}
+
+
+def _for(kafka: str, script: dict[str, Any]) -> dict[str, Any]:
+    """A script as consumers of a version can live it: those of 4.0 have no `CloseOptions`."""
+    if kafka != "4.0":
+        return script
+    events = [
+        {name: told for name, told in event.items() if name != "operation"} for event in script["events"]
+    ]
+    return {**script, "events": events}
 
 
 def lives(
@@ -55,10 +73,16 @@ def lives(
     return provenance, found
 
 
-def golden(command: Sequence[str], protocol: str) -> str:
+def golden(command: Sequence[str], kind: str) -> str:
     """The golden file of a protocol: a line of provenance, then a script with what became of it a line."""
-    asked = [*life_scripts.scripts(protocol), *questions(protocol, 0, GOLDEN[protocol])]
-    provenance, answers = lives(command, [question["script"] for question in asked])
+    protocol, _, kafka = kind.partition("-")
+    by_hand = ({**each, "script": _for(kafka, each["script"])} for each in life_scripts.scripts(protocol))
+    asked = [*by_hand, *questions(kind, 0, GOLDEN[kind])]
+    program = command
+    if kafka:
+        built = Path(command[command.index("-cp") + 1].split(os.pathsep)[0]).parent
+        program = build(built.parent, kafka)
+    provenance, answers = lives(program, [question["script"] for question in asked])
     rows = ({**question, **answer} for question, answer in zip(asked, answers, strict=True))
     return golden_file(command, provenance, rows)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "JAVA",
     "assignors_of_client",
+    "has_close_options",
     "has_static_members",
     "member_client",
     "refuses_list",
@@ -36,8 +37,14 @@ __all__ = [
 
 JAVA = "java"
 _COOPERATIVE = "cooperative-sticky"
-_KIP_848 = {"java": ("",), "librdkafka": ("", "@2.6.0"), "franz-go": ("", "@1.21", "@1.20")}
+_KIP_848 = {
+    "java": ("", "@4.3", "@4.2", "@4.1", "@4.0"),
+    "librdkafka": ("", "@2.6.0"),
+    "franz-go": ("", "@1.21", "@1.20"),
+}
 """The clients that speak the protocol of KIP-848, with the versions of them that do."""
+_JAVAS_TODAY = "@4.4"
+"""The version of Java's consumers that has no `@VERSION` in a play."""
 _NO_STATIC_MEMBERS = {"kafka-go": None, "kafkajs": None, "sarama": ("@1.27",), "kafka-python": ("@2.2",)}
 """The clients without `group.instance.id` (KIP-345): all versions of them, or these."""
 _REFUSES_BOTH = ("librdkafka", "kafka-python")
@@ -77,6 +84,16 @@ def has_static_members(client: str) -> bool:
     return without is not None and at + version not in without
 
 
+def has_close_options(client: str) -> bool:
+    """Whether a client can be told at `close()` whether it leaves the group (KIP-1092: Java's, as of 4.1).
+
+    Examples:
+        >>> has_close_options("java"), has_close_options("java@4.0")
+        (True, False)
+    """
+    return client != "java@4.0"
+
+
 def refuses_list(client: str, assignors: Collection[str]) -> bool:
     """Whether a client takes no list with these assignors, because it has cooperative-sticky and an eager one.
 
@@ -100,10 +117,17 @@ def session_timeout_ms(client: str) -> int:
 def member_client(given: object, where: str, protocol: str) -> str:
     """A member's client, with its `@VERSION` if the script has one.
 
+    Java's newest version has none. With the protocol classic, no version of Java's has one: all live alike.
+
     Raises:
         PartwrightError: The client is unknown, or does not speak the protocol; nothing is known of its version.
     """
     client, version = client_of(given, where)
+    if client == JAVA and version:
+        known = [*_KIP_848[JAVA], _JAVAS_TODAY]
+        if version not in known:
+            raise unknown(given, "client", sorted(JAVA + each for each in known), where)
+        return JAVA if protocol == "classic" or version == _JAVAS_TODAY else JAVA + version
     if protocol == "consumer" and not speaks_kip_848(client + version):
         those = ", ".join(_KIP_848)
         raise PartwrightError(
@@ -132,6 +156,9 @@ def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ..
     name, at, version = client.partition("@")
     if given is None:
         return DEFAULT_ASSIGNORS[name]
+    if name == JAVA:
+        # Its assignors answer alike in each version that a script may name.
+        at = version = ""
     try:
         found = _java(given) if name == JAVA else _others(given)
         for each in found:

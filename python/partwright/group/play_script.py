@@ -64,6 +64,8 @@ def play(
             * `client`: the members' client: java (the default), librdkafka, sarama, kafka-go, franz-go, kafkajs,
               kafka-python or aiokafka, with `@VERSION` if an answer depends on it. The leader's client assigns, and a
               leader whose client fails ends. Apart from that, members of every client live as Java's consumers do.
+              `java@4.0`, `java@4.1`, `java@4.2` and `java@4.3` are older consumers of KIP-848; with the protocol
+              classic they are `java`.
             * `config`: Kafka's keys, of the members and of the broker.
             * `static`: true if every member's name is its `group.instance.id`.
             * `records_per_s`: how many records arrive in each partition.
@@ -145,7 +147,8 @@ def compare(
         {'range': 102.265, 'sticky': 102.265, 'cooperative-sticky': 102.265, 'consumer': 188.34}
     """
     # What a comparison ignores is checked all the same.
-    other = next((client for client in read_script(script).clients if client != JAVA), None)
+    clients = read_script(script).clients
+    other = next((client for client in clients if client.partition("@")[0] != JAVA), None)
     if other is not None:
         raise PartwrightError(
             f"a comparison plays Java's consumers, and the script has {other}'s: leave out client, or play it alone",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright._check import MOST_INT, listed, meant, optional, shown, whole
 from partwright.errors import PartwrightError
+from partwright.group.member_client import has_close_options
 from partwright.group.script_members import ScriptMembers, SelfAssigned, text_of
 from partwright.group.script_times import LATEST_MS, Draws
 from partwright.group.script_topics import ScriptTopics, counts_of, name_of
@@ -123,6 +124,13 @@ def _leave(story: Story, event: Event) -> None:
     if _unassign(story, event.at_ms, event.subject):
         return
     name = _member(story, event)
+    client = story.members.configs[name].client
+    if operation != "DEFAULT" and not has_close_options(client):
+        raise PartwrightError(
+            f"{event.where}: {client} cannot be told to close by {operation}, which Java's consumers can as of 4.1: "
+            "leave operation out, or take another client",
+            value=operation,
+        )
     del story.members.alive[name]
     story.actions.append((event.at_ms, {"leave": (story.members.number_of(name), _OPERATIONS[operation])}))
 

@@ -43,7 +43,7 @@ __all__ = ["command"]
 @click.option(
     "--client",
     metavar="NAME",
-    help="The members' client: java, librdkafka, sarama, kafka-go, ...; a join may name another one.",
+    help="The members' client: java, sarama, ..., or java@4.1, an older one of KIP-848; a join may name another one.",
 )
 @click.option("--static", is_flag=True, help="Static members: each one's name is its group.instance.id.")
 @click.option(

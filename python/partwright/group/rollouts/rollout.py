@@ -200,10 +200,10 @@ def _clients(given: object, replicas: int) -> tuple[str, ...]:
     if given is None:
         return ()
     if isinstance(given, str):
-        return (member_client(given, "a rollout", "classic"),) * replicas
+        return (_client_of(given),) * replicas
     if not isinstance(given, (list, tuple)):
         raise refused(given, "client", f"is a name, or a list with one for each pod, not {shown(given)}")
-    found = tuple(member_client(each, "a rollout", "classic") for each in given)
+    found = tuple(map(_client_of, given))
     if len(found) != replicas:
         raise refused(
             given,
@@ -211,6 +211,17 @@ def _clients(given: object, replicas: int) -> tuple[str, ...]:
             f"is one for all pods or one for each, and there are {len(found)} clients for {replicas} replicas",
         )
     return found
+
+
+def _client_of(given: object) -> str:
+    """A pod's client."""
+    client = member_client(given, "a rollout", "classic")
+    if client == JAVA != member_client(given, "a rollout", "consumer"):
+        raise PartwrightError(
+            f"a rollout plays {JAVA}, and not {given}: leave its version out, or play a script with it",
+            value=given,
+        )
+    return client
 
 
 def _today(

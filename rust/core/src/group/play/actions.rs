@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::consumer;
+use super::super::consumer::{self, Place};
 use super::super::error_code::Code;
 use super::application::Application;
 use super::client::{Asked, Client};
 use super::ledger::Reader;
 use super::script::Action;
+use super::version::Version;
 use super::world::{Coordinator, Todo, World};
 use crate::Result;
 
@@ -29,9 +30,13 @@ impl World {
                 let client = &mut self.clients[reader as usize];
                 let start = client.start + 1;
                 let mut app = Application::new(member, self.now, config.poll_ms, config.poll_timeout_ms);
-                app.tells_thread = !is_classic;
+                let version = if is_classic { Version::default() } else { Version::of(&config.client) };
+                if !version.goes_round_often() {
+                    app.round_ms = i64::MAX;
+                }
+                app.calls_a_telling = if is_classic { 0 } else { version.calls_a_telling() };
                 let finds_at = self.now + FINDS_COORDINATOR_MS;
-                *client = Client { start, app, finds_at, alive: true, ..Client::new() };
+                *client = Client { start, app, version, finds_at, alive: true, ..Client::new() };
                 client.topics = subscription;
                 client.commits_since = Some(self.now);
                 client.seen = vec![None; self.topics.len()];
@@ -71,8 +76,8 @@ impl World {
                 self.returns_again(reader, &before);
                 // It returns no more records of other topics, even while it still owns their partitions.
                 let client = &self.clients[reader as usize];
-                let strange: Vec<_> =
-                    client.owned.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
+                let is_strange = |&(topic, _): &Place| !client.returns_records_of(topic);
+                let strange: Vec<_> = client.owned.iter().copied().filter(is_strange).collect();
                 self.hold_back(reader, &strange);
                 self.pass_next(reader, self.now);
                 Ok(())

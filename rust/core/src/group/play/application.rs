@@ -28,8 +28,11 @@ pub(super) struct Application {
     inside_until: i64,
     /// From when on, and how often, an idle classic member commits within `poll()`.
     pub commits: Option<(i64, i64)>,
-    /// Whether it tells a network thread that it polls, as KIP-848's consumer does.
-    pub tells_thread: bool,
+    /// How many calls go by until a busy application tells its network thread again that it polls; 0 if it has no such
+    /// thread.
+    pub calls_a_telling: i64,
+    /// How often an idle `poll()` goes round.
+    pub round_ms: i64,
     /// When it last counted the calls since it told the network thread that it polls, and that count.
     told: (i64, i64),
     /// When it had last told the network thread that it polls, as of that count.
@@ -54,7 +57,8 @@ impl Application {
             called_back,
             inside_until,
             commits: None,
-            tells_thread: false,
+            calls_a_telling: 0,
+            round_ms: RETRY_BACKOFF_MS,
             told: (at, 0),
             heard: at,
         }
@@ -102,8 +106,13 @@ impl Application {
         (self.heard, self.told) = (self.last_told(at - 1, false), (at, self.calls_since_told(at)));
     }
 
-    /// How many calls ago the application told the network thread that it polls. A busy application tells it at every
-    /// second call. The call in between finds the previous event done, and the records that this event asked for.
+    /// Whether a busy application tells the network thread of a call. It tells it of every second call: the call in
+    /// between finds the previous event done, and the records that this event asked for. Older versions tell of each.
+    pub(super) fn tells_of(&self, at: i64) -> bool {
+        self.calls_since_told(at) % self.calls_a_telling.max(1) == 0
+    }
+
+    /// How many calls ago the application told the network thread that it polls.
     pub(super) fn calls_since_told(&self, at: i64) -> i64 {
         let (told_at, calls) = self.told;
         if self.poll_ms <= 0 {
@@ -117,8 +126,7 @@ impl Application {
     /// When the network thread was last told that the application polls, at or before `at`.
     pub(super) fn last_told(&self, at: i64, is_busy: bool) -> i64 {
         let last = self.last_pass(at, is_busy);
-        let told =
-            if is_busy && self.calls_since_told(last) % 2 != 0 { self.last_poll(last - 1) } else { last };
+        let told = if is_busy && !self.tells_of(last) { self.last_poll(last - 1) } else { last };
         if told > self.told.0 { told.max(self.heard) } else { self.heard }
     }
 
@@ -169,11 +177,11 @@ impl Application {
         let first = self.in_rhythm(at);
         if !is_busy {
             let call = first - self.poll_ms;
-            let pass = at + (call - at).rem_euclid(RETRY_BACKOFF_MS);
+            let pass = at.saturating_add((call - at).rem_euclid(self.round_ms));
             return (if pass < self.end_of(call) { pass.min(first) } else { first }, self.poll_ms);
         }
-        let is_told = self.calls_since_told(first) % 2 == 0;
-        (if is_told { first } else { first + self.poll_ms }, 2 * self.poll_ms)
+        let first = if self.tells_of(first) { first } else { first + self.poll_ms };
+        (first, self.calls_a_telling * self.poll_ms)
     }
 
     /// The first call at or after `at`, if nothing disturbs the rhythm.
@@ -210,8 +218,8 @@ impl Application {
     pub(super) fn last_pass(&self, at: i64, is_busy: bool) -> i64 {
         let last = self.last_poll(at);
         let begins = self.callback_of(last).unwrap_or(last);
-        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / RETRY_BACKOFF_MS;
-        if is_busy || rounds == 0 { last } else { begins + rounds * RETRY_BACKOFF_MS }
+        let rounds = (at.min(self.end_of(last) - 1) - begins).max(0) / self.round_ms;
+        if is_busy || rounds == 0 { last } else { begins + rounds * self.round_ms }
     }
 
     /// When an idle classic member commits in a call of `poll()`, if it does: that ends a pass, as the auto-commit timer
@@ -241,7 +249,7 @@ impl Application {
             return next;
         }
         let last = self.last_poll(at);
-        let pass = at + (last - at).rem_euclid(RETRY_BACKOFF_MS);
+        let pass = at.saturating_add((last - at).rem_euclid(self.round_ms));
         if pass < last + self.timeout_ms { pass.min(next) } else { next }
     }
 
@@ -309,6 +317,7 @@ mod tests {
     #[test]
     fn tells_the_network_thread_of_every_second_call_while_it_is_busy() {
         let mut app = Application::new(0, 0, 500, 100);
+        app.calls_a_telling = 2;
         app.tells(1_000);
         assert_eq!(
             [1_400, 1_500, 1_999, 2_000].map(|at| app.last_told(at, true)),

@@ -24,6 +24,9 @@ impl World {
             self.fail(reader, code);
             return Ok(());
         }
+        if self.clients[reader as usize].version.waits_for_thread() {
+            return self.pass_waiting(reader);
+        }
         let is_fast = self.race_is_fast();
         // A pass that a callback interrupted goes on where it stopped.
         let begins = self.clients[reader as usize].classic.called_back == 0;
@@ -34,7 +37,8 @@ impl World {
             self.make_up_turns(reader);
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             client.notes_commits(now);
-            client.membership.call = client.app.last_poll(self.now);
+            let call = client.app.last_poll(now);
+            client.membership.call = call;
         }
         let client = &self.clients[reader as usize];
         let had_fetches = client.fetches_in_vain();
@@ -46,11 +50,15 @@ impl World {
         };
         // `hasPendingReconciliation`: the application looks for records only after the thread has looked at the
         // reconciliation.
-        let is_reconciling = self.clients[reader as usize].membership.state == MemberState::Reconciling;
+        let client = &self.clients[reader as usize];
+        let is_reconciling =
+            client.version.waits_for_reconciliation() && client.membership.state == MemberState::Reconciling;
         let mut sees_thread = is_fast || is_reconciling;
-        let submits = begins && self.submits(reader);
+        let mut sees_event = is_fast;
+        let has_event = self.clients[reader as usize].membership.has_event_of.take() == Some(self.now);
+        let submits = begins && !has_event && self.submits(reader);
         if submits {
-            self.async_poll_event(reader)?;
+            self.poll_event(reader)?;
             self.deliver()?;
             let client = &mut self.clients[reader as usize];
             // While it looks for positions, its records wait, too. If that lasts until the next call, that call finds
@@ -85,16 +93,19 @@ impl World {
             } else if client.positions.at.is_none_or(|at| at <= now + 1) {
                 client.app.tells_again(now, client.is_busy);
             }
-            sees_thread = true;
+            (sees_thread, sees_event) = (true, true);
         }
         if sees_thread {
             waits_ms = self.clients[reader as usize].membership.maximum_time_to_wait;
         }
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
-        if std::mem::take(&mut self.clients[reader as usize].has_stale_records) {
-            waits_ms = 0;
+        let client = &mut self.clients[reader as usize];
+        let mut is_woken = std::mem::take(&mut client.has_stale_records);
+        if client.version.tells_in_every_second_round() && !client.is_busy && client.positions.at.is_none() {
+            client.membership.has_event_of = Some(self.now).filter(|_| submits && !sees_event);
+            is_woken |= submits;
         }
-        self.poll_for_fetches(reader, waits_ms);
+        self.poll_for_fetches(reader, waits_ms, is_woken);
         Ok(())
     }
 
@@ -120,7 +131,7 @@ impl World {
 
     /// Whether the thread wakes for its heartbeat just before a call begins: it does if it has waited longer than the
     /// application.
-    fn thread_was_first(&mut self, reader: Reader) -> bool {
+    pub(super) fn thread_was_first(&mut self, reader: Reader) -> bool {
         let now = self.now;
         let client = &self.clients[reader as usize];
         if client.is_busy || client.membership.due != now || client.app.last_poll(now) != now {
@@ -157,14 +168,19 @@ impl World {
     fn submits(&self, reader: Reader) -> bool {
         let client = &self.clients[reader as usize];
         if client.is_busy || client.has_stale_records {
-            return client.app.calls_since_told(self.now) % 2 == 0;
+            return client.app.tells_of(self.now);
         }
         client.positions.at.is_none_or(|at| at <= self.now + 1)
             || client.membership.polled + client.app.timeout_ms() <= self.now
     }
 
     /// `processBackgroundEvents`. Returns whether a callback holds the application up.
-    fn process_all(&mut self, reader: Reader, events: Vec<BackgroundEvent>, submits: bool) -> Result<bool> {
+    pub(super) fn process_all(
+        &mut self,
+        reader: Reader,
+        events: Vec<BackgroundEvent>,
+        submits: bool,
+    ) -> Result<bool> {
         let mut left = events.into_iter();
         while let Some(event) = left.next() {
             if !submits
@@ -188,18 +204,28 @@ impl World {
         Ok(false)
     }
 
-    /// `pollForFetches`: if there are no records, schedules the next round of `poll()`.
-    fn poll_for_fetches(&mut self, reader: Reader, waits_ms: i64) {
+    /// `pollForFetches`: if there are no records, schedules the next round of `poll()`, at once if the wait for records
+    /// `is_woken`.
+    pub(super) fn poll_for_fetches(&mut self, reader: Reader, waits_ms: i64, is_woken: bool) {
         let now = self.now;
         let client = &mut self.clients[reader as usize];
-        let member = &mut client.membership;
+        let member = &client.membership;
         let end = member.call + client.app.timeout_ms();
         client.app.stays_inside(member.call, if client.is_busy { now } else { end });
         // `FetchRequestManager.maximumTimeToWait` caps the wait, or `pollForFetches` does because there are partitions
         // to fetch.
-        let mut waits_ms = waits_ms.min(RETRY_BACKOFF_MS).min(end - now);
+        let mut waits_ms = waits_ms.min(end - now);
+        if client.goes_round_often() {
+            waits_ms = waits_ms.min(RETRY_BACKOFF_MS);
+        }
+        let spins = client.version.spins() && waits_ms <= 0 && !client.is_busy;
+        let member = &mut client.membership;
+        if is_woken {
+            waits_ms = 0;
+        }
         member.rounds = if member.rounds.0 == now { (now, member.rounds.1 + 1) } else { (now, 0) };
-        if waits_ms <= 0 && member.rounds.1 >= ROUNDS {
+        member.spins_in = spins.then_some(member.call);
+        if waits_ms <= 0 && (member.rounds.1 >= ROUNDS || spins && client.version.waits_for_thread()) {
             waits_ms = 1;
         }
         let next_pass = now + waits_ms.max(0);
@@ -219,18 +245,27 @@ impl World {
         let client = &self.clients[reader as usize];
         let next = client.app.next_poll(from);
         let member = &client.membership;
-        if client.is_busy || client.app.last_poll(from) != member.call {
-            return client.app.next_pass(from, client.is_busy);
-        }
+        let call = client.app.last_poll(from);
         match member.next_pass {
-            Some(pass) if pass >= from => pass.min(next),
-            Some(_) => client.app.next_pass(from, false),
-            None => next,
+            _ if client.is_busy => next,
+            Some(pass) if call == member.call && pass >= from => pass.min(next),
+            None if call == member.call => next,
+            _ if client.version.goes_round_often() || !client.app.is_inside(from) => {
+                client.app.next_pass(from, false)
+            }
+            _ => {
+                // It has waited for what was due when it began to wait.
+                let round =
+                    client.goes_round_often().then(|| from + (call - from).rem_euclid(RETRY_BACKOFF_MS));
+                let dues = [self.commits_at(reader, from), Some(member.due), round];
+                let pass = dues.into_iter().flatten().filter(|due| *due >= from).min();
+                pass.filter(|at| *at < client.app.end_of(call)).map_or(next, |at| at.min(next))
+            }
         }
     }
 
-    /// The network thread hears that the application polls (`AsyncPollEvent`).
-    fn async_poll_event(&mut self, reader: Reader) -> Result<()> {
+    /// The network thread hears that the application polls (`AsyncPollEvent`, up to 4.1 `PollEvent`).
+    pub(super) fn poll_event(&mut self, reader: Reader) -> Result<()> {
         self.end_turn(reader);
         self.hear_of_callback(reader);
         self.maybe_reconcile(reader, true)?;
@@ -240,7 +275,9 @@ impl World {
         let commits = commits || client.membership.committing_since == Some(now);
         client.app.tells(now);
         client.membership.polled = now;
-        self.update_fetch_positions(reader);
+        if !self.clients[reader as usize].version.waits_for_thread() {
+            self.update_fetch_positions(reader);
+        }
         let member = &mut self.clients[reader as usize].membership;
         let joins = match member.state {
             MemberState::Unsubscribed => true,
@@ -315,7 +352,7 @@ impl World {
     }
 
     /// Whether the network thread is quick enough to react within the pass that tells it.
-    fn race_is_fast(&mut self) -> bool {
+    pub(super) fn race_is_fast(&mut self) -> bool {
         match &mut self.race {
             Race::Slow => false,
             Race::Fast => true,

@@ -10,6 +10,7 @@ use super::application::{Application, RETRY_BACKOFF_MS};
 use super::classic_member::{ClassicMember, Said};
 use super::membership::Membership;
 use super::script::Consumer;
+use super::version::Version;
 use crate::interned::Name;
 
 /// The coordinator's answer to a client.
@@ -83,6 +84,8 @@ pub(super) struct Positions {
     pub at: Option<i64>,
     /// The error with which the coordinator refuses to tell the group's offsets of these partitions, if it does.
     pub refused: Option<Code>,
+    /// New partitions whose positions it asks for before it has called its listener, in versions that do so.
+    pub early: Vec<Place>,
     /// Whether it already has the group's offsets of these partitions, and lacks only their leaders.
     pub are_committed: bool,
     /// Whether it has already sent a request to the brokers of its partitions.
@@ -98,6 +101,8 @@ pub(super) struct Client {
     /// How many times it has started. Answers to an earlier start are dropped.
     pub start: u32,
     pub app: Application,
+    /// As which version of kafka-clients a KIP-848 consumer lives.
+    pub version: Version,
     /// When it has found the group's coordinator.
     pub finds_at: i64,
     /// Its member ID, once it has one.
@@ -153,6 +158,7 @@ impl Client {
             alive: false,
             start: 0,
             app: Application::default(),
+            version: Version::default(),
             finds_at: 0,
             id: "".into(),
             generation: -1,
@@ -205,7 +211,7 @@ impl Client {
     pub(super) fn last_auto_commit(&self, at: i64) -> Option<i64> {
         let interval = self.config.as_ref().and_then(|config| config.auto_commit_interval_ms)?.max(1);
         let due = self.commits_since? + interval;
-        let (first, every, at) = if self.app.tells_thread {
+        let (first, every, at) = if self.app.calls_a_telling > 0 {
             let (first, step) = self.app.first_told(due, self.is_busy);
             (first, interval + (-interval).rem_euclid(step.max(1)), self.last_pass(at).min(at))
         } else {
@@ -251,6 +257,11 @@ impl Client {
         self.app.stays_inside(call, if self.is_busy { now } else { self.app.end_of(call) });
     }
 
+    /// Whether its application is inside the call of `poll()` that began at `call`, if that finds no records.
+    pub(super) fn is_in_call(&self, call: i64, at: i64) -> bool {
+        self.app.last_poll(at) == call && at < self.app.end_of(call)
+    }
+
     /// The last pass of its application at or before `at`.
     pub(super) fn last_pass(&self, at: i64) -> i64 {
         self.app.last_pass(at, self.is_busy)
@@ -274,12 +285,23 @@ impl Client {
     /// Notes new partitions. A KIP-848 consumer does not ask for their positions yet.
     pub(super) fn initializes(&mut self, added: &[Place]) {
         let positions = &mut self.positions;
+        let early = std::mem::take(&mut positions.early);
         positions.unknown.retain(|place| self.owned.binary_search(place).is_ok());
+        let added = beyond(added, &early);
         if !added.is_empty() {
-            positions.unknown.extend_from_slice(added);
+            positions.unknown.extend_from_slice(&added);
             positions.unknown.sort_unstable();
             positions.are_committed = false;
         }
+    }
+
+    /// Notes partitions that it will have when its listener has been called.
+    pub(super) fn initializes_early(&mut self, places: &[Place]) {
+        let early = beyond(places, &self.owned);
+        let positions = &mut self.positions;
+        positions.unknown.extend(beyond(&early, &positions.unknown.clone()));
+        positions.unknown.sort_unstable();
+        (positions.early, positions.are_committed) = (early, false);
     }
 
     /// The partitions whose positions it has yet to find (`initializingPartitions`).
@@ -291,6 +313,12 @@ impl Client {
     /// Whether its metadata contains a partition.
     pub(super) fn knows_leader(&self, (topic, partition): Place) -> bool {
         self.seen[topic as usize].is_some_and(|count| partition < count.cast_signed())
+    }
+
+    /// Whether its application goes round inside of `poll()` at least each `retry.backoff.ms`.
+    pub(super) fn goes_round_often(&self) -> bool {
+        let has_none = !self.version.waits_for_thread() && self.owned.is_empty();
+        self.version.goes_round_often() || has_none || self.initializing().next().is_some()
     }
 
     /// Whether it has anything to commit: `allConsumed` is not empty.
@@ -331,6 +359,11 @@ impl Client {
     /// the list is its number.
     pub(super) fn subscribes(&self, topic: u32) -> bool {
         self.topics.get(topic as usize) == Some(&topic) || self.topics.contains(&topic)
+    }
+
+    /// Whether it returns records of a topic whose partitions it has.
+    pub(super) fn returns_records_of(&self, topic: u32) -> bool {
+        self.version.reads_unsubscribed() || self.subscribes(topic)
     }
 
     pub(super) fn is_static(&self) -> bool {

@@ -87,6 +87,7 @@ impl World {
             member.in_flight = true;
         }
         let waited = member.generated.take().filter(|at| *at + CONNECTS_MS == now);
+        member.sent = now;
         member.due = waited.unwrap_or(now) + member.interval_ms;
         member.acknowledged();
         let asked = if leaves { Asked::Leave } else { Asked::Heartbeat };
@@ -110,6 +111,7 @@ impl World {
             _ => return Ok(()),
         }
         self.run_once(reader)?;
+        self.ends_round(reader)?;
         self.pass_next(reader, self.now + 1);
         Ok(())
     }

@@ -66,6 +66,11 @@ pub(super) struct Membership {
     pub next_pass: Option<i64>,
     /// When the application last went round without a pause, and how often at that instant.
     pub rounds: (i64, u8),
+    /// When an idle application had a round whose event it still has in the next one, in versions in which it does
+    /// (`inflightPoll`).
+    pub has_event_of: Option<i64>,
+    /// The start of the `poll()` call in which the application goes round without a rest, if it does.
+    pub spins_in: Option<i64>,
     /// When the network thread's last turn began.
     pub woke: i64,
     /// When the network thread last looked at its commit timer: at an event, or at the end of a turn, as of its begin.
@@ -76,6 +81,8 @@ pub(super) struct Membership {
     pub polled: i64,
     /// The time since which a heartbeat may have waited for the metadata request. Its interval counts from then.
     pub generated: Option<i64>,
+    /// When the last heartbeat was sent.
+    pub sent: i64,
     /// When the next heartbeat is due.
     pub due: i64,
     pub in_flight: bool,

@@ -50,7 +50,8 @@ impl World {
             return Ok(());
         }
         let revoked = beyond(&client.owned, &target.places);
-        if !can_commit && (auto_commits || !revoked.is_empty()) {
+        let waits_for_poll = auto_commits || !revoked.is_empty() && !client.version.revokes_at_any_time();
+        if !can_commit && waits_for_poll {
             return Ok(());
         }
         member.reconciling = Some(target);
@@ -79,11 +80,26 @@ impl World {
             return;
         }
         let revokes = !beyond(&client.owned, &resolved.places).is_empty();
-        member.events.push(if revokes && has_listener {
-            BackgroundEvent::Revoked(resolved)
+        if revokes && has_listener {
+            member.events.push(BackgroundEvent::Revoked(resolved));
         } else {
-            BackgroundEvent::Assigned(resolved)
-        });
+            self.assign_partitions(reader, resolved);
+        }
+    }
+
+    /// `assignPartitions`: the application takes up the assignment; in older versions the network thread does that, and
+    /// the application only calls its listener.
+    fn assign_partitions(&mut self, reader: Reader, resolved: LocalAssignment) {
+        let client = &mut self.clients[reader as usize];
+        if client.version.assigns_in_thread() && client.listener_ms().is_none() {
+            self.own(reader, resolved.places.clone());
+            self.assigned(reader, resolved);
+        } else {
+            if client.version.asks_before_callback() {
+                client.initializes_early(&resolved.places);
+            }
+            client.membership.events.push(BackgroundEvent::Assigned(resolved));
+        }
     }
 
     /// The network thread hears that `onPartitionsRevoked` is done, if that is the callback that is done.
@@ -99,7 +115,7 @@ impl World {
         let member = &mut self.clients[reader as usize].membership;
         match member.called_back.take() {
             Some(BackgroundEvent::Revoked(resolved)) if !member.aborts() => {
-                member.events.push(BackgroundEvent::Assigned(resolved));
+                self.assign_partitions(reader, resolved);
             }
             Some(BackgroundEvent::Assigned(resolved)) => self.assigned(reader, resolved),
             _ => {}
@@ -129,9 +145,12 @@ impl World {
             // During `onPartitionsAssigned`, it already has the new partitions.
             self.own(reader, new.places.clone());
         }
-        self.hold_back_all(reader);
-        let client = &mut self.clients[reader as usize];
+        let client = &self.clients[reader as usize];
         let calls = client.listener_ms().is_some() && !client.owned.is_empty();
+        if !calls || !client.version.reads_what_it_loses() {
+            self.hold_back_all(reader);
+        }
+        let client = &mut self.clients[reader as usize];
         client.membership.state = state;
         if calls {
             client.membership.awaits_lost = true;

@@ -1,6 +1,7 @@
 //! Plays a group from first member to last: consumers that behave like Kafka's own, a coordinator, a clock.
 //!
-//! The consumers follow those of kafka-clients 4.4.0, thread by thread, under the names of its classes:
+//! The consumers follow those of kafka-clients 4.4.0 (KIP-848's also older ones), thread by thread, under the names of
+//! its classes:
 //!
 //! | module | content |
 //! | --- | --- |
@@ -12,6 +13,8 @@
 //! | `looks` | when that thread has the network |
 //! | `positions` | the offsets from which a classic member reads new partitions |
 //! | `async_consumer` | KIP-848 in `poll()` |
+//! | `waiting_poll` | KIP-848 in `poll()` up to 4.1 |
+//! | `version` | what KIP-848's consumer did otherwise in older versions |
 //! | `membership_manager` | how a KIP-848 member takes up its assignment |
 //! | `network_thread` | the turns of KIP-848's network thread |
 //! | `heartbeat_request_manager` | KIP-848's heartbeats |
@@ -40,6 +43,8 @@ mod questions;
 mod reading;
 mod script;
 mod sums;
+mod version;
+mod waiting_poll;
 mod world;
 
 pub use led::{LeadersClient, Led, LedMember};

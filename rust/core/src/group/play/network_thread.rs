@@ -51,7 +51,11 @@ impl World {
             // A turn that sends something does not wait.
             self.end_turn(reader);
         }
+        let is_idle = !self.clients[reader as usize].is_busy;
         self.maybe_reconcile(reader, false)?;
+        if is_idle {
+            self.wakes_at_end(reader);
+        }
         self.wake_later(reader);
         Ok(())
     }
@@ -67,11 +71,14 @@ impl World {
     pub(super) fn make_up_turns(&mut self, reader: Reader) {
         let client = &self.clients[reader as usize];
         let member = &client.membership;
-        let answered = member.due - member.interval_ms + self.latency_ms;
+        let answered = member.sent + self.latency_ms;
         let last = client.last_pass(self.now - 1);
         let before = client.last_pass(last - 1);
         let fetched = i64::from(client.is_busy);
-        let mut turns = [before, before + fetched, last, last + fetched, answered];
+        // An idle call of an older version wakes the thread once more when it ends (`collectFetch`).
+        let wakes_at_end = client.version.waits_for_thread() && !client.is_busy;
+        let ends = |call| if wakes_at_end { client.app.end_of(call) } else { call + fetched };
+        let mut turns = [before, ends(before), last, ends(last), answered];
         turns.sort_unstable();
         for at in turns {
             if at > self.clients[reader as usize].membership.woke && at < self.now {
@@ -93,17 +100,18 @@ impl World {
         let member = &client.membership;
         let began = member.woke;
         let knows_coordinator = client.finds_at <= began;
+        let rests = !client.version.spins();
         let commits = match self.commits_at(reader, ends) {
             None => i64::MAX,
-            Some(_) if !knows_coordinator => RETRY_BACKOFF_MS,
-            Some(at) if member.committing_since.is_some() && at <= began + 1 => MAX_POLL_TIMEOUT_MS,
+            Some(_) if !knows_coordinator && rests => RETRY_BACKOFF_MS,
+            Some(at) if member.committing_since.is_some() && at <= began + 1 && rests => MAX_POLL_TIMEOUT_MS,
             Some(at) => (at - began).max(0),
         };
         let polls_by = client.polls_by(ends);
         let heartbeats = match member.state {
-            MemberState::Unsubscribed | MemberState::Fatal => i64::MAX,
+            MemberState::Unsubscribed | MemberState::Fatal if rests => i64::MAX,
             _ if polls_by <= began => 0,
-            _ if !knows_coordinator || member.skips_heartbeats() => RETRY_BACKOFF_MS,
+            _ if rests && (!knows_coordinator || member.skips_heartbeats()) => RETRY_BACKOFF_MS,
             _ if member.heartbeats_now() && !member.in_flight => 0,
             _ => ((polls_by - began) / 2).min((member.due - began).max(0)),
         };
@@ -111,7 +119,7 @@ impl World {
     }
 
     /// When the auto-commit timer expires, given the polls before `by`; `None` if there is no such timer.
-    fn commits_at(&self, reader: Reader, by: i64) -> Option<i64> {
+    pub(super) fn commits_at(&self, reader: Reader, by: i64) -> Option<i64> {
         let client = &self.clients[reader as usize];
         let interval_ms = client.config.as_ref()?.auto_commit_interval_ms?;
         let (last, polled) = (client.last_pass(by - 1), client.membership.polled);
@@ -209,6 +217,12 @@ impl World {
         } else {
             connects_ms + 2 * FETCHES_MS
         };
+        // Nothing is fetched from partitions whose callback is due.
+        let fetches_ms = match fetches_ms - FETCHES_MS - connects_ms {
+            _ if client.positions.early.is_empty() => fetches_ms,
+            lists_ms if lists_ms > 0 => connects_ms + lists_ms,
+            _ => 0,
+        };
         let refused = if offsets_ms > 0 { self.refuses_offsets(reader) } else { None };
         let at = self.now
             + match refused {
@@ -232,7 +246,7 @@ impl World {
         if client.positions.at.is_none_or(|at| at > now) {
             return;
         }
-        if client.pass.is_some_and(|(at, _)| at == now) {
+        if client.pass.is_some_and(|(at, _)| at == now) && !client.version.waits_for_thread() {
             // The application has waited for longer, so it goes first.
             self.wake_by(reader, now);
             return;
@@ -249,7 +263,9 @@ impl World {
             asked.into_iter().partition(|place| client.knows_leader(*place));
         client.positions.unknown.retain(|place| led.binary_search(place).is_err());
         for &place in &led {
-            self.ledger.locate(place, reader, now);
+            if self.clients[reader as usize].owned.binary_search(&place).is_ok() {
+                self.ledger.locate(place, reader, now);
+            }
         }
         let client = &mut self.clients[reader as usize];
         if !unled.is_empty() {
@@ -261,6 +277,7 @@ impl World {
             self.pass_next(reader, now + 1);
         }
         if led.is_empty() {
+            self.goes_on(reader);
             return;
         }
         let client = &mut self.clients[reader as usize];
@@ -274,6 +291,8 @@ impl World {
             client.pass = None;
             client.app.stays_inside(client.membership.call, now);
             self.pass_next(reader, now + 1);
+        } else {
+            self.goes_on(reader);
         }
     }
 

@@ -18,7 +18,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         client.held_back.retain(|place| wanted.binary_search(place).is_ok());
         let strange: Vec<Place> =
-            added.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
+            added.iter().copied().filter(|&(topic, _)| !client.returns_records_of(topic)).collect();
         client.owned = wanted;
         if is_classic {
             client.seeks_positions(&added);
