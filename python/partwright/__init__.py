@@ -24,7 +24,7 @@ Other clients have other rules; `which` shows who puts a key where, and `clients
     >>> pw.clients().column_names[:3]
     ['client', 'hash', 'sign']
 
-Records without a key go by a strategy, of any version of Kafka:
+A strategy, of any version of Kafka, places records without a key:
 
     >>> producer = pw.Producer({"orders": 3}, "round-robin")
     >>> producer.place({"key": ["TT0124", None, None]}).to_pylist()

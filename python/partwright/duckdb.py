@@ -47,7 +47,7 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
     """Make the SQL functions known to a connection, and to all of its cursors, until it is closed.
 
     - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it; an
-      INTEGER, NULL where the client does not go by the key.
+      INTEGER, NULL where the client does not use the key.
     - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an INTEGER, NULL where the key
       is NULL.
 

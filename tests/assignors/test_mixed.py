@@ -119,6 +119,23 @@ def test_any_leader_shares_by_range_alike() -> None:
     assert all(each.error is None and each.rounds == 1 and not each.forgotten for each in found)
 
 
+@pytest.mark.parametrize("is_dynamic", [False, True])
+def test_any_leader_shares_static_members_by_range_alike_unless_one_is_dynamic(is_dynamic: bool) -> None:
+    clients = ("java", "librdkafka", "sarama", "franz-go", "kafka-python")
+    # In Kafka a member's ID begins with its instance ID, or else with its client ID.
+    static = [
+        {**member(f"pod-{9 - at}-7f3a", client), "instance_id": f"pod-{9 - at}"}
+        for at, client in enumerate(clients)
+    ]
+    last = member("app-91c0", "aiokafka") | ({} if is_dynamic else {"instance_id": "app"})
+    readers = [
+        {name: sorted(pairs) for name, pairs in each.assignment.items()}
+        for each in leaders({"t": 13}, [*static, last], "range")
+    ]
+    assert len(readers) == 6
+    assert all(each == readers[0] for each in readers) is not is_dynamic
+
+
 def test_kafka_go_shares_a_group_with_nobody() -> None:
     by = {
         each.leader: each

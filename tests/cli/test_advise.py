@@ -22,7 +22,7 @@ def test_a_count_its_reasons_and_its_costs(command: Command) -> None:
     lines = [" ".join(line.split()) for line in out.decode().splitlines()]
     assert lines[0] == (
         "Take 15 partitions for 100 MB/s: it needs 9 to 13, rounded up to what brokers share evenly. The largest need "
-        "is produce: target by what a partition takes (Jun Rao 2015)."
+        "is produce: target divided by what a partition takes (Jun Rao 2015)."
     )
     assert "consumers 6 a partition is read by one member of a group at a time" in lines
     assert "open files 15 to 150 30 to 300 150 to 1,500 (3)" in lines

@@ -1,7 +1,8 @@
 """A producer's batches before it runs: what its accumulator and its sender do with given records.
 
-Exact to `RecordAccumulator`, `BuiltInPartitioner` and `Sender` of kafka-clients 4.4.0, and of 2.8.2, without
-compression and transactions. Time is in the records: nothing sleeps, and no clock is read.
+Exact to `RecordAccumulator`, `BuiltInPartitioner` and `Sender` of kafka-clients 4.4.0, and to those of 3.9.2 and 2.8.2
+under the strategies of these versions, without compression and transactions. Time is in the records: nothing sleeps,
+and no clock is read.
 """
 
 from partwright.batching.scenario import replay

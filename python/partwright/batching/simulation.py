@@ -218,11 +218,12 @@ def compare(
 
     Returns:
         A row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent` (records whose
-        batches wait at the end), `mean_fill` (bytes of a batch by `batch.size`), `p50_waited_ms` and
+        batches wait at the end), `mean_fill` (a batch's bytes divided by `batch.size`), `p50_waited_ms` and
         `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms` (until it
-        is acknowledged; the least delay that so many records do not exceed), `largest_share` (of the bytes
-        in the partition that has most), `slow_share` (of the bytes that the broker with the longest latency
-        acknowledged, by its median where it is drawn; null where all are as fast) and `partitions` (the bytes of each).
+        is acknowledged; half of the records, or 99 % of them, have at most this delay), `largest_share` (the share
+        of the bytes that is in the largest partition), `slow_share` (the share of the bytes that the slowest broker
+        acknowledged, which is the one with the longest latency, or median latency; null if all are equally fast) and
+        `partitions` (the bytes of each).
 
     Raises:
         PartwrightError: As for `simulate`.

@@ -1,4 +1,4 @@
-"""The lives of consumer groups: rebalances, generations, fencing, and who reads what for how long.
+"""Simulated consumer groups: rebalances, generations, fencing, and who reads what for how long.
 
 >>> timeline = play({"topics": {"p": 3}, "assignor": "cooperative-sticky", "events": "+2, +1"})
 >>> timeline

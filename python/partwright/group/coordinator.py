@@ -136,10 +136,10 @@ class ClassicGroup:
 
                 * `join`: `member_id` ("" if it has none), `new_id` (the one that the coordinator should give it; Kafka
                   draws it), `instance_id`, `session_timeout_ms` (45000), `rebalance_timeout_ms` (300000), `protocols`,
-                  a list of assignors with what the member tells each, as text; `member_id_required` (true from version
-                  4 of the request on) and `skip_assignment` (true from version 9 on, KIP-814).
-                * `sync`: `member_id`, `generation`, `instance_id`, `protocol`, and of the leader `assignments`, texts
-                  by member id.
+                  a list of pairs, an assignor and the member's metadata for it as text; `member_id_required` (true
+                  from version 4 of the request on) and `skip_assignment` (true from version 9 on, KIP-814).
+                * `sync`: `member_id`, `generation`, `instance_id`, `protocol`, and from the leader `assignments`,
+                  texts by member id.
                 * `heartbeat` and `commit`: `member_id`, `generation` and `instance_id`.
                 * `leave`: `members`, a list of objects with `member_id` and `instance_id`.
                 * `wait`: time passes. `move`: another broker takes the group over, and reads it from

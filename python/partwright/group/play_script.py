@@ -37,8 +37,8 @@ def play(
 ) -> Timeline:
     """Play a script of joins, leaves, crashes and new partitions, and return the consumer group's timeline.
 
-    The coordinator answers as Kafka's own (`GroupMetadataManager` of kafka-group-coordinator 4.4.0). Members live as the
-    consumers of kafka-clients 4.4.0, thread by thread: what an application does in each pass of `poll()`
+    The coordinator answers as Kafka's own (`GroupMetadataManager` of kafka-group-coordinator 4.4.0). Members behave as
+    the consumers of kafka-clients 4.4.0, thread by thread: what an application does in each pass of `poll()`
     (`ConsumerCoordinator`, `AsyncKafkaConsumer`), and what the client's own thread does meanwhile (`HeartbeatThread`,
     `ConsumerNetworkThread`).
 
@@ -53,9 +53,9 @@ def play(
               `crash`, `restart` (closed, and started again `down_ms` later, with whatever `join` has), `stall` (does
               not poll `for_ms`), `subscribe` (to other `topics`), `assign` (a consumer that assigns itself
               `partitions`, pairs of a topic and a number), `add_partitions`, `create_topic` (numbers by topic),
-              `delete_topic`, `move_coordinator` (true), `broker` (one goes that leads these partitions, lists of
-              numbers by topic; they have no leader for `election_ms`, 9300, and then the coordinator moves if it
-              `coordinates`), and `commit` (as of `generation`). Or a short form as text:
+              `delete_topic`, `move_coordinator` (true), `broker` (a broker that leads these partitions, lists
+              of numbers by topic, goes away: they have no leader for `election_ms`, 9300; then, if `coordinates` is
+              true, the coordinator moves as well), and `commit` (in the name of `generation`). Or a short form as text:
               `+3, -1, x1, roll, t+4`, one word every `every_ms` (60000), with members down for `down_ms` (5000) in a
               roll.
             * `protocol`: classic (the default) or consumer (KIP-848).
@@ -63,9 +63,13 @@ def play(
               `group.remote.assignor`.
             * `client`: the members' client: java (the default), librdkafka, sarama, kafka-go, franz-go, kafkajs,
               kafka-python or aiokafka, with `@VERSION` if an answer depends on it. The leader's client assigns, and a
+<<<<<<< HEAD
               leader whose client fails ends. Apart from that, members of every client live as Java's consumers do.
               `java@4.0`, `java@4.1`, `java@4.2` and `java@4.3` are older consumers of KIP-848; with the protocol
               classic they are `java`.
+=======
+              leader whose client fails ends. Apart from that, members of every client do what Java's consumers do.
+>>>>>>> h-wrd
             * `config`: Kafka's keys, of the members and of the broker.
             * `static`: true if every member's name is its `group.instance.id`.
             * `records_per_s`: how many records arrive in each partition.
@@ -132,7 +136,7 @@ def compare(
     Args:
         script: See `play`. Its `protocol`, `assignor` and `static` are ignored, and no event may name an `assignor` or
             an `instance_id` of its own.
-        played: Called with how many of how many lives are played, before each.
+        played: Called before each play: with the number of plays done, and of all plays.
 
     Returns:
         By the protocol's name (`range` and `sticky`, which rebalance eagerly, `cooperative-sticky`, and `consumer`,
@@ -192,7 +196,7 @@ def races(script: Mapping[str, object]) -> dict[str, Cost]:
 
 
 def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[Json]:
-    """The costs of compared lives, as in `partwright group --compare --json`.
+    """The costs of compared timelines, as in `partwright group --compare --json`.
 
     Args:
         timelines: What `compare` returned.

@@ -90,7 +90,7 @@ class Timeline:
 
             If the script names clients, also `assignor`, the leader's, such as `sarama:sticky` (None if nobody has
             assigned), `left_out`, the members whose subscription the leader cannot read, `forgotten`, those that own
-            partitions without its knowing, and `chance`: whether this is one of several answers that the leader's
+            partitions without the leader knowing it, and `chance`: whether this is one of several answers that the leader's
             client may give.
 
         Examples:

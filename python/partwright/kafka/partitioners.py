@@ -48,7 +48,7 @@ class KafkaPythonPartitioner:
 
     Raises:
         MissingExtraError: kafka-python 3 is not installed.
-        PartwrightError: The client or strategy is unknown; for one record, `java:string-hash` itself fails at its key.
+        PartwrightError: The client or strategy is unknown. When it is called: a key at which `java:string-hash` fails.
 
     Examples:
         >>> from kafka import KafkaProducer  # doctest: +SKIP
@@ -127,7 +127,7 @@ class CallablePartitioner:
         seed: The seed of the strategy's draws; None draws that too.
 
     Raises:
-        PartwrightError: The client or strategy is unknown; for one record, `java:string-hash` itself fails at its key.
+        PartwrightError: The client or strategy is unknown. When it is called: a key at which `java:string-hash` fails.
 
     Examples:
         >>> place = CallablePartitioner("librdkafka")

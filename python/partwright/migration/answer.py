@@ -37,7 +37,7 @@ class Answer:
         unread: By group, how many records it has not read yet.
         lag: How many offsets of the old topic are not copied yet.
         more: The fields that only this step has, by name.
-        scan: The look at the old topic, if the step looked.
+        scan: What the scan of the old topic found, if the step scanned it.
     """
 
     step: str

@@ -81,11 +81,11 @@ class Sticky:
     ) -> None:
         """How many batches wait for each partition (`BuiltInPartitioner.updatePartitionLoadStats`).
 
-        The next sticky partitions are drawn by them: the longer its queue, the less often a partition comes.
+        The next draws depend on them: the longer its queue, the less often a partition is drawn.
 
         Args:
             topic: The topic.
-            queue_sizes: A number for each partition with a leader; None draws all alike.
+            queue_sizes: A number for each partition with a leader; with None, all are equally likely.
             partition_ids: These partitions.
             leader_racks: The racks of their leaders, for a rack-aware producer.
             length: How many of them count; all by default.

@@ -149,7 +149,7 @@ def copartition(
         engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
-        `a` and `b`, each with the columns `LAYOUT_COLUMNS` more and in `n` tasks.
+        `a` and `b`, each with the columns in `LAYOUT_COLUMNS` added, in `n` tasks.
 
     Raises:
         KeyTypeError: The keys' types differ, or have no key bytes under this key type.

@@ -30,7 +30,7 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
     """Make the SQL functions known to a session, classic or of Spark Connect, until it ends.
 
     - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it;
-      an int, null where the client does not go by the key.
+      an int, null where the client does not use the key.
     - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the
       key is null.
     - `kafka_min_quota(partitions, members)`, `kafka_max_quota`, `kafka_under_min_quota(owned, partitions, members)`,
@@ -55,8 +55,9 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
     Raises:
         PartwrightError: `spark` is not a session, or was stopped; the engine is unknown, or is `jvm` in Spark Connect.
             As Spark's `PythonException`, when a query runs: `n` is null or out of range, the client or key type is
-            unknown, a key has no key bytes under it, or a number is not certain. With engine `jvm`, as Spark's own
-            error, also if no expression is exact. In both, `partwright.spark.first_sentence` finds the sentence.
+            unknown, a key has no key bytes under it, or a number may have changed on its way. With engine `jvm`, as
+            Spark's own error, also if no expression is exact. In both, `partwright.spark.first_sentence` finds the
+            sentence.
 
     Examples:
         >>> register(spark)

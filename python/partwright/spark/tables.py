@@ -71,8 +71,8 @@ def with_partition(
         engine: `arrow` or `jvm`; see `partition_for_key`. Strategies only have `arrow`.
 
     Returns:
-        `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
-        row to the producer. A task that runs again gives the same partitions.
+        `df` with one more column, null where the client does not use the key: Spark's Kafka sink leaves such a row
+        to the producer. A task that runs again gives the same partitions.
 
     Raises:
         KeyTypeError: The key's type has no key bytes under this key type.

@@ -109,33 +109,34 @@ def _fails(client: str, member: str, why: str) -> PartwrightError:
     )
 
 
+def _lacks_fields(version: int) -> str:
+    return f"its subscription says version {version} but lacks that version's fields"
+
+
 def _java_refuses(read: Read) -> str | None:
     if read.is_short:
-        return f"version {read.subscription.version} without that version's fields (SchemaException)"
+        return f"{_lacks_fields(read.subscription.version)} (SchemaException)"
     return None
 
 
 def _old_librdkafka_refuses(read: Read) -> str | None:
     if read.is_short:
-        version = read.subscription.version
-        return (
-            f"version {version} without that version's fields, upon which its process fails an assertion and dies "
-            "(1.6.0 to 1.8.2)"
-        )
+        lacks = _lacks_fields(read.subscription.version)
+        return f"{lacks}, so the leader fails an assertion and its process dies (1.6.0 to 1.8.2)"
     return None
 
 
 def _sarama_refuses(read: Read) -> str | None:
     # A version 1 without OwnedPartitions is accepted.
     if read.is_short and read.subscription.version > 1:
-        return f"version {read.subscription.version} without that version's fields"
-    return "bytes behind the subscription" if read.has_more and not read.is_short else None
+        return _lacks_fields(read.subscription.version)
+    return "there are bytes behind its subscription" if read.has_more and not read.is_short else None
 
 
 def _franz_go_refuses(read: Read) -> str | None:
     # A version 1 that is too short is read as version 0.
     if read.is_short and read.subscription.version > 1:
-        return f"version {read.subscription.version} without that version's fields"
+        return _lacks_fields(read.subscription.version)
     return None
 
 
@@ -149,7 +150,7 @@ def _kafka_go_refuses(read: Read) -> str | None:
 
 def _kafka_python_refuses(read: Read) -> str | None:
     if read.is_short:
-        return f"version {read.subscription.version} without that version's fields"
+        return _lacks_fields(read.subscription.version)
     return None
 
 

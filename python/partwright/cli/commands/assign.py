@@ -98,10 +98,10 @@ def command(
 
     The assignors of Kafka's client are range, roundrobin, sticky and cooperative-sticky. Those of the broker are
     server-uniform, server-range and server-simple, which also use the group's "topic_ids". Those of older versions are
-    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin; the last two assign to consumer
-    threads, of which a member has as many as its "streams" (a number, or numbers by topic), and old-roundrobin takes
-    the group's "partition_order". Kafka's class names work as well, and so does a Python class of your own, whose
-    module is also looked for in the current folder.
+    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin. The last two assign to consumer
+    threads: a member's "streams" is its number of threads, or one number by topic. old-roundrobin takes the group's
+    "partition_order". Kafka's class names work as well, and so does a Python class of your own, whose module is also
+    looked for in the current folder.
 
     Assignors of other clients are CLIENT:ASSIGNOR, such as librdkafka:range. For them, list the members in the order of
     the JoinGroup response and the topics in that of the Metadata response. The group may have a "seed" for what the

@@ -156,8 +156,8 @@ __all__ = ["command"]
     type=click.Choice(["spread", "producer"]),
     default="spread",
     show_default=True,
-    help="Who places records without a key: spread evenly by their place in the source, or left to the producer; such "
-    "a run cannot be resumed.",
+    help="Who places records without a key: spread evenly by their place in the source, or left to the producer. "
+    "A run with producer cannot be resumed.",
 )
 @click.option(
     "--timestamp",

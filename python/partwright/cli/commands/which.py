@@ -41,7 +41,7 @@ _NARROW = 72
     "--client",
     metavar="C",
     shell_complete=client_names,
-    help="One client profile only (default: all of them).",
+    help="Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
 )
 @click.option(
     "--key-type",

@@ -54,8 +54,8 @@ def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
         table.add_row(*cells, bar(row["batches"], most))
     console.print(table)
     console.print(
-        "fill: bytes of a batch by batch.size; p50 and p99: from a record's time to its batch's answer; "
-        "the bar is the batches"
+        "fill: a batch's bytes divided by batch.size; p50, p99: from a record's time to its batch's answer; "
+        "the bar: batches"
     )
     print_verdicts(console, *others)
 

@@ -61,7 +61,7 @@ class Bounds(NamedTuple):
 
     Attributes:
         replicas: New replicas of any plan with loads as even as this one's, counted by partition and by broker.
-        fewest: New replicas of the plan with the fewest of them, before bytes were made even: a minimum by its flow.
+        fewest: New replicas of the plan with the fewest of them, before bytes were made even: the flow's minimum.
         bytes: Copied bytes of any plan within `bytes_within`; None if no sizes are known.
     """
 

@@ -63,8 +63,8 @@ def reassign(
         replication_factor: Replicas of each partition, or by topic; by default today's.
         sizes: Bytes of a replica of each partition: by topic a list or a mapping by partition, or the JSON that
             `kafka-log-dirs.sh --describe` prints, as a dict.
-        power: By broker id, how much it carries compared with the others, a whole number from 1 on; 1 of those
-            left out.
+        power: By broker id, how much it carries compared with the others, a whole number from 1 on; 1 for
+            brokers that are left out.
         disks: By broker id, the bytes that it has room for. Shares of bytes follow it, and so do shares of replicas
             without `power`.
         bytes_within: How far a broker may be from its share of all bytes, as a part of that share, 0 to 1.

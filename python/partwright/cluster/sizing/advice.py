@@ -223,8 +223,8 @@ def _needs(
             f"{consumers:,} consumers need as many partitions, more than a topic has: take fewer"
         )
     return (
-        Need("produce", *_counts(target, produced), f"target by what a partition takes ({RAO_2015})"),
-        Need("consume", *_counts(target, consumed), f"target by what a consumer reads ({RAO_2015})"),
+        Need("produce", *_counts(target, produced), f"target divided by what a partition takes ({RAO_2015})"),
+        Need("consume", *_counts(target, consumed), f"target divided by what a consumer reads ({RAO_2015})"),
         Need("consumers", consumers, consumers, "a partition is read by one member of a group at a time"),
         Need("brokers", brokers, brokers, "each broker leads at least one"),
     )

@@ -224,7 +224,7 @@ class Rollout:
         }
 
     def steps(self) -> list[str]:
-        """How to change the group over so that it never has two halves that do not understand each other."""
+        """How to get from today's candidate to the recommended one, with a common assignor at each step."""
         best, now = self.best.candidate, None if self.today is None else self.tried[self.today].candidate
         if now is None or (best.protocol, best.assignor) == (now.protocol, now.assignor):
             return []

@@ -105,10 +105,10 @@ def rollout(
         client: The pods' client, or one for each pod: java, librdkafka, sarama, kafka-go, franz-go, kafkajs,
             kafka-python or aiokafka, with `@VERSION` if it is an older one. By default pods are played as Java's
             consumers, and the answer has the settings of every client.
-        plays: How many rolls each candidate lives through, 1 to 10,000.
+        plays: How many rolls each candidate goes through, 1 to 10,000.
         seed: The seed of all draws.
         time_limit_s: The seconds after which no new roll begins; each candidate gets at least one.
-        played: Called with how many of how many plays are done, before each.
+        played: Called before each play: with the number of plays done, and of all plays.
 
     Returns:
         The candidates with their results, and the recommended one.
