@@ -147,7 +147,8 @@ impl<'a> Balance<'a> {
         let has = self.lists[self.owner[partition as usize] as usize].len();
         if let Some((previous, _)) = self.previous[partition as usize] {
             if self.fixed[previous as usize] {
-                let reason = "a group in which a member that can neither gain nor lose a partition owned something in an older generation";
+                let reason = "a group in which a member that can neither gain nor lose a partition owned something in an older \
+                              generation";
                 return Err(Error::Unassigned { assignor, exception: "NullPointerException", reason });
             }
             if has > self.lists[previous as usize].len() + 1 {

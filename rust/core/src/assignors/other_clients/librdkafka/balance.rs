@@ -191,7 +191,7 @@ impl<'a> Balance<'a> {
         }
         let member = self.leader.group.given.members[self.leader.group.places[member as usize] as usize];
         Err(dies(&format!(
-            "member {member:?} has nothing to exchange and claims what somebody else has, upon which librdkafka follows a \
+            "member {member:?} can neither gain nor lose a partition, and claims what somebody else has, upon which librdkafka follows a \
              null pointer"
         )))
     }
