@@ -191,8 +191,8 @@ impl<'a> Balance<'a> {
         }
         let member = self.leader.group.given.members[self.leader.group.places[member as usize] as usize];
         Err(dies(&format!(
-            "member {member:?} can neither gain nor lose a partition, and claims what somebody else has, upon which librdkafka follows a \
-             null pointer"
+            "member {member:?} can neither gain nor lose a partition, and claims what somebody else has, \
+             upon which librdkafka follows a null pointer"
         )))
     }
 
