@@ -55,7 +55,7 @@ impl World {
             client.version.waits_for_reconciliation() && client.membership.state == MemberState::Reconciling;
         let mut sees_thread = is_fast || is_reconciling;
         let mut sees_event = is_fast;
-        let has_event = self.clients[reader as usize].membership.has_event_of.take() == Some(self.now);
+        let has_event = begins && self.has_event(reader);
         let submits = begins && !has_event && self.submits(reader);
         if submits {
             self.poll_event(reader)?;
@@ -101,9 +101,10 @@ impl World {
         self.lets_thread_run(reader, waits_ms, had_fetches)?;
         let client = &mut self.clients[reader as usize];
         let mut is_woken = std::mem::take(&mut client.has_stale_records);
-        if client.version.tells_in_every_second_round() && !client.is_busy && client.positions.at.is_none() {
-            client.membership.has_event_of = Some(self.now).filter(|_| submits && !sees_event);
-            is_woken |= submits;
+        if client.version.tells_in_every_second_round() && !client.is_busy && submits {
+            let done = client.positions.at.unwrap_or(self.now);
+            client.membership.has_event_of = Some(done).filter(|_| !sees_event);
+            is_woken |= client.positions.at.is_none();
         }
         self.poll_for_fetches(reader, waits_ms, is_woken);
         Ok(())
@@ -154,6 +155,19 @@ impl World {
         self.make_up_turns(reader);
         let client = &self.clients[reader as usize];
         client.membership.woke >= client.app.waits_since(now, client.is_busy)
+    }
+
+    /// Whether the application still has the event of its previous round, which is done by now. It drops that event.
+    fn has_event(&mut self, reader: Reader) -> bool {
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        let is_done = |done: i64| (done - 1..=done).contains(&now);
+        let has_event = client.membership.has_event_of.is_some_and(is_done);
+        if has_event {
+            client.membership.has_event_of = None;
+            client.app.tells_again(now, client.is_busy);
+        }
+        has_event
     }
 
     fn events_unless(&mut self, reader: Reader, are_left: bool) -> Vec<BackgroundEvent> {

@@ -66,8 +66,8 @@ pub(super) struct Membership {
     pub next_pass: Option<i64>,
     /// When the application last went round without a pause, and how often at that instant.
     pub rounds: (i64, u8),
-    /// When an idle application had a round whose event it still has in the next one, in versions in which it does
-    /// (`inflightPoll`).
+    /// When the event of an idle application's round is done, which the application still has in its next round, in
+    /// versions in which it does (`inflightPoll`).
     pub has_event_of: Option<i64>,
     /// The start of the `poll()` call in which the application goes round without a rest, if it does.
     pub spins_in: Option<i64>,
