@@ -82,7 +82,7 @@ impl World {
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             if now > client.membership.call && client.app.next_poll(now) == now {
                 client.app.tells(now);
-            } else if client.positions.at.is_none_or(|at| at <= now + 1) {
+            } else if client.positions.are_found(now) {
                 client.app.tells_again(now, client.is_busy);
             }
             sees_thread = true;
@@ -159,8 +159,7 @@ impl World {
         if client.is_busy || client.has_stale_records {
             return client.app.calls_since_told(self.now) % 2 == 0;
         }
-        client.positions.at.is_none_or(|at| at <= self.now + 1)
-            || client.membership.polled + client.app.timeout_ms() <= self.now
+        client.positions.are_found(self.now) || client.membership.polled + client.app.timeout_ms() <= self.now
     }
 
     /// `processBackgroundEvents`. Returns whether a callback holds the application up.
