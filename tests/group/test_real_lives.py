@@ -23,10 +23,13 @@ OLDER = {"4.0": "4.0.2", "4.1": "4.1.1", "4.2": "4.2.0", "4.3": "4.3.1"}
 """The older consumers of KIP-848, with the releases that were asked."""
 KINDS = (*PROTOCOLS, *(f"consumer-{kafka}" for kafka in OLDER))
 CASES, OLDER_CASES = 60, 12
-RIGHT = {"classic": 0.91, "consumer": 0.9}
-"""The share of random lives that must be right: 99 % is the goal. Of lives that nobody had looked at before, 98 %
-of 300 classic ones and 99 % of 400 of KIP-848's were right, and 96 to 98 % of 150 of each older version. Among 60 lives
-more may be wrong by chance."""
+RIGHT = 0.95
+"""The share of random lives that must be right. 99 % is the goal: of 1,000 lives a protocol that nobody had looked at
+before, 993 classic ones and 994 of KIP-848's were right. If one life of a hundred is wrong, more than 3 of 60 are so in
+0.3 % of all samples, by the binomial distribution; if two are, in 3 %."""
+OLDER_WRONG = 3
+"""So many of the few lives of an older version may always be wrong. If four lives of a hundred are, as of 150 lives of
+4.2, more than 3 of 12 are so in 0.1 % of all samples; a play of 4.4 would be wrong for most of the lives."""
 DIFFERENT: dict[str, set[str]] = {
     "consumer-4.2": {"0:consumer:18"},
     "consumer-4.3": {"new partitions, and a topic that is made, uniform"},
@@ -190,7 +193,7 @@ def test_random_lives_are_those_of_real_consumers(
     told = [(each["name"], each["script"], life) for each, life in zip(asked, answers, strict=True)]
     differ = wrong(lives, told)
     words = "\n".join(f"{name}: {how}" for name, how in differ.items())
-    assert len(differ) <= len(asked) * (1 - RIGHT[protocol]), words
+    assert len(differ) <= len(asked) * (1 - RIGHT), words
 
 
 @pytest.mark.slow
@@ -243,4 +246,4 @@ def test_random_lives_are_those_of_older_consumers_of_kip_848(
     told = [(each["name"], of(kind, each["script"]), life) for each, life in zip(asked, answers, strict=True)]
     differ = wrong(lives, told)
     words = "\n".join(f"{name}: {how}" for name, how in differ.items())
-    assert len(differ) <= max(2, len(asked) * (1 - RIGHT["consumer"])), words
+    assert len(differ) <= max(OLDER_WRONG, len(asked) * (1 - RIGHT)), words

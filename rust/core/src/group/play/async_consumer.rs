@@ -90,7 +90,7 @@ impl World {
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             if now > client.membership.call && client.app.next_poll(now) == now {
                 client.app.tells(now);
-            } else if client.positions.at.is_none_or(|at| at <= now + 1) {
+            } else if client.positions.are_found(now) {
                 client.app.tells_again(now, client.is_busy);
             }
             (sees_thread, sees_event) = (true, true);
@@ -184,8 +184,7 @@ impl World {
         if client.is_busy || client.has_stale_records {
             return client.app.tells_of(self.now);
         }
-        client.positions.at.is_none_or(|at| at <= self.now + 1)
-            || client.membership.polled + client.app.timeout_ms() <= self.now
+        client.positions.are_found(self.now) || client.membership.polled + client.app.timeout_ms() <= self.now
     }
 
     /// `processBackgroundEvents`. Returns whether a callback holds the application up.

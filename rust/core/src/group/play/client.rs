@@ -80,8 +80,10 @@ pub(super) struct Positions {
     pub unknown: Vec<Place>,
     /// The partitions whose positions it has asked for.
     pub asked: Vec<Place>,
-    /// When it will know these positions.
+    /// When it will know these positions, and have records.
     pub at: Option<i64>,
+    /// Whether it has to ask the brokers for the first offsets, too (`ListOffsets`).
+    pub lists: bool,
     /// The error with which the coordinator refuses to tell the group's offsets of these partitions, if it does.
     pub refused: Option<Code>,
     /// New partitions whose positions it asks for before it has called its listener, in versions that do so.
@@ -90,6 +92,14 @@ pub(super) struct Positions {
     pub are_committed: bool,
     /// Whether it has already sent a request to the brokers of its partitions.
     pub are_near: bool,
+}
+
+impl Positions {
+    /// Whether they are found by `now`, a millisecond before the records. If the brokers' answer comes at this instant, an
+    /// application that has waited for longer goes first.
+    pub(super) fn are_found(&self, now: i64) -> bool {
+        self.at.is_none_or(|at| at <= now + i64::from(!self.lists))
+    }
 }
 
 /// A consumer.

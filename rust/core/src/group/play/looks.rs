@@ -148,4 +148,17 @@ mod tests {
         assert_eq!([505, 509].map(|at| short.next_look(8, at, false)), [510, 510]);
         assert_eq!(short.next_look(5, 501, false), 510);
     }
+
+    #[test]
+    fn looks_when_an_idle_application_commits() {
+        let mut app = Application::new(0, 0, 5_000, 100);
+        assert_eq!(app.next_look(4_920, 5_010, false), 5_100);
+        app.commits = Some((30, 5_000));
+        assert_eq!([0, 5_000, 12_500].map(|poll| app.commit_of(poll)), [None, Some(5_030), None]);
+        assert_eq!([5_010, 5_031].map(|at| app.next_look(4_920, at, false)), [5_030, 5_130]);
+        assert_eq!(
+            [5_090, 5_200].map(|at| app.last_look(4_920, at, false)),
+            [(5_030, false), (5_130, false)]
+        );
+    }
 }

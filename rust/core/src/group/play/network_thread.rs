@@ -210,12 +210,12 @@ impl World {
         let offsets_ms = if client.positions.are_committed { 0 } else { self.latency_ms };
         let connects_ms = self.connects_ms(reader);
         let mut led = asked.iter().filter(|place| client.knows_leader(**place)).peekable();
-        let fetches_ms = if led.peek().is_none() {
-            0
-        } else if led.all(|place| self.ledger.is_committed(*place)) {
-            connects_ms + FETCHES_MS
-        } else {
-            connects_ms + 2 * FETCHES_MS
+        let finds_some = led.peek().is_some();
+        let lists = !led.all(|place| self.ledger.is_committed(*place));
+        let fetches_ms = match (finds_some, lists) {
+            (false, _) => 0,
+            (true, false) => connects_ms + FETCHES_MS,
+            (true, true) => connects_ms + 2 * FETCHES_MS,
         };
         // Nothing is fetched from partitions whose callback is due.
         let fetches_ms = match fetches_ms - FETCHES_MS - connects_ms {
@@ -232,7 +232,7 @@ impl World {
                 None => offsets_ms + fetches_ms,
             };
         let positions = &mut self.clients[reader as usize].positions;
-        (positions.asked, positions.at) = (asked, Some(at));
+        (positions.asked, positions.at, positions.lists) = (asked, Some(at), lists);
         positions.refused = refused.filter(|code| *code != Code::StaleMemberEpoch);
         self.wake_by(reader, at);
         // A turn that sends something does not wait.
