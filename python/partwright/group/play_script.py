@@ -63,13 +63,9 @@ def play(
               `group.remote.assignor`.
             * `client`: the members' client: java (the default), librdkafka, sarama, kafka-go, franz-go, kafkajs,
               kafka-python or aiokafka, with `@VERSION` if an answer depends on it. The leader's client assigns, and a
-<<<<<<< HEAD
-              leader whose client fails ends. Apart from that, members of every client live as Java's consumers do.
+              leader whose client fails ends. Apart from that, members of every client do what Java's consumers do.
               `java@4.0`, `java@4.1`, `java@4.2` and `java@4.3` are older consumers of KIP-848; with the protocol
               classic they are `java`.
-=======
-              leader whose client fails ends. Apart from that, members of every client do what Java's consumers do.
->>>>>>> h-wrd
             * `config`: Kafka's keys, of the members and of the broker.
             * `static`: true if every member's name is its `group.instance.id`.
             * `records_per_s`: how many records arrive in each partition.
