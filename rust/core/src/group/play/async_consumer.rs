@@ -37,8 +37,7 @@ impl World {
             self.make_up_turns(reader);
             let (now, client) = (self.now, &mut self.clients[reader as usize]);
             client.notes_commits(now);
-            let call = client.app.last_poll(now);
-            client.membership.call = call;
+            client.membership.call = client.app.last_poll(now);
         }
         let client = &self.clients[reader as usize];
         let had_fetches = client.fetches_in_vain();

@@ -309,7 +309,7 @@ impl Client {
     pub(super) fn initializes_early(&mut self, places: &[Place]) {
         let early = beyond(places, &self.owned);
         let positions = &mut self.positions;
-        positions.unknown.extend(beyond(&early, &positions.unknown.clone()));
+        positions.unknown.extend(beyond(&early, &positions.unknown));
         positions.unknown.sort_unstable();
         (positions.early, positions.are_committed) = (early, false);
     }

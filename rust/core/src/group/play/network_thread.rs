@@ -212,17 +212,10 @@ impl World {
         let mut led = asked.iter().filter(|place| client.knows_leader(**place)).peekable();
         let finds_some = led.peek().is_some();
         let lists = !led.all(|place| self.ledger.is_committed(*place));
-        let fetches_ms = match (finds_some, lists) {
-            (false, _) => 0,
-            (true, false) => connects_ms + FETCHES_MS,
-            (true, true) => connects_ms + 2 * FETCHES_MS,
-        };
         // Nothing is fetched from partitions whose callback is due.
-        let fetches_ms = match fetches_ms - FETCHES_MS - connects_ms {
-            _ if client.positions.early.is_empty() => fetches_ms,
-            lists_ms if lists_ms > 0 => connects_ms + lists_ms,
-            _ => 0,
-        };
+        let fetches = client.positions.early.is_empty();
+        let requests = i64::from(lists) + i64::from(fetches);
+        let fetches_ms = if finds_some && requests > 0 { connects_ms + requests * FETCHES_MS } else { 0 };
         let refused = if offsets_ms > 0 { self.refuses_offsets(reader) } else { None };
         let at = self.now
             + match refused {
