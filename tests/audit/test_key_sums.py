@@ -21,6 +21,7 @@ from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint import judge
 from partwright.audit.heavy_keys import HeavyPairs
 from partwright.audit.key_sums import Observed
+from partwright.audit.pair_tables import sums_of
 
 RECORD = st.tuples(
     st.none() | st.sampled_from([b"", b"a", b"b", b"c"]),
@@ -158,10 +159,10 @@ def test_a_heavy_pair_lacks_no_more_than_is_said(parts: list[list[tuple[int, int
         )
         if merge:
             other = HeavyPairs(counters=8)
-            other.add(table)
+            other.add(sums_of(table))
             heavy.merge(other)
         else:
-            heavy.add(table)
+            heavy.add(sums_of(table))
     kept = {int(row["key"]): row["rows"] for row in heavy.table().to_pylist()}
     assert len(kept) <= 8
     assert heavy.missed * 9 <= counts.total()
@@ -202,15 +203,14 @@ def test_of_partitions_with_as_many_rows_the_first_is_that_of_the_key() -> None:
 def test_heavy_keys_of_many_bytes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.audit.heavy_keys._MOST_BYTES", 1 << 16)
     heavy = HeavyPairs()
-    heavy.add(
-        pa.table(
-            {
-                "partition": pa.array([0] * 20, pa.int64()),
-                "key": pa.array([b"%04d" % row + bytes(10_000) for row in range(20)]),
-                "rows": pa.array(range(1, 21), pa.int64()),
-            }
-        )
+    table = pa.table(
+        {
+            "partition": pa.array([0] * 20, pa.int64()),
+            "key": pa.array([b"%04d" % row + bytes(10_000) for row in range(20)]),
+            "rows": pa.array(range(1, 21), pa.int64()),
+        }
     )
+    heavy.add(sums_of(table))
     assert [row["key"][:4] for row in heavy.table().to_pylist()] == [b"00%d" % row for row in range(15, 20)]
     assert heavy.missed == 15
 

@@ -4,7 +4,7 @@ A pair's kept count is at most its number of rows, and at most `missed` below it
 room for is at most the rows seen. Summaries of parts can be merged: Agarwal et al., Mergeable Summaries, 2012.
 
 >>> heavy = HeavyPairs(counters=1)
->>> heavy.add(pa.table({"partition": [4, 8, 8], "key": [b"a", b"b", b"c"], "rows": [90, 6, 4]}))
+>>> heavy.add(sums_of(pa.table({"partition": [4, 8, 8], "key": [b"a", b"b", b"c"], "rows": [90, 6, 4]})))
 >>> heavy.table()["rows"].to_pylist(), heavy.missed
 ([84], 6)
 """
@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.audit.pair_tables import PAIR, PAIRS, rows_by_key, rows_by_pair, rows_by_partition
+from partwright import _core
+from partwright.audit.pair_tables import PAIR, rows_by_key, sums_of, table_of
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["HeavyKey", "HeavyPairs", "bytes_of_keys", "most_rows"]
+__all__ = ["HeavyKey", "HeavyPairs", "most_rows"]
 
 _COUNTERS = 1 << 16
 _MOST_BYTES = 32 << 20
-# Parts are merged once they have this many pairs.
+# The lightest are dropped once there are this many pairs.
 _PENDING = 1 << 20
-
-_PAIRS = pa.schema([PAIRS.field(name) for name in (*PAIR, "rows")])
+# All of the hashes that the core tells keys apart by.
+_ALL = 1 << 32
 
 
 class HeavyKey(NamedTuple):
@@ -58,60 +59,48 @@ class HeavyPairs:
     def __init__(self, counters: int = _COUNTERS) -> None:
         self._missed = 0
         self._counters = counters
-        self._tables = [pa.Table.from_batches([], _PAIRS)]
-        self._pending = 0
+        self._sums = _core.KeySums()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle the core's sums as a table."""
+        return {**self.__dict__, "_sums": self.table()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._sums = sums_of(state["_sums"])
 
     @property
     def missed(self) -> int:
         """How many rows of a pair are left out at most; all of them, if the pair is not kept."""
-        self.table()
+        self._sums = self._lightened(self._sums)
         return self._missed
 
-    def add(self, pairs: pa.Table) -> None:
-        """Take counted rows: a row for each pair, with the columns partition, key and rows."""
+    def add(self, sums: _core.KeySums) -> None:
+        """Take counted rows, which stay as they are."""
         # Pairs that are light within this part go first, so that little is merged.
-        part = self._lightened(pairs.select(_PAIRS.names).cast(_PAIRS))
-        self._tables.append(part)
-        self._pending += part.num_rows
-        if self._pending > _PENDING:
-            self.table()
+        self._sums.merge(self._lightened(sums), _ALL)
+        if self._sums.pairs > _PENDING:
+            self._sums = self._lightened(self._sums)
 
     def merge(self, other: Self) -> None:
         """Take over another summary, of other rows."""
         self._missed += other.missed
-        self.add(other.table())
+        self.add(other._sums)
 
     def table(self) -> pa.Table:
-        """The kept pairs, with the least number of rows that each has."""
-        if len(self._tables) > 1:
-            whole = rows_by_pair(pa.concat_tables(self._tables))
-            self._tables, self._pending = [self._lightened(whole)], 0
-        return self._tables[0]
+        """The kept pairs, with the least number of rows that each has; the columns are partition, key and rows."""
+        self._sums = self._lightened(self._sums)
+        return table_of(self._sums).select([*PAIR, "rows"])
 
-    def _lightened(self, pairs: pa.Table) -> pa.Table:
-        while pairs.num_rows > (room := self._room(pairs)):
-            # The first pair that has no room; its count is subtracted from every pair that has.
-            found = rows_by_partition(pairs["rows"])
-            heavier = pc.subtract(number(pairs.num_rows), pc.cumulative_sum(found["rows"]))
-            light = found["partition"].filter(pc.less_equal(heavier, number(room)))[0]
-            self._missed += light.as_py()
-            rows = pc.subtract(pairs["rows"], light)
-            pairs = pairs.set_column(_PAIRS.get_field_index("rows"), "rows", rows)
-            pairs = pairs.filter(pc.greater(pairs["rows"], number(0)))
-        return pairs
+    def _lightened(self, sums: _core.KeySums) -> _core.KeySums:
+        while sums.pairs > (room := self._room(sums)):
+            less, sums = sums.heaviest(room)
+            self._missed += less
+        return sums
 
-    def _room(self, pairs: pa.Table) -> int:
+    def _room(self, sums: _core.KeySums) -> int:
         """How many pairs are kept: fewer if their keys have many bytes."""
-        return (
-            self._counters
-            if bytes_of_keys(pairs) <= _MOST_BYTES
-            else min(self._counters, pairs.num_rows // 2)
-        )
-
-
-def bytes_of_keys(table: pa.Table) -> int:
-    """How many bytes the column `key` of a table has."""
-    return pc.sum(pc.binary_length(table["key"])).as_py() or 0
+        return self._counters if sums.key_bytes <= _MOST_BYTES else min(self._counters, sums.pairs // 2)
 
 
 def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:

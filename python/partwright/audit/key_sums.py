@@ -125,7 +125,7 @@ class Observed:
         seen._kept = sums_of(pairs.select(PAIRS.names).cast(PAIRS))
         if heavy is not None:
             seen._heavy = HeavyPairs()
-            seen._heavy.add(heavy)
+            seen._heavy.add(sums_of(heavy.select([*PAIR, "rows"])))
         if order is not None:
             seen._earliest = order
         return seen
@@ -176,7 +176,7 @@ class Observed:
     def merge(self, other: Self) -> None:
         """Take over the sums of the records that follow these in their source."""
         self._make_room()
-        pairs = other.pairs()
+        other._make_room()
         self.rows += other.rows
         self.null_keys += other.null_keys
         self.null_keys_in.update(other.null_keys_in)
@@ -187,7 +187,7 @@ class Observed:
         if other._heavy is not None:
             self._heaviest().merge(other._heavy)
         elif self._heavy is not None:
-            self._heavy.add(pairs)
+            self._heavy.add(other._kept)
         if other._below < self._below:
             self._below = other._below
             self._kept.keep(self._below)
@@ -284,7 +284,7 @@ class Observed:
     def _make_room(self) -> None:
         """Drop keys until the rest fits."""
         if self._heavy is not None and self._latest.pairs:
-            self._heavy.add(table_of(self._latest))
+            self._heavy.add(self._latest)
             self._kept.merge(self._latest, self._below)
             self._latest.clear()
             self._table = None
@@ -298,7 +298,7 @@ class Observed:
         """The summary of the heaviest; it starts with all pairs, before the first key is left out."""
         if self._heavy is None:
             self._heavy = HeavyPairs()
-            self._heavy.add(table_of(self._kept))
+            self._heavy.add(self._kept)
         return self._heavy
 
     def _keep_earliest(self, partitions: pa.ChunkedArray, times: pa.ChunkedArray | None) -> None:

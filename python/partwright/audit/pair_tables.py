@@ -24,7 +24,6 @@ __all__ = [
     "PAIRS",
     "merged",
     "rows_by_key",
-    "rows_by_pair",
     "rows_by_partition",
     "sums_of",
     "table_of",
@@ -47,11 +46,11 @@ PAIRS = pa.schema(
 
 
 def sums_of(pairs: pa.Table) -> _core.KeySums:
-    """The core's sums of a table with the columns of `PAIRS`."""
+    """The core's sums of a table with the columns of `PAIRS`, or with the first three of them."""
     found = _core.KeySums()
     for batch in pairs.to_batches():
         partitions, keys, rows, *sums = batch.columns
-        found.add(keys, partitions, sums, rows)
+        found.add(keys, partitions, sums or [None] * 5, rows)
     return found
 
 
@@ -62,16 +61,8 @@ def table_of(sums: _core.KeySums) -> pa.Table:
 
 
 def merged(pairs: pa.Table) -> pa.Table:
-    """A table with the columns of `PAIRS`, with one row for each key in each partition."""
+    """A table with the columns of `PAIRS`, or the first three, with one row for each key in each partition."""
     return table_of(sums_of(pairs))
-
-
-def rows_by_pair(pairs: pa.Table) -> pa.Table:
-    """Pairs of a key and a partition, and the sum of their rows; the columns are partition, key and rows."""
-    found = _core.KeySums()
-    for batch in pairs.to_batches():
-        found.add(batch["key"], batch["partition"], [None] * 5, batch["rows"])
-    return table_of(found).select([*PAIR, "rows"])
 
 
 def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
@@ -85,7 +76,7 @@ def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
         A table with the columns `key`, of the keys' type, and `rows`: int64.
     """
     nowhere = pa.nulls(len(keys), pa.int64())
-    table = rows_by_pair(pa.table([nowhere, keys, rows], [*PAIR, "rows"]))
+    table = merged(pa.table([nowhere, keys, rows], [*PAIR, "rows"]))
     return pa.table({"key": table["key"].cast(keys.type), "rows": table["rows"]})
 
 

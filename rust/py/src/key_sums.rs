@@ -61,6 +61,12 @@ impl KeySums {
         })
     }
 
+    /// At most this many pairs, those with the most rows, after how many rows each has got less.
+    fn heaviest(&self, py: Python<'_>, most: usize) -> Result<(i64, Self), BoundaryError> {
+        let (less, heaviest) = detached(py, || self.0.heaviest(most))?;
+        Ok((less, Self(heaviest)))
+    }
+
     /// Removes all pairs.
     fn clear(&mut self) {
         self.0.clear();

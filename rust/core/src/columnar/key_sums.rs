@@ -1,15 +1,17 @@
 //! Records added up by key and partition, batch after batch, in a hash table that stays between batches.
 
-use std::hash::BuildHasher;
+use std::cmp::Reverse;
+use std::hash::Hasher;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, StructArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHasher;
 
 use super::keys::key_column;
+use super::slots::{NO_NUMBER, Slots};
 use super::timeline::struct_of;
 use crate::hashing::murmur2;
 use crate::{Error, Result};
@@ -41,7 +43,8 @@ use crate::{Error, Result};
 /// ```
 #[derive(Default)]
 pub struct KeySums {
-    table: HashTable<Slot>,
+    /// The pairs' numbers.
+    slots: Slots,
     pairs: Vec<Pair>,
     /// The bytes of all pairs' keys, one after the other.
     keys: Vec<u8>,
@@ -59,14 +62,6 @@ pub struct Measures<'a> {
     pub sums: [Option<&'a dyn Array>; 5],
 }
 
-/// A pair's entry in the table. The part of its hash makes most comparisons with other keys, which are far away in
-/// memory, unnecessary.
-#[derive(Clone, Copy)]
-struct Slot {
-    hash: u32,
-    pair: u32,
-}
-
 /// Without an `Option` it has 32 bytes, so that two share a cache line.
 struct Pair {
     partition: i64,
@@ -75,6 +70,9 @@ struct Pair {
     key_length: u32,
     is_in_partition: bool,
 }
+
+/// A partition, a key and how many records.
+type Row<'a> = (Option<i64>, &'a [u8], i64);
 
 /// How a record's value changes a sum.
 type Change = fn(i64, i64) -> i64;
@@ -91,11 +89,8 @@ const SUMS: [(&str, Change); 5] = [
 /// A binary column has at most 2 GiB.
 const MOST_BYTES: usize = 1 << 30;
 
-/// No number of a pair.
-const NO_PAIR: u32 = u32::MAX;
-
 /// This many rows are looked up before the first one is compared, so that their memory accesses overlap.
-const AT_ONCE: usize = 512;
+const AT_ONCE: usize = 256;
 
 impl KeySums {
     /// How many pairs of a key and a partition there are.
@@ -121,11 +116,13 @@ impl KeySums {
             *column = given.map(|given| numbers(given, keys.len())).transpose()?;
         }
         let keys = key_column(keys, None)?;
-        let places = self.count_all((0..keys.rows()).map(|row| {
-            let partition = partitions.is_valid(row).then(|| partitions.value(row));
-            let rows = rows.map_or(1, |rows| rows.value(row));
-            Ok(keys.key(row)?.map(|key| (partition, key, rows)))
-        }))?;
+        let (numbers, nulls) = (partitions.values(), partitions.nulls());
+        let places = self.count_all(keys.rows(), |some, found| {
+            keys.each(some, |row, key| {
+                let partition = nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| numbers[row]);
+                found.push(key.map(|key| (partition, key, rows.map_or(1, |rows| rows.value(row)))));
+            })
+        })?;
         for (sums, (column, (_, change))) in self.sums.iter_mut().zip(columns.into_iter().zip(SUMS)) {
             take(sums, self.pairs.len(), &places, column.map(Int64Array::iter), change);
         }
@@ -137,10 +134,13 @@ impl KeySums {
     /// # Errors
     /// [`Error::Memory`] if there are more pairs than 32-bit numbers, or a key has 4 GiB.
     pub fn merge(&mut self, other: &Self, below: u64) -> Result<()> {
-        let places = self.count_all(other.pairs.iter().map(|pair| {
-            let key = Some(pair.key(&other.keys)).filter(|key| is_below(key, below));
-            Ok(key.map(|key| (pair.partition(), key, pair.rows)))
-        }))?;
+        let places = self.count_all(other.pairs.len(), |some, found| {
+            found.extend(other.pairs[some].iter().map(|pair| {
+                let key = Some(pair.key(&other.keys)).filter(|key| is_below(key, below));
+                key.map(|key| (pair.partition(), key, pair.rows))
+            }));
+            Ok(())
+        })?;
         for ((sums, others), (_, change)) in self.sums.iter_mut().zip(&other.sums).zip(SUMS) {
             let values = (!others.is_empty()).then_some(others.iter().copied());
             take(sums, self.pairs.len(), &places, values, change);
@@ -150,13 +150,13 @@ impl KeySums {
 
     /// Keeps the pairs whose keys have one of the `below` smallest of 2^32 hashes.
     pub fn keep(&mut self, below: u64) {
-        let Self { table, pairs, keys, sums } = self;
+        let Self { slots, pairs, keys, sums } = self;
         // All in place: kept pairs and their keys' bytes move to the front, and their hashes are in the table.
         let (mut kept, mut key_starts) = (0, 0);
         let mut numbers = Vec::with_capacity(pairs.len());
         pairs.retain_mut(|pair| {
             let is_kept = is_below(pair.key(keys), below);
-            numbers.push(if is_kept { kept } else { NO_PAIR });
+            numbers.push(if is_kept { kept } else { NO_NUMBER });
             if is_kept {
                 keys.copy_within(pair.key_starts..pair.key_ends(), key_starts);
                 pair.key_starts = key_starts;
@@ -168,17 +168,38 @@ impl KeySums {
         keys.truncate(key_starts);
         for sums in sums {
             let mut numbers = numbers.iter();
-            sums.retain(|_| numbers.next().is_some_and(|number| *number != NO_PAIR));
+            sums.retain(|_| numbers.next().is_some_and(|number| *number != NO_NUMBER));
         }
-        table.retain(|slot| {
-            slot.pair = numbers[slot.pair as usize];
-            slot.pair != NO_PAIR
-        });
+        slots.renumber(|pair| Some(numbers[pair as usize]).filter(|number| *number != NO_NUMBER));
+    }
+
+    /// The pairs with the most rows, at most `most`, and how many rows each of them has got less: as many as the first
+    /// pair has for which there is no room. The other sums are left out.
+    ///
+    /// # Errors
+    /// Those of [`KeySums::merge`].
+    pub fn heaviest(&self, most: usize) -> Result<(i64, Self)> {
+        let mut rows: Vec<i64> = self.pairs.iter().map(|pair| pair.rows).collect();
+        let less = if rows.len() > most {
+            *rows.select_nth_unstable_by_key(most, |rows| Reverse(*rows)).1
+        } else {
+            0
+        };
+        let heavy: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.rows > less).collect();
+        let mut found = Self::default();
+        found.count_all(heavy.len(), |some, found| {
+            let rows = heavy[some]
+                .iter()
+                .map(|pair| Some((pair.partition(), pair.key(&self.keys), pair.rows - less)));
+            found.extend(rows);
+            Ok(())
+        })?;
+        Ok((less, found))
     }
 
     /// Removes all pairs, but keeps their room.
     pub fn clear(&mut self) {
-        self.table.clear();
+        self.slots.clear();
         self.pairs.clear();
         self.keys.clear();
         self.sums.iter_mut().for_each(Vec::clear);
@@ -206,46 +227,45 @@ impl KeySums {
         Ok(batches)
     }
 
-    /// A pair's hash, and the number that is probably the pair's.
-    fn likely(&self, partition: Option<i64>, key: &[u8]) -> (u32, u32) {
-        let hash = (FxBuildHasher.hash_one((partition, key)) >> 32) as u32;
-        let found = self.table.find(spread(hash), |slot| slot.hash == hash);
-        (hash, found.map_or(NO_PAIR, |slot| slot.pair))
-    }
-
     /// Brings some pairs and the beginnings of their keys into the processor's cache. They lie far apart:
     /// with 100,000 pairs or more, independent loads save a fifth to a third of the time.
-    fn fetch(&self, likely: impl Iterator<Item = u32> + Clone) {
-        let pairs = likely.filter_map(|likely| self.pairs.get(likely as usize));
-        for pair in pairs.clone() {
-            black_box(pair.key_starts);
-        }
-        for pair in pairs {
-            black_box(self.keys.get(pair.key_starts).copied());
-        }
+    fn fetch(&self, likely: &[u32]) {
+        let pairs = likely.iter().filter_map(|likely| self.pairs.get(*likely as usize));
+        black_box(pairs.clone().fold(0, |all, pair| all ^ pair.key_starts));
+        black_box(
+            pairs.fold(0, |all, pair| all ^ self.keys.get(pair.key_starts).copied().unwrap_or_default()),
+        );
     }
 
-    /// Counts rows, each with its partition, key and number of records, or without a key. Returns their pairs' numbers,
-    /// [`NO_PAIR`] where there is no key.
+    /// Counts rows, some of which at a time are appended to a list. Returns their pairs' numbers, [`NO_NUMBER`] for rows
+    /// without a key.
     fn count_all<'a>(
         &mut self,
-        mut rows: impl ExactSizeIterator<Item = Result<Option<(Option<i64>, &'a [u8], i64)>>>,
+        rows: usize,
+        mut append: impl FnMut(Range<usize>, &mut Vec<Option<Row<'a>>>) -> Result<()>,
     ) -> Result<Vec<u32>> {
-        let (mut found, mut places) = (Vec::with_capacity(AT_ONCE), Vec::with_capacity(rows.len()));
-        while rows.len() > 0 {
-            found.clear();
-            for row in rows.by_ref().take(AT_ONCE) {
-                found.push(
-                    row?.map(|(partition, key, rows)| (partition, key, rows, self.likely(partition, key))),
-                );
-            }
-            self.fetch(found.iter().flatten().map(|&(.., (_, likely))| likely));
-            for row in &found {
+        let mut places = Vec::with_capacity(rows);
+        let (mut some, mut hashes, mut likely) = (Vec::new(), Vec::new(), Vec::new());
+        for from in (0..rows).step_by(AT_ONCE) {
+            some.clear();
+            append(from..rows.min(from + AT_ONCE), &mut some)?;
+            hashes.clear();
+            // Any hash will do for a row without a key.
+            hashes.extend(some.iter().map(|row| row.map_or(0, |(partition, key, _)| hash(partition, key))));
+            self.slots.fetch(&hashes);
+            likely.clear();
+            likely.extend(hashes.iter().map(|hash| self.slots.find(*hash, |_| true).unwrap_or(NO_NUMBER)));
+            self.fetch(&likely);
+            for ((row, hash), likely) in some.iter().zip(&hashes).zip(&likely) {
                 places.push(match *row {
-                    Some((partition, key, rows, (hash, likely))) => {
-                        self.count(partition, key, hash, likely, rows)?
-                    }
-                    None => NO_PAIR,
+                    Some((partition, key, rows)) => match self.pairs.get_mut(*likely as usize) {
+                        Some(pair) if pair.is(partition, key, &self.keys) => {
+                            pair.rows += rows;
+                            *likely
+                        }
+                        _ => self.count(partition, key, rows, *hash)?,
+                    },
+                    None => NO_NUMBER,
                 });
             }
         }
@@ -253,28 +273,13 @@ impl KeySums {
     }
 
     /// The number of a pair, which gets more rows.
-    fn count(
-        &mut self,
-        partition: Option<i64>,
-        key: &[u8],
-        hash: u32,
-        likely: u32,
-        rows: i64,
-    ) -> Result<u32> {
-        let Self { table, pairs, keys, .. } = self;
-        let is_it = |pair: &Pair| pair.partition() == partition && pair.key(keys) == key;
-        if let Some(pair) = pairs.get_mut(likely as usize)
-            && is_it(pair)
-        {
-            pair.rows += rows;
-            return Ok(likely);
+    fn count(&mut self, partition: Option<i64>, key: &[u8], rows: i64, hash: u32) -> Result<u32> {
+        let Self { slots, pairs, keys, .. } = self;
+        if let Some(pair) = slots.find(hash, |pair| pairs[pair as usize].is(partition, key, keys)) {
+            pairs[pair as usize].rows += rows;
+            return Ok(pair);
         }
-        let found = table.find(spread(hash), |slot| slot.hash == hash && is_it(&pairs[slot.pair as usize]));
-        if let Some(slot) = found {
-            pairs[slot.pair as usize].rows += rows;
-            return Ok(slot.pair);
-        }
-        let number = u32::try_from(pairs.len()).ok().filter(|number| *number != NO_PAIR);
+        let number = u32::try_from(pairs.len()).ok().filter(|number| *number != NO_NUMBER);
         let (pair, key_length) =
             number.zip(u32::try_from(key.len()).ok()).ok_or(Error::Memory { rows: pairs.len() })?;
         pairs.push(Pair {
@@ -285,7 +290,7 @@ impl KeySums {
             is_in_partition: partition.is_some(),
         });
         keys.extend_from_slice(key);
-        table.insert_unique(spread(hash), Slot { hash, pair }, |slot| spread(slot.hash));
+        slots.insert(hash, pair);
         Ok(pair)
     }
 }
@@ -299,20 +304,27 @@ impl Pair {
         self.key_starts + self.key_length as usize
     }
 
+    fn is(&self, partition: Option<i64>, key: &[u8], keys: &[u8]) -> bool {
+        self.partition() == partition && self.key(keys) == key
+    }
+
     fn partition(&self) -> Option<i64> {
         self.is_in_partition.then_some(self.partition)
     }
+}
+
+/// A part of a pair's hash. A record in no partition may have the same as one in a partition.
+fn hash(partition: Option<i64>, key: &[u8]) -> u32 {
+    let mut hasher = FxHasher::default();
+    hasher.write_i64(partition.unwrap_or(-1));
+    hasher.write(key);
+    (hasher.finish() >> 32) as u32
 }
 
 /// Whether a key has one of the `below` smallest of 2^32 hashes.
 fn is_below(key: &[u8], below: u64) -> bool {
     // Signed, so zero is in the middle. Java's partitions depend on the low bits; these are the high ones.
     i64::from(murmur2(key)) + (1 << 31) < below.cast_signed()
-}
-
-/// A part of a hash, spread to a whole one, because the table reads both ends.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(hash)
 }
 
 /// Changes the sums of some pairs by values, of which there are as many as places. Sums stay empty until there are
@@ -489,13 +501,42 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn the_heaviest_have_less_by_the_first_that_has_no_room() -> Result<()> {
+        let mut sums = KeySums::default();
+        let keys = BinaryArray::from(vec![&b"a"[..], b"b", b"c", b"d"]);
+        let rows = Int64Array::from(vec![5, 9, 5, 7]);
+        let sizes: &dyn Array = &rows;
+        sums.add(
+            &keys,
+            &Int64Array::from(vec![Some(4), None, Some(4), Some(8)]),
+            &Measures { rows: Some(&rows), sums: [Some(sizes); 5] },
+        )?;
+        for (most, less, left) in [
+            (0, 9, &[][..]),
+            (1, 7, &[(None, "b", 2)]),
+            (2, 5, &[(None, "b", 4), (Some(8), "d", 2)]),
+            (3, 5, &[(None, "b", 4), (Some(8), "d", 2)]),
+            (4, 0, &[(Some(4), "a", 5), (None, "b", 9), (Some(4), "c", 5), (Some(8), "d", 7)]),
+        ] {
+            let (found, heaviest) = sums.heaviest(most)?;
+            let wanted: Summed = left
+                .iter()
+                .map(|&(partition, key, rows)| {
+                    ((partition, key.into()), vec![Some(rows), None, None, None, None, None])
+                })
+                .collect();
+            assert_eq!((found, summed(&heaviest.batches()?)), (less, wanted), "{most}");
+        }
+        Ok(())
+    }
+
     /// Two pairs with the same part of a hash are told apart.
     #[test]
     fn pairs_of_the_same_hash_are_two() -> Result<()> {
         let mut sums = KeySums::default();
         for key in [b"a", b"b", b"a"] {
-            let likely = sums.table.find(spread(7), |slot| slot.hash == 7).map_or(NO_PAIR, |slot| slot.pair);
-            sums.count(None, key, 7, likely, 1)?;
+            sums.count(None, key, 1, 7)?;
         }
         assert_eq!(sums.pairs.iter().map(|pair| pair.rows).collect::<Vec<_>>(), [2, 1]);
         Ok(())

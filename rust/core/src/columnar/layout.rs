@@ -191,6 +191,46 @@ impl KeyColumn {
         };
         bytes.map(Some).ok_or(Error::Malformed { row })
     }
+
+    /// Hands some rows over with their keys, as [`KeyColumn::key`] gives them, but asks only once for the layout.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for the first row whose offsets point outside the column's data.
+    pub(super) fn each<'a>(
+        &'a self,
+        rows: Range<usize>,
+        mut take: impl FnMut(usize, Option<&'a [u8]>),
+    ) -> Result<()> {
+        match &self.layout {
+            Layout::Offsets(offsets, data) => self.each_of(&self.between(offsets, data), rows, take),
+            Layout::LargeOffsets(offsets, data) => self.each_of(&self.between(offsets, data), rows, take),
+            Layout::Views(views, buffers) => self.each_of(&self.viewed(views, buffers), rows, take),
+            Layout::Fixed(width, data) => self.each_of(&self.fixed(*width, data), rows, take),
+            Layout::Null | Layout::Dictionary(..) => {
+                for row in rows {
+                    take(row, self.key(row)?);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn each_of<'a, K: Keys<'a>>(
+        &self,
+        keys: &K,
+        rows: Range<usize>,
+        mut take: impl FnMut(usize, Option<&'a [u8]>),
+    ) -> Result<()> {
+        for row in rows {
+            let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+            let key = if is_null { None } else { keys.key(row) };
+            if key.is_none() && !is_null {
+                return Err(Error::Malformed { row });
+            }
+            take(row, key);
+        }
+        Ok(())
+    }
 }
 
 /// A way from keys to results.

@@ -32,6 +32,7 @@ mod placement;
 mod quotas;
 mod records;
 mod rows_by_partition;
+mod slots;
 mod texts;
 mod timeline;
 mod type_name;
