@@ -193,6 +193,16 @@ def test_a_heavy_key_in_several_partitions_lacks_no_more_than_is_said(
             assert each.rows <= counts[each.key] <= each.at_most
 
 
+def test_sums_without_the_heaviest_say_so() -> None:
+    seen = Observed()
+    seen.add(pa.array([b"a", b"b"]), pa.array([1, 2]))
+    totals = pa.table({"partition": [1, 2], "rows": [1, 1], "null_keys": [0, 0], "bytes": [None, None]})
+    other = Observed.of_sums(totals, seen.pairs(), 2)
+    assert other.keys() == 4
+    with pytest.raises(RuntimeError, match="without the heaviest"):
+        other.heaviest(1)
+
+
 def test_of_partitions_with_as_many_rows_the_first_is_that_of_the_key() -> None:
     for places in ([7, 3, 5], [3, 5, 7], [5, 7, 3]):
         seen = Observed()

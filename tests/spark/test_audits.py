@@ -20,12 +20,14 @@ from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
 from partwright.spark import sums
-from partwright.spark.sums import _COALESCED
+from partwright.spark.engines.choice import SETTING, exact
+from partwright.spark.requirements import is_remote
+from partwright.spark.sums import _COALESCED, _level_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     Table = Callable[[pa.Table], DataFrame]
 
@@ -255,6 +257,47 @@ def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch:
     found = pws.check(turned, "key", 12, partition="partition")
     heaviest = found.to_dict()["heavy_keys"][0]
     assert (heaviest["key"], heaviest["rows"]) == ("US", rows)
+
+
+def test_the_level_of_a_hash_is_exact_at_each_power_of_two(spark: SparkSession) -> None:
+    edges = {min(max((1 << bit) + near, 0), 2**32 - 1) for bit in range(33) for near in (-2, -1, 0, 1, 2)}
+    hashes = [(edge - 2**31,) for edge in sorted(edges)]
+    found = spark.createDataFrame(hashes, "hash int").select("hash", _level_of(sf.col("hash")).alias("level"))
+    for row in found.collect():
+        unsigned = row["hash"] + 2**31
+        assert row["level"] == 32 - unsigned.bit_length()
+        # As many halvings of the range as a file's sums keep it through, and not one more.
+        assert unsigned < 2**32 >> row["level"]
+        assert row["level"] == 32 or unsigned >= 2**32 >> row["level"] + 1
+
+
+def test_an_audit_asks_the_jvm_where_it_can(table: Table) -> None:
+    def column(engine: str) -> Column:
+        asked.append(engine)
+        return pws.partition_for_key("key", 12, client, engine=engine)
+
+    keys = records(rows=500)
+    given = table(keys)
+    spark = given.sparkSession
+    has_java = not is_remote()
+    for client, setting, wanted in (
+        ("java", None, ["jvm"] if has_java else ["jvm", "arrow"]),
+        ("sarama", None, ["jvm", "arrow"]),
+        ("java", "arrow", ["arrow"]),
+        ("java", "jvm", ["jvm"] if has_java else ["jvm", "arrow"]),
+    ):
+        asked: list[str] = []
+        try:
+            if setting:
+                spark.conf.set(SETTING, setting)
+            exact(column)
+            assert asked == wanted
+            plan = pws.resize(given, "key", 12, 18, client)
+        finally:
+            spark.conf.unset(SETTING)
+        right = Resize(12, 18, client)
+        right.add(keys["key"])
+        assert plan.to_dict() == right.to_dict()
 
 
 @pytest.mark.parametrize("bits", [[32], range(28)])

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright.audit.pair_tables import PAIR, rows_by_key, sums_of, table_of
+from partwright.audit.pair_tables import ROWS, rows_by_key, sums_of, table_of
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class HeavyPairs:
     def table(self) -> pa.Table:
         """The kept pairs, with the least number of rows that each has; the columns are partition, key and rows."""
         self._sums = self._lightened(self._sums)
-        return table_of(self._sums).select([*PAIR, "rows"])
+        return table_of(self._sums).select(ROWS.names)
 
     def _lightened(self, sums: _core.KeySums) -> _core.KeySums:
         while sums.pairs > (room := self._room(sums)):

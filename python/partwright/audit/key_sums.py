@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.audit.heavy_keys import HeavyPairs, most_rows
-from partwright.audit.pair_tables import PAIR, PAIRS, sums_of, table_of, value_counts
+from partwright.audit.pair_tables import PAIR, PAIRS, ROWS, sums_of, table_of, value_counts
 from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import murmur2
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from partwright.audit.heavy_keys import HeavyKey
 
-__all__ = ["EARLIEST", "Level", "Observed", "scale_of"]
+__all__ = ["EARLIEST", "ORDER", "Level", "Observed", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
@@ -36,7 +36,7 @@ _HASHES = 1 << 32
 # A pair is known well enough to count as exact if it has more than this many times the rows that may be missing.
 _KNOWN = 8
 
-_ORDER = pa.schema([("time", pa.int64()), ("partition", pa.int64())])
+ORDER = pa.schema([("time", pa.int64()), ("partition", pa.int64())])
 
 
 class Level(NamedTuple):
@@ -84,7 +84,7 @@ class Observed:
         # The kept pairs as a table, if it was asked for since the last change.
         self._table: pa.Table | None = None
         self._heavy: HeavyPairs | None = None
-        self._earliest: pa.Table | Callable[[], pa.Table] = pa.Table.from_batches([], _ORDER)
+        self._earliest: pa.Table | Callable[[], pa.Table] = pa.Table.from_batches([], ORDER)
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the core's sums as tables."""
@@ -109,7 +109,8 @@ class Observed:
             totals: A row for each partition: partition, rows, null_keys and bytes.
             pairs: The kept keys' pairs, in the form of `pairs`.
             scale: How many keys each kept key stands for.
-            heavy: The heaviest pairs with all their rows, in the form of `heavy_pairs`, if not all keys are kept.
+            heavy: The heaviest pairs with all their rows, in the form of `heavy_pairs`; None if all keys are kept, or
+                if nobody will ask for the heaviest.
             order: A function that returns the table of `order`; None if the order is unknown.
         """
         seen = cls()
@@ -125,7 +126,7 @@ class Observed:
         seen._kept = sums_of(pairs.select(PAIRS.names).cast(PAIRS))
         if heavy is not None:
             seen._heavy = HeavyPairs()
-            seen._heavy.add(sums_of(heavy.select([*PAIR, "rows"])))
+            seen._heavy.add(sums_of(heavy.select(ROWS.names).cast(ROWS)))
         if order is not None:
             seen._earliest = order
         return seen
@@ -297,13 +298,15 @@ class Observed:
     def _heaviest(self) -> HeavyPairs:
         """The summary of the heaviest; it starts with all pairs, before the first key is left out."""
         if self._heavy is None:
+            if self._below < _HASHES:
+                raise RuntimeError("these sums of another engine came without the heaviest pairs")
             self._heavy = HeavyPairs()
             self._heavy.add(self._kept)
         return self._heavy
 
     def _keep_earliest(self, partitions: pa.ChunkedArray, times: pa.ChunkedArray | None) -> None:
         times = pa.nulls(len(partitions), pa.int64()) if times is None else times
-        rows = pa.table([times, partitions], schema=_ORDER)
+        rows = pa.table([times, partitions], schema=ORDER)
         earliest = self.order()
         known = times.null_count < len(times) or earliest["time"].null_count < len(earliest)
         if earliest.num_rows == EARLIEST:

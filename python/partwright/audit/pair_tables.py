@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PAIR",
     "PAIRS",
+    "ROWS",
     "merged",
     "rows_by_key",
     "rows_by_partition",
@@ -43,10 +44,11 @@ PAIRS = pa.schema(
         ("last_offset", pa.int64()),
     ]
 )
+ROWS = pa.schema([PAIRS.field(name) for name in (*PAIR, "rows")])
 
 
 def sums_of(pairs: pa.Table) -> _core.KeySums:
-    """The core's sums of a table with the columns of `PAIRS`, or with the first three of them."""
+    """The core's sums of a table with the columns of `PAIRS`, or of `ROWS`."""
     found = _core.KeySums()
     for batch in pairs.to_batches():
         partitions, keys, rows, *sums = batch.columns
@@ -61,7 +63,7 @@ def table_of(sums: _core.KeySums) -> pa.Table:
 
 
 def merged(pairs: pa.Table) -> pa.Table:
-    """A table with the columns of `PAIRS`, or the first three, with one row for each key in each partition."""
+    """A table with the columns of `PAIRS` or `ROWS`, with one row for each key in each partition."""
     return table_of(sums_of(pairs))
 
 
@@ -76,7 +78,7 @@ def rows_by_key(keys: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.Table:
         A table with the columns `key`, of the keys' type, and `rows`: int64.
     """
     nowhere = pa.nulls(len(keys), pa.int64())
-    table = merged(pa.table([nowhere, keys, rows], [*PAIR, "rows"]))
+    table = merged(pa.table([nowhere, keys, rows], ROWS.names))
     return pa.table({"key": table["key"].cast(keys.type), "rows": table["rows"]})
 
 

@@ -21,8 +21,18 @@ from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.arrow import to_arrow
-from partwright.spark.engines.choice import ARROW
-from partwright.spark.sums import kept, observed, order_of, records, refused, summed_again, sums
+from partwright.spark.engines.choice import exact
+from partwright.spark.sums import (
+    completed,
+    kept,
+    level_of_key,
+    observed,
+    order_of,
+    records,
+    refused,
+    summed_again,
+    sums,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +92,7 @@ def fingerprint(
     rows = records(df, key, partition, timestamp=timestamp, offset=offset, key_type=key_type)
     with refused():
         with kept(sums(rows)) as by_pair:
-            seen = observed(by_pair, order_of(rows))
+            seen = observed(by_pair, order_of(rows), counts_heaviest=False)
         _refuse_elsewhere(seen, None)
         return judge(seen, count)
 
@@ -127,9 +137,10 @@ def resize(
     """
     plan = Resize(from_, to, client, key_type)
     rows = records(df, key, partition, offset=offset, size=size, key_type=key_type)
-    before, after = (partition_for_key("key", n, client, engine=ARROW) for n in (plan.from_, plan.to))
-    placed = sums(rows).withColumns({"before": before, "after": after})
-    with refused(), kept(placed) as by_pair:
+    before, after = (_placed(n, client) for n in (plan.from_, plan.to))
+    placed = sums(rows).withColumns({"before": before, "after": after, "level": level_of_key()})
+    with refused(), kept(placed) as stored:
+        by_pair = completed(stored)
         at = "before" if partition is None else "partition"
         moved = sf.coalesce(sf.col("before") != sf.col("after"), sf.lit(False))
         of_before = by_pair.groupBy("before", sf.col(at).alias("at"), moved.alias("moved")).agg(
@@ -198,7 +209,8 @@ def check(
         place = sf.when(inside, at)
         # If the client determines no partition, having none is right too.
         right = sf.coalesce((inside & (is_open | (at == expected))) | (is_open & at.isNull()), sf.lit(False))
-    placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client, engine=ARROW))
+    by_key = {"expected": _placed(found.n, client), "level": level_of_key()}
+    placed = sums(rows).withColumns(by_key)
     placed = placed.withColumns({"place": place.cast("long"), "right": right})
     with refused(), kept(placed) as by_pair:
         wrong = by_pair.where(~sf.col("right"))
@@ -317,7 +329,7 @@ def _side(
                 "say how many partitions there are, with n, or where the records are, with partition"
             )
         client = client or "java"
-        place = sf.coalesce(partition_for_key("key", count, client, engine=ARROW), sf.lit(ANYWHERE))
+        place = sf.coalesce(_placed(count, client), sf.lit(ANYWHERE))
         by_pair = by_pair.withColumn("partition", place.cast("long"))
     elif client is not None:
         raise PartwrightError(
@@ -326,12 +338,17 @@ def _side(
 
     def side() -> Side:
         with refused(), kept(by_pair) as summed:
-            seen = observed(summed, order_of(rows))
+            seen = observed(summed, order_of(rows), counts_heaviest=False)
         if partition is not None:
             _refuse_elsewhere(seen, count)
         return Side(seen, count, client, key_type)
 
     return side
+
+
+def _placed(n: int, client: str) -> Column:
+    """Where a client puts the key bytes of a row."""
+    return exact(lambda engine: partition_for_key("key", n, client, engine=engine))
 
 
 def _checked_show(show: SupportsIndex) -> int:

@@ -23,11 +23,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from partwright.audit.key_sums import EARLIEST, Level, Observed, scale_of
+from partwright.audit.key_sums import EARLIEST, ORDER, Level, Observed, scale_of
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column, encode, murmur2
 from partwright.spark.engines.arrow import to_arrow
-from partwright.spark.engines.choice import ARROW
+from partwright.spark.engines.choice import exact
 from partwright.spark.errors import first_sentence
 from partwright.spark.schema import check_key, type_of
 
@@ -37,7 +37,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["kept", "observed", "order_of", "records", "refused", "summed_again", "sums"]
+__all__ = [
+    "completed",
+    "kept",
+    "level_of_key",
+    "observed",
+    "order_of",
+    "records",
+    "refused",
+    "summed_again",
+    "sums",
+]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 # How many of the heaviest keys come to the driver if not all do.
@@ -68,7 +78,7 @@ def records(
     size: str | Column | None = None,
     key_type: str | None = None,
 ) -> DataFrame:
-    """The columns of an audit: key bytes, partition, time in milliseconds, offset and size, null where not given.
+    """The columns of an audit: key bytes, partition, time in milliseconds, offset and size; the last three if given.
 
     Raises:
         KeyTypeError: The key's type has no key bytes under the key type.
@@ -83,39 +93,59 @@ def records(
             "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "
             "it has written"
         )
-    given = {"partition": partition, "offset": offset, "size": size}
-    return df.select(
-        _key_bytes(df, key, key_type).alias("key"),
-        *(_whole(df, col, name).alias(name) for name, col in given.items()),
-        _milliseconds(df, timestamp).alias("time"),
-    )
+    columns = {
+        "key": _key_bytes(df, key, key_type),
+        "partition": _whole(df, partition, "partition"),
+        "offset": None if offset is None else _whole(df, offset, "offset"),
+        "size": None if size is None else _whole(df, size, "size"),
+        "time": None if timestamp is None else _milliseconds(df, timestamp),
+    }
+    return df.select(*(column.alias(name) for name, column in columns.items() if column is not None))
 
 
 def sums(rows: DataFrame) -> DataFrame:
-    """The sums of `records` by key and partition: rows, bytes, first and last times and offsets."""
-    summed = (how(column).alias(name) for name, (column, how) in _OF_RECORDS.items())
+    """The sums of `records` by key and partition: rows, bytes, first and last times and offsets, if they are known.
+
+    Columns of nulls are not summed up, because Spark would carry them through every step.
+    """
+    given = rows.columns
+    summed = (how(column).alias(name) for name, (column, how) in _OF_RECORDS.items() if column in given)
     return rows.groupBy("key", "partition").agg(sf.count("*").alias("rows"), *summed)
 
 
 def summed_again(pairs: DataFrame) -> DataFrame:
     """Sums merged again to one row for each key and partition, after several got the same."""
-    summed = (how(name).alias(name) for name, (_, how) in _OF_RECORDS.items())
+    given = pairs.columns
+    summed = (how(name).alias(name) for name, (_, how) in _OF_RECORDS.items() if name in given)
     return pairs.groupBy("key", "partition").agg(sf.sum("rows").alias("rows"), *summed)
 
 
+def completed(sums_: DataFrame) -> DataFrame:
+    """The sums with all their columns: nulls where nothing is known."""
+    unknown = [name for name in _OF_RECORDS if name not in sums_.columns]
+    return sums_.withColumns({name: sf.lit(None).cast("long") for name in unknown})
+
+
 def observed(
-    sums_: DataFrame, order: Callable[[], pa.Table] | None = None, *, is_by_key: bool = False
+    sums_: DataFrame,
+    order: Callable[[], pa.Table] | None = None,
+    *,
+    is_by_key: bool = False,
+    counts_heaviest: bool = True,
 ) -> Observed:
     """The `partwright.audit.key_sums.Observed` of the same records, made from their sums.
 
     Args:
-        sums_: The result of `sums`, preferably kept by Spark.
+        sums_: The result of `sums`, preferably kept by Spark, with the column `level` if Spark's workers get the keys
+            anyway.
         order: A function that returns the earliest records, called if needed.
-        is_by_key: Whether it is known that each key is in only one partition, which saves a shuffle of all keys.
+        is_by_key: Whether it is known that each key is in only one partition.
+        counts_heaviest: Whether the heaviest keys will be asked for. Unless `is_by_key`, they cost a shuffle.
 
     Raises:
         PartwrightError: There are more partitions than any topic has, or an offset or a size is negative.
     """
+    sums_ = completed(sums_)
     has_key = sf.col("key").isNotNull()
     totals = to_arrow(
         sums_.groupBy("partition")
@@ -144,20 +174,26 @@ def observed(
     )
     if scale_of([Level(0, pairs, key_bytes)]) == 1:
         return Observed.of_sums(totals, _pairs(keyed), 1, None, order)
+    heavy = _heaviest(keyed, is_by_key=is_by_key) if counts_heaviest else None
+    # If hashes spread well, each next level has half of the pairs.
+    spread = [Level(level, pairs >> (level + 1), key_bytes >> (level + 1)) for level in range(32)]
+    return Observed.of_sums(totals, *_sample(keyed, scale_of(spread).bit_length() - 1), heavy, order)
+
+
+def _heaviest(keyed: DataFrame, *, is_by_key: bool) -> pa.Table:
     by_key = keyed if is_by_key else keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
     heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
     # All partitions of each key, so that no part of the heaviest is left out.
     of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
-    heavy = to_arrow(of_them.select("partition", "key", "rows"))
-    # If hashes spread well, each next level has half of the pairs.
-    spread = [Level(level, pairs >> (level + 1), key_bytes >> (level + 1)) for level in range(32)]
-    return Observed.of_sums(totals, *_sample(keyed, scale_of(spread).bit_length() - 1), heavy, order)
+    return to_arrow(of_them.select("partition", "key", "rows"))
 
 
 def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
     """A function that returns the times and partitions of the earliest records."""
 
     def order() -> pa.Table:
+        if "time" not in rows.columns:
+            return ORDER.empty_table()
         dated = rows.where(sf.col("time").isNotNull()).orderBy("time").limit(EARLIEST)
         return to_arrow(dated.select("time", "partition"))
 
@@ -209,11 +245,14 @@ def _pairs(keyed: DataFrame) -> pa.Table:
 def _sample(keyed: DataFrame, likely: int) -> tuple[pa.Table, int]:
     """The pairs of the keys that are kept if there are too many, and how many keys each kept key stands for.
 
-    Normally only pairs near the likely level are hashed once and looked at twice. If their number shows that the level
-    differs, as with keys chosen by their hashes, all pairs are.
+    Without the column `level`, normally only pairs near the likely level are hashed once and looked at twice. If their
+    number shows that the level differs, as with keys chosen by their hashes, all pairs are.
     """
+    if "level" in keyed.columns:
+        level = scale_of(_levels(keyed)).bit_length() - 1
+        return _pairs(keyed.where(sf.col("level") >= level)), 1 << level
     least = max(likely - 1, 0)
-    with kept(keyed.withColumn("level", _level()).where(sf.col("level") >= least)) as high:
+    with kept(keyed.withColumn("level", level_of_key()).where(sf.col("level") >= least)) as high:
         level = scale_of(_levels(high)).bit_length() - 1
         if level > least or not least:
             return _pairs(high.where(sf.col("level") >= level)), 1 << level
@@ -226,10 +265,15 @@ def _levels(with_level: DataFrame) -> list[Level]:
     return [Level(row["level"], row["pairs"], row["bytes"]) for row in found.to_pylist()]
 
 
-def _level() -> Column:
-    """How many halvings of the range of kept hashes a key survives."""
-    unsigned = murmur2("key", engine=ARROW).cast("long") + sf.lit(1 << 31)
-    return sf.lit(32) - sf.length(sf.bin(unsigned))
+def level_of_key() -> Column:
+    """How many halvings of the range of kept hashes the key of a row survives."""
+    return _level_of(exact(lambda engine: murmur2("key", engine=engine)))
+
+
+def _level_of(hashed: Column) -> Column:
+    # The half keeps away from whole logarithms, which are rounded.
+    unsigned = hashed.cast("long") + sf.lit((1 << 31) + 0.5)
+    return sf.lit(31) - sf.floor(sf.log2(unsigned))
 
 
 def _key_bytes(df: DataFrame, key: str | Column, key_type: str | None) -> Column:
@@ -253,9 +297,7 @@ def _whole(df: DataFrame, col: str | Column | None, name: str) -> Column:
     return as_column(col, name).cast("long")
 
 
-def _milliseconds(df: DataFrame, col: str | Column | None) -> Column:
-    if col is None:
-        return sf.lit(None).cast("long")
+def _milliseconds(df: DataFrame, col: str | Column) -> Column:
     kind = type_of(df, col, "timestamp")
     time = as_column(col, "timestamp")
     if isinstance(kind, _WHOLE):

@@ -16,9 +16,9 @@ from partwright.spark.plans import explained
 from partwright.spark.requirements import is_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 __all__ = [
     "ARROW",
@@ -29,6 +29,7 @@ __all__ = [
     "active_session",
     "chosen",
     "engine_of",
+    "exact",
     "refuse_stopped",
 ]
 
@@ -79,14 +80,31 @@ def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
     return engine
 
 
-def _setting(spark: SparkSession | None) -> str:
-    if spark is None:
-        return ARROW
+def exact(column: Callable[[str], Column]) -> Column:
+    """A column by engine `jvm` if it has the rule in this session, and otherwise by `arrow`, as if the setting says so.
+
+    For audits, which look at key bytes and take any client. Both engines give the same, and with `jvm` the keys do not
+    go to Python workers.
+
+    Args:
+        column: Takes an engine and returns the column, or raises a PartwrightError if the engine has no such rule.
+    """
+    if _setting(active_session(), JVM) == ARROW:
+        return column(ARROW)
     try:
-        return str(spark.conf.get(SETTING, ARROW))
+        return column(JVM)
+    except PartwrightError:
+        return column(ARROW)
+
+
+def _setting(spark: SparkSession | None, otherwise: str = ARROW) -> str:
+    if spark is None:
+        return otherwise
+    try:
+        return str(spark.conf.get(SETTING, otherwise))
     except PySparkException:
         # A server that does not show the setting does not let anybody set it.
-        return ARROW
+        return otherwise
 
 
 def active_session() -> SparkSession | None:
