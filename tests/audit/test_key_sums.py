@@ -21,7 +21,7 @@ from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint import judge
 from partwright.audit.heavy_keys import HeavyPairs
 from partwright.audit.key_sums import Observed
-from partwright.audit.pair_tables import sums_of
+from partwright.audit.pair_tables import ROWS, sums_of
 
 RECORD = st.tuples(
     st.none() | st.sampled_from([b"", b"a", b"b", b"c"]),
@@ -270,6 +270,20 @@ def test_what_was_seen_can_be_copied_and_goes_on() -> None:
     copied.add(batches[1], pa.array([1] * len(batches[1])), sizes=pa.array([2] * len(batches[1])))
     assert copied.pairs() == whole.pairs()
     assert copied.heaviest(3) == whole.heaviest(3)
+
+
+def test_what_waits_to_be_merged_is_copied_as_well() -> None:
+    first = Observed(most=1000)
+    first.add(pa.array([b"%d" % draw for draw in range(3000)]), pa.array([1] * 3000))
+    # Fewer than are kept at most, so they wait; merged, they halve the hashes that are kept.
+    first.add(pa.array([b"%d" % draw for draw in range(3000, 3999)]), pa.array([1] * 999))
+    heavy = HeavyPairs(counters=8)
+    heavy.add(sums_of(pa.table([[0] * 8, [b"%d" % row for row in range(8)], range(1, 9)], ROWS.names)))
+    heavy.add(sums_of(pa.table([[1] * 8, [b"%d" % row for row in range(8)], range(1, 9)], ROWS.names)))
+    copied, its_heavy = pickle.loads(pickle.dumps((first, heavy)))  # noqa: S301 - what was dumped right here
+    assert (copied.scale, copied.pairs()) == (first.scale, first.pairs())
+    assert (its_heavy.missed, its_heavy.table()) == (heavy.missed, heavy.table())
+    assert heavy.missed > 0
 
 
 def test_columns_of_another_length_or_type_are_refused() -> None:

@@ -63,7 +63,8 @@ class HeavyPairs:
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the core's sums as a table."""
-        return {**self.__dict__, "_sums": self.table()}
+        table = self.table()  # It may miss more rows by that.
+        return {**self.__dict__, "_sums": table}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)

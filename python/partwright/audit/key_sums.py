@@ -88,7 +88,8 @@ class Observed:
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the core's sums as tables."""
-        return {**self.__dict__, "_kept": self.pairs(), "_latest": None}
+        pairs = self.pairs()  # Fewer keys may be kept by that.
+        return {**self.__dict__, "_kept": pairs, "_latest": None}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)

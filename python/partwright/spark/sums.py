@@ -136,8 +136,8 @@ def observed(
     """The `partwright.audit.key_sums.Observed` of the same records, made from their sums.
 
     Args:
-        sums_: The result of `sums`, preferably kept by Spark, with the column `level` if Spark's workers get the keys
-            anyway.
+        sums_: The result of `sums`, preferably kept by Spark; with `level_of_key` as `level` if the keys were also
+            placed, because one step does both.
         order: A function that returns the earliest records, called if needed.
         is_by_key: Whether it is known that each key is in only one partition.
         counts_heaviest: Whether the heaviest keys will be asked for. Unless `is_by_key`, they cost a shuffle.

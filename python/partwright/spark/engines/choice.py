@@ -81,7 +81,7 @@ def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
 
 
 def exact(column: Callable[[str], Column]) -> Column:
-    """A column by engine `jvm` if it has the rule in this session, and otherwise by `arrow`, as if the setting says so.
+    """A column by engine `jvm`, or by `arrow` if `jvm` lacks the rule in this session or the setting says `arrow`.
 
     For audits, which look at key bytes and take any client. Both engines give the same, and with `jvm` the keys do not
     go to Python workers.
