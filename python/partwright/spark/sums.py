@@ -122,8 +122,8 @@ def summed_again(pairs: DataFrame) -> DataFrame:
 
 def completed(sums_: DataFrame) -> DataFrame:
     """The sums with all their columns: nulls where nothing is known."""
-    unknown = [name for name in _OF_RECORDS if name not in sums_.columns]
-    return sums_.withColumns({name: sf.lit(None).cast("long") for name in unknown})
+    unknown = (sf.lit(None).cast("long").alias(name) for name in _OF_RECORDS if name not in sums_.columns)
+    return sums_.select("*", *unknown)
 
 
 def observed(
