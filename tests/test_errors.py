@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import struct
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
@@ -520,6 +521,15 @@ def test_a_value_of_another_type_is_refused_with_its_row(value: Any, name: str) 
     keys = np.empty(2, dtype=object)
     keys[1] = value
     check(lambda: pw.murmur2(keys), pw.KeyTypeError, f"row 1: a value of type {name}{NO_KEY}")
+
+
+@pytest.mark.parametrize("make", [list, partial(np.array, dtype=object), partial(pd.Series, dtype=object)])
+def test_numpys_objects_of_two_types_are_refused(make: Callable[[list[Any]], Any]) -> None:
+    # pyarrow 26 ends the process if it gets these.
+    for values in ([np.datetime64("2026"), np.True_], [np.datetime64("2026", "s"), np.int8(1)]):
+        second = type(values[1]).__name__
+        with pytest.raises(pw.KeyTypeError, match=f"kind: datetime64 in row 0, {second} in row 1$"):
+            pw.encode(make(values))
 
 
 @pytest.mark.parametrize(
