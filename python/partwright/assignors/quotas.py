@@ -20,6 +20,7 @@ import pyarrow as pa
 from partwright import _core
 from partwright._check import refused, shown
 from partwright.errors import PartwrightError
+from partwright.files.scalars import array_of
 
 __all__ = ["max_quota", "min_quota", "over_max_quota", "range_length", "range_start", "under_min_quota"]
 
@@ -244,9 +245,9 @@ def _read(name: str, given: Numbers) -> _Values:
             return pa.chunked_array(given)
         if type(given).__module__.startswith("pandas."):
             # Arrow reads pandas' nullable numbers only from the Series itself.
-            return pa.array(given)
+            return array_of(given)
         if hasattr(given, "__arrow_c_array__") or not isinstance(given, (str, bytes, Mapping)):
-            return pa.array(given if hasattr(given, "__arrow_c_array__") else [*given])
+            return array_of(given if hasattr(given, "__arrow_c_array__") else [*given])
     except (pa.ArrowException, TypeError, OverflowError):
         pass
     raise PartwrightError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +12,7 @@ from partwright._check import MOST_LONG, first_line
 from partwright.audit.check import LONG, whole_numbers
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.scalars import TRUE, number
+from partwright.files.scalars import TRUE, array_of, number
 from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def columns(
     found = Columns(
         key_bytes,
         places(partitions, first_row),
-        None if timestamps is None else milliseconds(_array(timestamps), first_row),
+        None if timestamps is None else milliseconds(_array(timestamps, "timestamp"), first_row),
         None if offsets is None else counts(offsets, "offset", first_row),
     )
     for name, column in zip(found._fields[1:], found[1:], strict=True):
@@ -106,7 +106,7 @@ def places(
         >>> places(["4", "7"]).to_pylist()
         [4, 7]
     """
-    given = _array(partitions)
+    given = _array(partitions, "partition")
     found = whole_numbers(given)
     end = _LARGEST + 1 if n is None else n
     if not found.null_count and _are_within(found, end - 1):
@@ -138,7 +138,7 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
         >>> counts(["4", None], "offset").to_pylist()
         [4, None]
     """
-    column = _array(given)
+    column = _array(given, what)
     found = whole_numbers(column, LONG)
     largest, up_to = (_LARGEST_SIZE, f"to {_LARGEST_SIZE}") if what == "size" else (MOST_LONG, "on")
     if found.null_count == column.null_count and _are_within(found, largest):
@@ -202,7 +202,10 @@ def _floor(times: pa.Array) -> pa.Array:
     return pc.subtract(whole.cast(pa.int64()), is_later.cast(pa.int64()))
 
 
-def _array(values: object) -> pa.Array:
+def _array(values: Any, what: str) -> pa.Array:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return in_one(values)
-    return in_one(pa.chunked_array(values)) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    try:
+        return in_one(pa.chunked_array(values)) if hasattr(values, "__arrow_c_stream__") else array_of(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise PartwrightError(f"the {what}s are not a column of one kind: {first_line(error)}") from error

@@ -7,14 +7,31 @@ from __future__ import annotations
 
 import struct
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FALSE", "TRUE", "binary_column", "number", "number_column", "text", "text_column"]
+__all__ = ["FALSE", "TRUE", "array_of", "binary_column", "number", "number_column", "text", "text_column"]
+
+
+def array_of(values: Any) -> pa.Array:
+    """`pa.array`, but pyarrow 26 ends the process for a datetime64 of numpy before another of numpy's types.
+
+    Raises:
+        pyarrow.ArrowException: The values are not of one type. Other exceptions of Python may come, too.
+
+    Examples:
+        >>> array_of([1, None]).to_pylist()
+        [1, None]
+    """
+    if isinstance(values, (list, tuple)) or getattr(getattr(values, "dtype", None), "hasobject", False):
+        types = {type_.__name__ for type_ in set(map(type, values)) if hasattr(type_, "dtype")}
+        if "datetime64" in types and len(types) > 1:
+            raise pa.ArrowInvalid(f"cannot mix numpy's {' and '.join(sorted(types))}")
+    return pa.array(values)
 
 
 def text_column(value: bytes, length: int | None = None) -> pa.Array:

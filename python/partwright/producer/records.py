@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from partwright._check import refused, shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
+from partwright.files.scalars import array_of
 from partwright.keys.as_column import as_column
 from partwright.keys.hashing import encode
 from partwright.user_code import told
@@ -134,7 +135,7 @@ def _column(
     _refuse_objects(getattr(column, "dtype", None))
     return _made(
         f"the column {name!r} (a {type(column).__name__})",
-        lambda: pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column),
+        lambda: pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else array_of(column),
     )
 
 
