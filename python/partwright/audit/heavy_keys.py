@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright.audit.pair_tables import ROWS, rows_by_key, sums_of, table_of
+from partwright.audit.pair_tables import HASHES, ROWS, rows_by_key, sums_of, table_of
 from partwright.files.scalars import number
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ _COUNTERS = 1 << 16
 _MOST_BYTES = 32 << 20
 # The lightest are dropped once there are this many pairs.
 _PENDING = 1 << 20
-# All of the hashes that the core tells keys apart by.
-_ALL = 1 << 32
 
 
 class HeavyKey(NamedTuple):
@@ -79,7 +77,7 @@ class HeavyPairs:
     def add(self, sums: _core.KeySums) -> None:
         """Take counted rows, which stay as they are."""
         # Pairs that are light within this part go first, so that little is merged.
-        self._sums.merge(self._lightened(sums), _ALL)
+        self._sums.merge(self._lightened(sums), HASHES)
         if self._sums.pairs > _PENDING:
             self._sums = self._lightened(self._sums)
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.audit.heavy_keys import HeavyPairs, most_rows
-from partwright.audit.pair_tables import PAIR, PAIRS, ROWS, sums_of, table_of, value_counts
+from partwright.audit.pair_tables import HASHES, PAIR, PAIRS, ROWS, sums_of, table_of, value_counts
 from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import murmur2
 
@@ -32,7 +32,6 @@ _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
 # How many records are kept in order of time: a cycle shows in far fewer.
 EARLIEST = 1 << 16
-_HASHES = 1 << 32
 # A pair is known well enough to count as exact if it has more than this many times the rows that may be missing.
 _KNOWN = 8
 
@@ -77,7 +76,7 @@ class Observed:
         self.rows_in: Counter[int] = Counter()
         self.bytes_in: Counter[int] = Counter()
         self._most = most
-        self._below = _HASHES
+        self._below = HASHES
         self._kept = _core.KeySums()
         # Once keys are left out: the pairs of the rows that the summary of the heaviest has not taken yet.
         self._latest = _core.KeySums()
@@ -123,7 +122,7 @@ class Observed:
                 # Counters are compared with those of files, which have no zeros.
                 seen.null_keys_in += Counter({row["partition"]: row["null_keys"]})
                 seen.bytes_in += Counter({row["partition"]: row["bytes"] or 0})
-        seen._below = _HASHES // scale
+        seen._below = HASHES // scale
         seen._kept = sums_of(pairs.select(PAIRS.names).cast(PAIRS))
         if heavy is not None:
             seen._heavy = HeavyPairs()
@@ -141,7 +140,7 @@ class Observed:
     def scale(self) -> int:
         """How many keys each kept key stands for, a power of two."""
         self.pairs()
-        return _HASHES // self._below
+        return HASHES // self._below
 
     def add(
         self,
@@ -207,8 +206,8 @@ class Observed:
         """The pairs of both whose keys both would keep, and what share of all keys that is, 0 to 1."""
         pairs, others = self.pairs(), other.pairs()
         if self._below > other._below:
-            return _with_hash_below(pairs, other._below), others, other._below / _HASHES
-        return pairs, _with_hash_below(others, self._below), self._below / _HASHES
+            return _with_hash_below(pairs, other._below), others, other._below / HASHES
+        return pairs, _with_hash_below(others, self._below), self._below / HASHES
 
     def keys(self) -> int:
         """How many different keys there are; an estimate if some were left out."""
@@ -299,7 +298,7 @@ class Observed:
     def _heaviest(self) -> HeavyPairs:
         """The summary of the heaviest; it starts with all pairs, before the first key is left out."""
         if self._heavy is None:
-            if self._below < _HASHES:
+            if self._below < HASHES:
                 raise RuntimeError("these sums of another engine came without the heaviest pairs")
             self._heavy = HeavyPairs()
             self._heavy.add(self._kept)
@@ -350,7 +349,7 @@ def scale_of(levels: Sequence[Level], most: int | None = None) -> int:
 def _with_hash_below(pairs: pa.Table, below: int) -> pa.Table:
     """The pairs of keys whose hash is below a bound."""
     # Signed, so zero is in the middle. Java's partitions depend on the low bits; this uses the high ones.
-    return pairs.filter(pc.less(murmur2(pairs["key"]).cast(pa.int64()), number(below - _HASHES // 2)))
+    return pairs.filter(pc.less(murmur2(pairs["key"]).cast(pa.int64()), number(below - HASHES // 2)))
 
 
 def _summed(partitions: pa.Array, values: pa.Array) -> dict[int, int]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from partwright.files.formats import Column
 
 __all__ = [
+    "HASHES",
     "PAIR",
     "PAIRS",
     "ROWS",
@@ -44,6 +45,8 @@ PAIRS = pa.schema(
         ("last_offset", pa.int64()),
     ]
 )
+# How many hashes the core tells keys apart by; it keeps those below a bound.
+HASHES = 1 << 32
 ROWS = pa.schema([PAIRS.field(name) for name in (*PAIR, "rows")])
 
 

@@ -93,14 +93,17 @@ def records(
             "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "
             "it has written"
         )
-    columns = {
-        "key": _key_bytes(df, key, key_type),
-        "partition": _whole(df, partition, "partition"),
-        "offset": None if offset is None else _whole(df, offset, "offset"),
-        "size": None if size is None else _whole(df, size, "size"),
-        "time": None if timestamp is None else _milliseconds(df, timestamp),
-    }
-    return df.select(*(column.alias(name) for name, column in columns.items() if column is not None))
+    columns = [
+        _key_bytes(df, key, key_type).alias("key"),
+        _whole(df, partition, "partition").alias("partition"),
+    ]
+    if offset is not None:
+        columns.append(_whole(df, offset, "offset").alias("offset"))
+    if size is not None:
+        columns.append(_whole(df, size, "size").alias("size"))
+    if timestamp is not None:
+        columns.append(_milliseconds(df, timestamp).alias("time"))
+    return df.select(*columns)
 
 
 def sums(rows: DataFrame) -> DataFrame:
