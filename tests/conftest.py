@@ -43,6 +43,9 @@ LONGEST = [
     ],
 ]
 """Files that take minutes: begun last, one of them alone would keep one process waiting for the other."""
+KEPT_WORKERS = {"spark.python.task.killTimeout": "120s"}
+"""If a job fails, Spark kills the workers of its other tasks once they have taken 2 s more. Spark 3.5 then gives such
+a worker to the next job, which fails with `Socket is closed`: a test that expects an error would spoil the next one."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -115,7 +118,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session = SparkSession.builder.remote(remote).getOrCreate()
     else:
         log = tmp_path_factory.mktemp("spark log") / "spark.log"
-        session = pws.session(master="local[2]", kafka=True, log_file=log)
+        session = pws.session(master="local[2]", kafka=True, configs=KEPT_WORKERS, log_file=log)
     session.conf.set("spark.sql.shuffle.partitions", 4)
     yield session
     session.stop()

@@ -42,6 +42,7 @@ configs = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": 0,
+    "spark.python.task.killTimeout": "120s",  # for the reason at KEPT_WORKERS in tests/conftest.py
 }
 if sys.argv[2]:
     configs["spark.jars.packages"] = sys.argv[2]
