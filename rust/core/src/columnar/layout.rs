@@ -174,25 +174,14 @@ impl KeyColumn {
     /// # Errors
     /// [`Error::Malformed`] if the row's offsets point outside the column's data.
     pub fn key(&self, row: usize) -> Result<Option<&[u8]>> {
-        if row >= self.rows || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-            return Ok(None);
+        let mut found = None;
+        if row < self.rows {
+            self.each(row..row + 1, |_, key| found = key)?;
         }
-        let bytes = match &self.layout {
-            Layout::Null => return Ok(None),
-            Layout::Offsets(offsets, data) => self.between(offsets, data).key(row),
-            Layout::LargeOffsets(offsets, data) => self.between(offsets, data).key(row),
-            Layout::Views(views, buffers) => self.viewed(views, buffers).key(row),
-            Layout::Fixed(width, data) => self.fixed(*width, data).key(row),
-            Layout::Dictionary(indices, values) => {
-                let index = index(indices, row).filter(|index| *index < values.rows);
-                let key = values.key(index.ok_or(Error::Malformed { row })?);
-                return key.map_err(|_| Error::Malformed { row });
-            }
-        };
-        bytes.map(Some).ok_or(Error::Malformed { row })
+        Ok(found)
     }
 
-    /// Hands some rows over with their keys, as [`KeyColumn::key`] gives them, but asks only once for the layout.
+    /// Hands some rows over with their keys, `None` for a null; the layout is asked for only once.
     ///
     /// # Errors
     /// [`Error::Malformed`] for the first row whose offsets point outside the column's data.
@@ -202,17 +191,32 @@ impl KeyColumn {
         mut take: impl FnMut(usize, Option<&'a [u8]>),
     ) -> Result<()> {
         match &self.layout {
-            Layout::Offsets(offsets, data) => self.each_of(&self.between(offsets, data), rows, take),
-            Layout::LargeOffsets(offsets, data) => self.each_of(&self.between(offsets, data), rows, take),
-            Layout::Views(views, buffers) => self.each_of(&self.viewed(views, buffers), rows, take),
-            Layout::Fixed(width, data) => self.each_of(&self.fixed(*width, data), rows, take),
-            Layout::Null | Layout::Dictionary(..) => {
+            Layout::Offsets(offsets, data) => self.each_of(&self.between(offsets, data), rows, take)?,
+            Layout::LargeOffsets(offsets, data) => self.each_of(&self.between(offsets, data), rows, take)?,
+            Layout::Views(views, buffers) => self.each_of(&self.viewed(views, buffers), rows, take)?,
+            Layout::Fixed(width, data) => self.each_of(&self.fixed(*width, data), rows, take)?,
+            Layout::Null => rows.for_each(|row| take(row, None)),
+            Layout::Dictionary(indices, values) => {
                 for row in rows {
-                    take(row, self.key(row)?);
+                    take(row, self.looked_up_key(indices, values, row)?);
                 }
-                Ok(())
             }
         }
+        Ok(())
+    }
+
+    /// The key of one row of a dictionary.
+    fn looked_up_key<'a>(
+        &self,
+        indices: &dyn Array,
+        values: &'a KeyColumn,
+        row: usize,
+    ) -> Result<Option<&'a [u8]>> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return Ok(None);
+        }
+        let index = index(indices, row).filter(|index| *index < values.rows);
+        values.key(index.ok_or(Error::Malformed { row })?).map_err(|_| Error::Malformed { row })
     }
 
     fn each_of<'a, K: Keys<'a>>(
