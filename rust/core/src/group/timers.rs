@@ -4,17 +4,15 @@
 use std::hash::Hash;
 
 use super::Map;
-use super::event_queue::Queue;
-
-/// When a timer fires: its deadline, and a number that counts the calls of `set`.
-type Place = (i64, u64);
+use super::event_queue::{Place, Queue};
 
 /// The timers that wait, by name. A timer that is put off keeps its old place in the queue until that place's turn
 /// comes: most timers are sessions, and every heartbeat puts a session off.
 #[derive(Clone, Debug)]
 pub(super) struct Timers<K> {
-    queue: Queue<Place, K>,
+    queue: Queue<K>,
     waiting: Map<K, Waiting>,
+    /// How often a timer was set: a place's number.
     set: u64,
 }
 

@@ -387,5 +387,8 @@ impl Client {
 
 /// The partitions of one sorted list that another lacks.
 pub(super) fn beyond(list: &[Place], other: &[Place]) -> Vec<Place> {
+    if other.is_empty() {
+        return list.to_vec();
+    }
     list.iter().copied().filter(|place| other.binary_search(place).is_err()).collect()
 }

@@ -110,11 +110,11 @@ impl World {
         let has_records =
             |topic: u32| !self.idle_topics.contains(&topic) && self.topics[topic as usize].1.is_some();
         let is_busy = client.owned.iter().any(|place| {
-            has_records(place.0)
-                && !self.ledger.is_leaderless(*place)
-                && client.held_back.binary_search(place).is_err()
+            client.held_back.binary_search(place).is_err()
                 && client.classic.unpositioned.binary_search(place).is_err()
                 && client.positions.unknown.binary_search(place).is_err()
+                && has_records(place.0)
+                && !self.ledger.is_leaderless(*place)
         });
         let is_classic = self.is_classic();
         if is_busy != self.clients[reader as usize].is_busy {

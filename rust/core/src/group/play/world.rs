@@ -92,7 +92,7 @@ pub(super) struct World {
     /// Says what a leader's client assigns, in a group whose members use several clients.
     pub leaders_client: Option<Box<dyn LeadersClient>>,
     pub messages: Option<Vec<Message>>,
-    queue: Queue<(i64, u64), Todo>,
+    queue: Queue<Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
     /// The question that is asked in this step. Most are answered at once.
