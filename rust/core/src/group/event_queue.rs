@@ -11,7 +11,7 @@ const SLOTS: usize = 1 << 13;
 /// The slots in one word of the bitmap.
 const BITS: usize = u64::BITS as usize;
 
-/// A queue by place. Adding an event and taking the first one cost the same however many there are, if they are near.
+/// A queue by place. Events that are near are added and taken at the same cost however many there are.
 #[derive(Clone, Debug)]
 pub(super) struct Queue<T> {
     /// By time modulo their number: the first and the last event of a millisecond, in order; [`NOTHING`] for neither.
@@ -35,7 +35,7 @@ struct Node<T> {
     next: Link,
 }
 
-/// The place of a node in its list, plus one, so that empty slots are zeros.
+/// The place of a node in its list, plus one: a table of empty slots is all zeros, which costs nothing until it is used.
 type Link = u32;
 const NOTHING: Link = 0;
 
@@ -98,15 +98,7 @@ impl<T: Ord> Queue<T> {
         };
         self.since = self.since.max(place.0);
         let rest = self.rest.peek().map(|Reverse((place, _))| (*place, Where::Heap));
-        let near = self.first_slot().and_then(|slot| {
-            let after = slot.wrapping_sub(slot_of(self.since)) % SLOTS;
-            let at = self.since.saturating_add_unsigned(after as u64);
-            Some(((at, self.node(self.slots[slot].0)?.number), Where::Wheel(slot)))
-        });
-        self.first = match (near, rest) {
-            (Some(near), Some(rest)) => Some(if near.0 < rest.0 { near } else { rest }),
-            (near, rest) => near.or(rest),
-        };
+        self.first = self.first_on_wheel().into_iter().chain(rest).min_by_key(|(place, _)| *place);
         Some((place, item?))
     }
 
@@ -175,16 +167,19 @@ impl<T: Ord> Queue<T> {
         link
     }
 
-    /// The slot of the wheel's first event, from `since` on.
-    fn first_slot(&self) -> Option<usize> {
+    /// The place of the wheel's first event, and its slot.
+    fn first_on_wheel(&self) -> Option<(Place, Where)> {
         let begin = slot_of(self.since);
         let (word, bit) = (begin / BITS, begin % BITS);
         let from_bit = self.taken.get(word)? & (u64::MAX << bit);
         // The last word is the first one again, for what comes before that bit.
         let others = (word + 1..=word + self.taken.len()).map(|other| other % self.taken.len());
         let others = others.map(|other| (other, self.taken[other]));
-        let found = std::iter::once((word, from_bit)).chain(others).find(|(_, bits)| *bits != 0);
-        found.map(|(word, bits)| word * BITS + bits.trailing_zeros() as usize)
+        let (word, bits) = std::iter::once((word, from_bit)).chain(others).find(|(_, bits)| *bits != 0)?;
+        let slot = word * BITS + bits.trailing_zeros() as usize;
+        let after = slot.wrapping_sub(begin) % SLOTS;
+        let at = self.since.saturating_add_unsigned(after as u64);
+        Some(((at, self.node(self.slots[slot].0)?.number), Where::Wheel(slot)))
     }
 }
 
