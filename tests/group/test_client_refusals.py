@@ -64,11 +64,6 @@ def test_consumers_of_4_0_cannot_be_told_how_to_close() -> None:
         play({**script, "client": "java@4.0"})
 
 
-def test_a_rollout_is_of_todays_java() -> None:
-    with pytest.raises(pw.PartwrightError, match=r"a rollout plays java, and not java@4\.1"):
-        pw.group.rollout(TOPICS, replicas=2, client="java@4.1")
-
-
 def test_a_comparison_is_of_javas_consumers() -> None:
     with pytest.raises(pw.PartwrightError, match="a comparison plays Java's consumers"):
         pw.group.compare({"topics": TOPICS, "client": "sarama", "events": "+2"})

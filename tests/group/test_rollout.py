@@ -225,6 +225,24 @@ def test_a_leader_of_another_client_assigns_in_the_roll() -> None:
     assert sizes == [[3, 3, 4, 4], [2, 4, 4, 4]]
 
 
+def test_older_consumers_of_java_differ_in_kip_848_alone() -> None:
+    answers = {
+        client: pw.group.rollout({"t": 6}, replicas=3, client=client, plays=3)
+        for client in ("java", "java@4.4", "java@4.1")
+    }
+    today, newest, older = answers.values()
+    assert [each.candidate for each in today.tried] == [each.candidate for each in older.tried]
+    assert newest.to_dict() == today.to_dict()
+    differ = {
+        one.candidate.protocol
+        for one, other in zip(today.tried, older.tried, strict=True)
+        if one.to_dict() != other.to_dict()
+    }
+    assert differ == {"consumer"}
+    assert older.assumed == today.assumed
+    assert list(older.settings()) == ["java@4.1"]
+
+
 def test_pods_of_several_clients_have_the_candidates_that_all_can_run() -> None:
     clients = ["java", "sarama", "aiokafka"]
     answer = pw.group.rollout({"t": 6}, 3, client=clients, plays=1)

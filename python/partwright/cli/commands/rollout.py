@@ -61,7 +61,7 @@ __all__ = ["command"]
 @click.option(
     "--client",
     metavar="NAME",
-    help="The pods' client: java, librdkafka, sarama, ... (default: java, or what the members of --group seem to be).",
+    help="The pods' client: java, sarama, java@4.1, ... (default: java, or what the members of --group seem to be).",
 )
 @click.option(
     "--records-per-s", type=float, metavar="R", help="Records per second that arrive in each partition."

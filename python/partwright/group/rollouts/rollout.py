@@ -216,13 +216,8 @@ def _clients(given: object, replicas: int) -> tuple[str, ...]:
 def _client_of(given: object) -> str:
     """A pod's client."""
     client = member_client(given, "a rollout", "classic")
-    # With the protocol classic, each version of Java's is `java`.
-    if client == JAVA and member_client(given, "a rollout", "consumer") != JAVA:
-        raise PartwrightError(
-            f"a rollout plays {JAVA}, and not {given}: leave its version out, or play a script with it",
-            value=given,
-        )
-    return client
+    # With the protocol classic each version of Java's is `java`, but with KIP-848 they live differently.
+    return member_client(given, "a rollout", "consumer") if client == JAVA else client
 
 
 def _today(
@@ -243,10 +238,11 @@ def _today(
             f"poll may take {times.poll.most_ms} ms, and max.poll.interval.ms is {longest}: whoever polls less often "
             "is removed from the group each time, so raise it or poll more often"
         )
-    whose = "Kafka" if today.members.client == JAVA else today.members.client
+    is_java = today.members.client.partition("@")[0] == JAVA
+    whose = "Kafka" if is_java else today.members.client
     if not {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"} & set(given):
         assumed.append(f"today: {today.assignor} and dynamic members, {whose}'s default")
-    if today.members.client != JAVA and "session.timeout.ms" not in given:
+    if not is_java and "session.timeout.ms" not in given:
         assumed.append(f"session.timeout.ms: {today.members.session_timeout_ms}, {whose}'s default")
     return today
 
