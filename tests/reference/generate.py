@@ -64,8 +64,8 @@ class Client:
     """The golden files of placements and names; `placements.py` knows which program answers what."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
-    lives: Mapping[str, str] = field(default_factory=dict)
-    """By golden file, what `lives.py` asks whole consumers: the protocol, with their version if it is an older one."""
+    lives: str = ""
+    """What `lives.py` asks whole consumers: the protocol, with their version if it is an older one."""
     assignors: bool = False
     """Whether its assignors are asked, which `assignors.py` builds by itself."""
     groups_led: Sequence[str] = ()
@@ -78,7 +78,8 @@ class Client:
         grouped = [f"assignors/clients/{self.name}.jsonl"] if self.assignors else []
         asked = [*self.groups, *grouped, *self.producers, *self.batches, *self.connections]
         led = [f"assignors/clients/{program}.jsonl" for program in self.groups_led]
-        return [*self.writes, *asked, *placed, *led, *self.scripts, *self.lives, *answered]
+        lived = [f"groups/lives-{self.lives}.jsonl"] if self.lives else []
+        return [*self.writes, *asked, *placed, *led, *self.scripts, *lived, *answered]
 
 
 CLIENTS = (
@@ -104,7 +105,10 @@ CLIENTS = (
         {"connection/client.jsonl": connection.PROGRAM},
         ("striped", "names"),
         {f"groups/{kind}.jsonl": kind for kind in coordinator.KINDS},
-        {f"groups/lives-{kind}.jsonl": kind for kind in lives.GOLDEN},
+    ),
+    *(
+        Client(f"lives-{kind}", partial(lives.build, kafka=kind.partition("-")[2]), lives=kind)
+        for kind in lives.GOLDEN
     ),
     *(
         Client(
@@ -195,10 +199,12 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
 
 def _generate_groups(client: Client, command: Sequence[str], folder: Path) -> None:
     """The golden files about groups: of requests to their coordinator, and of whole consumers."""
-    for asking, kinds in [(coordinator, client.scripts), (lives, client.lives)]:
-        for name, kind in kinds.items():
-            said = asking.golden([*command, asking.PROGRAM], kind)
-            (folder / name).write_text(said, encoding="ascii")
+    for name, kind in client.scripts.items():
+        said = coordinator.golden([*command, coordinator.PROGRAM], kind)
+        (folder / name).write_text(said, encoding="ascii")
+    if client.lives:
+        said = lives.golden(command, client.lives)
+        (folder / "groups" / f"lives-{client.lives}.jsonl").write_text(said, encoding="ascii")
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:

@@ -15,9 +15,9 @@ from builds import build_java
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["PROGRAM", "build", "disagreement", "golden", "lives", "questions", "readers", "with_ids"]
+__all__ = ["build", "disagreement", "golden", "lives", "questions", "readers", "with_ids"]
 
-PROGRAM = "partwright.LifeAnswers"
+_PROGRAM = "partwright.LifeAnswers"
 GOLDEN = {
     "classic": 35,
     "consumer": 35,
@@ -36,7 +36,7 @@ Change = tuple[int, str | None]
 
 def build(folder: Path, kafka: str = "") -> list[str]:
     """The command that plays scripts, built in a folder: with today's consumers, or those of a profile of the POM."""
-    command = [*build_java(folder), PROGRAM]
+    command = [*build_java(folder), _PROGRAM]
     if not kafka:
         return command
     _, _, classpath = build_java(folder, kafka)
@@ -74,17 +74,16 @@ def lives(
 
 
 def golden(command: Sequence[str], kind: str) -> str:
-    """The golden file of a protocol: a line of provenance, then a script with what became of it a line."""
+    """The golden file of a protocol: a line of provenance, then a script with what became of it a line.
+
+    `command` is that of `build`, with the version of the consumers in `kind`.
+    """
     protocol, _, kafka = kind.partition("-")
     by_hand = ({**each, "script": _for(kafka, each["script"])} for each in life_scripts.scripts(protocol))
     asked = [*by_hand, *questions(kind, 0, GOLDEN[kind])]
-    program = command
-    if kafka:
-        built = Path(command[command.index("-cp") + 1].split(os.pathsep)[0]).parent
-        program = build(built.parent, kafka)
-    provenance, answers = lives(program, [question["script"] for question in asked])
+    provenance, answers = lives(command, [question["script"] for question in asked])
     rows = ({**question, **answer} for question, answer in zip(asked, answers, strict=True))
-    return golden_file(command, provenance, rows)
+    return golden_file([_PROGRAM], provenance, rows)
 
 
 def with_ids(script: dict[str, Any], life: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 CLIENTS = [
-    *["java", "kafka-3.9", "kafka-2.8", "kafka-2.3", "kafka-0.10", "kafka-0.8"],
+    *["java", "lives-classic", "lives-consumer"],
+    *["lives-consumer-4.0", "lives-consumer-4.1", "lives-consumer-4.2", "lives-consumer-4.3"],
+    *["kafka-3.9", "kafka-2.8", "kafka-2.3", "kafka-0.10", "kafka-0.8"],
     *["librdkafka", "sarama", "kafka-go", "franz-go", "franz-go-1.21", "franz-go-1.20"],
     *["kafkajs", "kafka-python", "aiokafka"],
 ]
