@@ -24,6 +24,8 @@ class Goal:
     """None where it was not measured."""
     is_reached: bool
     is_headline: bool
+    is_share: bool = False
+    """Whether it is said in percent."""
 
     @property
     def verdict(self) -> str:
@@ -35,7 +37,9 @@ class Goal:
     @property
     def shown(self) -> str:
         """The figure that the run reached."""
-        return "" if self.found is None else short(self.found)
+        if self.found is None:
+            return ""
+        return f"{short(100 * self.found)} %" if self.is_share else short(self.found)
 
 
 def goals(results: Results) -> list[Goal]:
@@ -46,8 +50,9 @@ def goals(results: Results) -> list[Goal]:
         is_least = "at_least" in said
         bound = said["at_least" if is_least else "at_most"]
         is_reached = figure is not None and (figure >= bound if is_least else figure <= bound)
-        wanted = f"at {'least' if is_least else 'most'} {bound:g}"
-        found.append(Goal(said["goal"], wanted, figure, is_reached, said.get("headline", False)))
+        is_share = "share" in said
+        wanted = f"at {'least' if is_least else 'most'} {f'{100 * bound:g} %' if is_share else f'{bound:g}'}"
+        found.append(Goal(said["goal"], wanted, figure, is_reached, said.get("headline", False), is_share))
     return found
 
 

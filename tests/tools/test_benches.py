@@ -81,9 +81,9 @@ def test_the_shares_in_a_spark_worker_are_those_of_its_own_batch(bench: Path) ->
     rounds = {"1000": [other], "10000": [mine, none]}
     (bench / "spark_worker.json").write_text(json.dumps({"batches": rounds}))
     said = compare(bench).stdout
-    assert "| the kernel's share of a Spark worker's time | at most 0.03 | 0.020 | reached |" in said
+    assert "| the kernel's share of a Spark worker's time | at most 3 % | 2.00 % | reached |" in said
     assert (
-        "| how much of a Spark worker's time goes to partwright | at most 0.03 | 0.040 | not reached |"
+        "| how much of a Spark worker's time goes to partwright | at most 3 % | 4.00 % | not reached |"
         in said
     )
 
