@@ -20,7 +20,6 @@ from live_cluster import PATIENCE_S, wait_for
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 from partwright.kafka import EmbeddedKafka, embedded, embedded_cluster, topics
-from partwright.kafka.client import TIMEOUT_S
 from partwright.kafka.embedded_properties import FOLDER_PREFIX
 
 if TYPE_CHECKING:
@@ -123,9 +122,9 @@ def test_a_killed_broker_is_gone_at_once_and_can_be_read_about(tmp_path: Path) -
         bootstrap, pid = kafka.bootstrap_servers, kafka.pid
         kafka.kill()
         began = time.monotonic()
-        with pytest.raises(BrokerError, match=f"^no Kafka answers at {bootstrap} "):
+        with pytest.raises(BrokerError, match=rf"^no Kafka answers at {bootstrap} \(Connection refused\)"):
             topics.partition_count(bootstrap, "t")
-        assert time.monotonic() - began < TIMEOUT_S
+        assert time.monotonic() - began < 5
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
         assert any("Kafka Server started" in line for line in kafka.log_tail(50))
         kafka.kill()

@@ -14,7 +14,7 @@ from kafka import KafkaProducer
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.client import TIMEOUT_S, Admin, refusal
+from partwright.kafka.client import Admin, refusal
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
@@ -55,7 +55,7 @@ def test_no_broker_is_said_at_once(ask: Callable[[str], object], capfd: pytest.C
     began = time.monotonic()
     with pytest.raises(BrokerError) as refusal:
         ask("127.0.0.1:9")
-    assert time.monotonic() - began < TIMEOUT_S
+    assert time.monotonic() - began < 2
     assert str(refusal.value) == (
         "no Kafka answers at 127.0.0.1:9 (Connection refused): is it running? "
         "`partwright broker start` starts one"

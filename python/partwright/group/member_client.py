@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "JAVA",
     "assignors_of_client",
+    "assignors_version",
     "has_close_options",
     "has_static_members",
     "member_client",
@@ -142,6 +143,19 @@ def member_client(given: object, where: str, protocol: str) -> str:
     return client + version
 
 
+def assignors_version(client: str) -> tuple[str, str]:
+    """A member's client, and the `@VERSION` of its assignors, which is empty for Java.
+
+    Java's assignors answer alike in each version that a member may have.
+
+    Examples:
+        >>> assignors_version("sarama@1.27"), assignors_version("java@4.1")
+        (('sarama', '@1.27'), ('java', ''))
+    """
+    name, at, version = client.partition("@")
+    return name, "" if name == JAVA else at + version
+
+
 def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ...]:
     """The assignors of a member, by their wire names: those that it sets, or those of its client by default.
 
@@ -153,16 +167,13 @@ def assignors_of_client(client: str, given: object, where: str) -> tuple[str, ..
     Raises:
         PartwrightError: The client lacks an assignor, or refuses the list.
     """
-    name, at, version = client.partition("@")
+    name, version = assignors_version(client)
     if given is None:
         return DEFAULT_ASSIGNORS[name]
-    if name == JAVA:
-        # Its assignors answer alike in each version that a script may name.
-        at = version = ""
     try:
         found = _java(given) if name == JAVA else _others(given)
         for each in found:
-            check_client("the member", name, at + version, each)
+            check_client("the member", name, version, each)
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}" if where else str(error), value=error.value) from None
     if refuses_list(name, found):

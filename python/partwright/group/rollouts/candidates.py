@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from partwright.assignors.mixed.clients import answering_version, assignors_of, client_of
+from partwright.assignors.mixed.clients import answering_version, assignors_of
 from partwright.errors import PartwrightError
 from partwright.group.configs import MemberConfigs, read_configs
-from partwright.group.member_client import JAVA, has_static_members, speaks_kip_848
+from partwright.group.member_client import JAVA, assignors_version, has_static_members, speaks_kip_848
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -160,10 +160,7 @@ def _does(names: str) -> str:
 
 def _assignors(client: str) -> list[str]:
     """The wire names of a client's assignors in its version."""
-    name, version = client_of(client, "the roll")
-    if name == JAVA:
-        # Its assignors answer alike in each version that a rollout takes.
-        version = ""
+    name, version = assignors_version(client)
     return [each for each in assignors_of(name) if answering_version(name, each, version) is not None]
 
 
