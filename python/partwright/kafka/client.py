@@ -108,7 +108,9 @@ class Admin:
         Args:
             asked: The question.
             operation: The right that it needs, by Kafka's name.
-            of: On what, such as `the topic 'orders'`.  Raises:
+            of: On what, such as `the topic 'orders'`.
+
+        Raises:
             BrokerError: There is no answer in time, or Kafka refuses.
         """
         error = self.error(asked)

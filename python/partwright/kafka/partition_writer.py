@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refusal, refused_settings
 from partwright.kafka.last_marks import last_marks, settled_ends
+from partwright.kafka.transactional import FENCED, own_error
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
 
-__all__ = ["EARLIEST_MS", "FENCED", "Mark", "PartitionWriter", "too_early"]
+__all__ = ["EARLIEST_MS", "Mark", "PartitionWriter", "too_early"]
 
 _RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
 """The limits of a transaction in records, bytes and seconds; the first one counts. Nothing is sent while one ends."""
@@ -45,8 +46,6 @@ EARLIEST_MS = 1
 _WAIT_S = 60.0
 _POLL_S = 0.1
 _POLLED = 1000
-FENCED = {47, 90, -144}
-"""PRODUCER_FENCED, INVALID_PRODUCER_EPOCH, and librdkafka's own code for both: another producer now has the id."""
 # UNSUPPORTED_VERSION, and librdkafka's own code.
 _UNSUPPORTED = {35, -165}
 _ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
@@ -274,7 +273,8 @@ class PartitionWriter:
     def _refused(self) -> Iterator[None]:
         """Turns Kafka's error into ours. An open transaction is aborted, so that nobody waits for it."""
         try:
-            yield
+            with own_error(self._producer):
+                yield
         except PartwrightError:
             self._abort()
             raise
@@ -288,7 +288,8 @@ class PartitionWriter:
         """Aborts the transaction that may be open, and returns the error if that fails."""
         self._open = self._bytes = 0
         try:
-            self._producer.abort_transaction(TIMEOUT_S)
+            with own_error(self._producer):
+                self._producer.abort_transaction(TIMEOUT_S)
         except confluent_kafka().KafkaException as error:
             why: KafkaError = error.args[0]
             return why

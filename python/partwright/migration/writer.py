@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, no_right, refused_settings
+from partwright.kafka.transactional import FENCED, own_error
 from partwright.kafka.troubles import Troubles
 from partwright.migration.ledger import MAPPING, encoded
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Writer"]
 
 _START_S, _WRITE_S = 30.0, 120.0
-_FENCED = {-144, 90, 47}
 # _FATAL, _PURGE_INFLIGHT and _PURGE_QUEUE: from a producer that has ended, and for records that were dropped with their
 # transaction.
 _ELSEWHERE = {-150, -151, -152}
@@ -142,15 +142,11 @@ class Writer:
         self._writes_to = self._topic
         self._begin()
         try:
-            self._send(records, places.targets, edges)
-            self._flush(edges)
+            with own_error(self._producer):
+                self._send(records, places.targets, edges)
+                self._flush(edges)
         except self._error as error:
             self._refuse(error)
-        except SystemError as error:
-            # Raised if confluent-kafka reports a delivery while it already holds an error of its own.
-            if not isinstance(error.__cause__, self._error):
-                raise
-            self._refuse(error.__cause__)
         copies = replace(places, bases=edges.first)
         for target, many in copies.counts().items():
             if edges.last[target] - edges.first[target] + 1 != many:
@@ -208,7 +204,8 @@ class Writer:
         until = time.monotonic() + seconds
         while True:
             try:
-                do()
+                with own_error(self._producer):
+                    do()
             except self._error as error:
                 if not error.args[0].retriable():
                     self._refuse(error)
@@ -228,11 +225,12 @@ class Writer:
         if error.code() in _ELSEWHERE:
             # The reason is raised where the transaction, which can no longer be committed, would be committed.
             try:
-                self._producer.commit_transaction(_START_S)
+                with own_error(self._producer):
+                    self._producer.commit_transaction(_START_S)
             except self._error as reason:
                 error = reason.args[0]
         where = f"Kafka at {self._config.servers}"
-        if error.code() in _FENCED:
+        if error.code() in FENCED:
             raise BrokerError(
                 f"another copy of this migration was started and goes on in place of this one ({error.name()}): leave "
                 "one of them running",
