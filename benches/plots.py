@@ -34,7 +34,7 @@ def draw(results: Results, folder: Path, date: str) -> dict[str, str]:
         ("Time of rivals, ours = 1", f"{date}.svg", _ratios(results)),
         ("Time of an assignment over the number of partitions", f"{date}-curve.svg", _curve(results.curve)),
         (
-            "Time of a played life over its members and its partitions",
+            "Time of a simulation over its members and its partitions",
             f"{date}-plays.svg",
             _plays(results.plays),
         ),

@@ -1,4 +1,4 @@
-"""How the time of a played life grows with its members and with its partitions, by protocol.
+"""How the time of a simulation grows with its members and with its partitions, by protocol.
 
 `python benches/python/play_curve.py [--repeats N] [--json FILE]`: members who read ten topics join at once, and then
 one after the other leaves and comes back, a rebalance each. Partwright alone, for nothing else plays a group's life
