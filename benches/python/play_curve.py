@@ -1,7 +1,7 @@
 """How the time of a simulation grows with its members and with its partitions, by protocol.
 
 `python benches/python/play_curve.py [--repeats N] [--json FILE]`: members who read ten topics join at once, and then
-one after the other leaves and comes back, a rebalance each. Partwright alone, for nothing else plays a group's life
+one after the other leaves and comes back, a rebalance each. Partwright alone, for nothing else simulates a group
 without a cluster; the processor's own time, which others on the machine change least.
 """
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refusal, refused_settings
 from partwright.kafka.last_marks import last_marks, settled_ends
-from partwright.kafka.transactional import FENCED, own_error
+from partwright.kafka.transactional import FENCED
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -273,8 +273,7 @@ class PartitionWriter:
     def _refused(self) -> Iterator[None]:
         """Turns Kafka's error into ours. An open transaction is aborted, so that nobody waits for it."""
         try:
-            with own_error(self._producer):
-                yield
+            yield
         except PartwrightError:
             self._abort()
             raise
@@ -288,8 +287,7 @@ class PartitionWriter:
         """Aborts the transaction that may be open, and returns the error if that fails."""
         self._open = self._bytes = 0
         try:
-            with own_error(self._producer):
-                self._producer.abort_transaction(TIMEOUT_S)
+            self._producer.abort_transaction(TIMEOUT_S)
         except confluent_kafka().KafkaException as error:
             why: KafkaError = error.args[0]
             return why

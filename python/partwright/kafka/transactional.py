@@ -22,9 +22,10 @@ FENCED = {47, 90, -144}
 def own_error(producer: Producer) -> Iterator[None]:
     """Raises a producer's fatal error, even where confluent-kafka raises `SystemError` in its place.
 
-    confluent-kafka (seen with 2.16.1) sets the fatal error as Python's current exception, and then goes on calling the
-    functions for deliveries, errors and log lines. One of these fails because of it, or removes it by handling an
-    exception of its own, as Python's `logging` does when it first sees a level. Both end in `SystemError`.
+    `Producer.flush` of confluent-kafka (seen with 2.16.1) sets the fatal error as Python's current exception, and then
+    goes on calling the functions for deliveries, errors and log lines. One of these fails because of it, or removes it
+    by handling an exception of its own, as Python's `logging` does when it first sees a level. Both end in
+    `SystemError`. `commit_transaction` and a short `poll` end at once, and need nothing.
 
     Args:
         producer: A transactional producer. After a `SystemError` its open transaction is aborted.
@@ -33,8 +34,8 @@ def own_error(producer: Producer) -> Iterator[None]:
         KafkaException: The fatal error.
 
     Source:
-        `error_cb` in confluent_kafka.c, and `rd_kafka_abort_transaction` of librdkafka 2.16, which raises a fatal error
-        again each time.
+        `error_cb` in confluent_kafka.c and `Producer_flush` in Producer.c; `rd_kafka_abort_transaction` of librdkafka
+        2.16, which raises a fatal error again each time.
     """
     try:
         yield

@@ -204,8 +204,7 @@ class Writer:
         until = time.monotonic() + seconds
         while True:
             try:
-                with own_error(self._producer):
-                    do()
+                do()
             except self._error as error:
                 if not error.args[0].retriable():
                     self._refuse(error)
@@ -225,8 +224,7 @@ class Writer:
         if error.code() in _ELSEWHERE:
             # The reason is raised where the transaction, which can no longer be committed, would be committed.
             try:
-                with own_error(self._producer):
-                    self._producer.commit_transaction(_START_S)
+                self._producer.commit_transaction(_START_S)
             except self._error as reason:
                 error = reason.args[0]
         where = f"Kafka at {self._config.servers}"
