@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -84,6 +87,33 @@ class TestWithSpark:
     """Each test has a folder of its own."""
 
     pytestmark = session
+
+    @pytest.mark.parametrize(
+        ("keys", "key_type"),
+        [
+            (pa.array([Decimal("19.90"), Decimal("0.00"), None] * 9), "decimal"),
+            (pa.array([date(2024, 1, 31), date(1582, 10, 4), None] * 9), "iso-date"),
+            (pa.array([datetime(2024, 1, 31, 12, tzinfo=UTC), None] * 9), "iso-timestamp"),
+        ],
+    )
+    def test_each_key_type_that_a_file_has_is_taken(
+        self, go: Go, tmp_path: Path, keys: pa.Array, key_type: str
+    ) -> None:
+        pq.write_table(pa.table({"k": keys}), tmp_path / "in.parquet")
+        report = go(
+            source=str(tmp_path / "in.parquet"), key="k", key_type=key_type, topic="t", partitions=N,
+            target=ParquetTarget(str(tmp_path / "out")),
+        )  # fmt: skip
+        assert report.ok
+        wire, places = pw.encode(keys, key_type), pw.partition_for_key(keys, N, key_type=key_type)
+        assert Counter(
+            (row["key"], path.split("partition=")[1].split("/")[0].removeprefix("__HIVE_DEFAULT_PARTITION__"))
+            for path, rows in held(tmp_path / "out").items()
+            for row in rows
+        ) == Counter(
+            (key, "" if place is None else str(place))
+            for key, place in zip(wire.to_pylist(), places.to_pylist(), strict=True)
+        )
 
     def test_an_address_is_written_in_place_and_its_manifest_last(self, run: Go, tmp_path: Path) -> None:
         out = tmp_path / "out put"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -391,6 +392,18 @@ def test_a_number_needs_a_key_type(
     with pytest.raises(KeyTypeError, match="java:short, java:int, java:long or digits"):
         go(source=str(tmp_path / "numbers.parquet"), key="id", topic=topic, target=to)
     refused(go, kafka, topic, "java:long", source=str(tmp_path / "numbers.parquet"), key="id", target=to)
+
+
+def test_a_key_is_refused_by_the_user_s_name_for_it(
+    go: Go, tmp_path: Path, topic: str, to: KafkaTarget
+) -> None:
+    pq.write_table(pa.table({"k": [{"a": 1}], "m": [Decimal("1.50")]}), tmp_path / "keys.parquet")
+    for key, sentence in (
+        ("k", "the key column 'k' is struct<a:bigint>, which has no key bytes"),
+        ("m", "the key column 'm' is decimal\\(3,2\\): decimal128\\(3, 2\\) has no key bytes of its own"),
+    ):
+        with pytest.raises(KeyTypeError, match=sentence):
+            go(source=str(tmp_path / "keys.parquet"), key=key, topic=topic, target=to)
 
 
 def broken_sources(folder: Path) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import struct
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,20 @@ def whole(bits: int, drawn: random.Random) -> int:
     return max(-(2 ** (bits - 1)), min(2 ** (bits - 1) - 1, number))
 
 
+def money(drawn: random.Random) -> Decimal:
+    """Any decimal(20,8), and more often zero, which Java writes as 0E-8."""
+    return Decimal(drawn.choice([0, 1, -1, drawn.randrange(-(10**20) + 1, 10**20)])).scaleb(-8)
+
+
+def instant(drawn: random.Random) -> datetime:
+    """Any microsecond of 200 years, and more often one in an hour that New York's clocks have twice."""
+    if drawn.random() < 0.2:
+        return datetime(2024, 11, 3, drawn.choice([5, 6]), 30, tzinfo=UTC)
+    return datetime(1900, 1, 1, tzinfo=UTC) + timedelta(
+        microseconds=drawn.randrange(200 * 365 * 86_400 * 10**6)
+    )
+
+
 def real(kind: str, drawn: random.Random) -> float:
     """Any float, and only Java's standard NaN."""
     if drawn.random() < 0.1:
@@ -67,6 +81,10 @@ KINDS: dict[str, tuple[pa.DataType, str, Callable[[random.Random], object]]] = {
         "utf8",
         lambda drawn: "".join(drawn.choices("aZ0 ß漢🦀\0", k=drawn.randrange(9))),
     ),
+    "decimal(20,8)": (pa.decimal128(20, 8), "decimal", money),
+    "date": (pa.date32(), "iso-date", lambda drawn: date.fromordinal(drawn.randrange(1, 3_652_060))),
+    "timestamp": (pa.timestamp("us", "UTC"), "iso-timestamp", instant),
+    "timestamp_ntz": (pa.timestamp("us"), "iso-timestamp", lambda drawn: instant(drawn).replace(tzinfo=None)),
 }
 
 
@@ -80,7 +98,7 @@ def test_any_value_among_nulls_is_what_it_is_outside_of_spark(
     keys = pa.array([None if drawn.random() < 0.2 else value(drawn) for _ in range(ROWS)], to)
     df = table(pa.table({"key": keys}))
     assert dict(df.dtypes) == {"key": kind}
-    with configured({"spark.sql.ansi.enabled": ansi}):
+    with configured({"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": "America/New_York"}):
         found = to_arrow(
             df.select(
                 pws.partition_for_key("key", 1_000, key_type=key_type).alias("partition"),
@@ -126,9 +144,13 @@ def test_a_type_that_is_no_key_is_one_sentence(spark: SparkSession, value: str) 
     sentence = pws.first_sentence(refused.value)
     assert sentence is not None
     assert "\n" not in sentence
-    if not HAS_ARROW_UDF:
-        kind = df.dtypes[0][1]
-        assert sentence == f"partition_for_key takes strings, binaries, numbers and booleans, not {kind}"
+    kind = df.dtypes[0][1]
+    if not kind.startswith(("array", "map", "struct")):
+        assert "has no key bytes of its own: name the key type that its producer writes, " in sentence
+    elif not HAS_ARROW_UDF:
+        assert sentence == (
+            f"partition_for_key takes strings, binaries, numbers, booleans, dates and timestamps, not {kind}"
+        )
 
 
 def test_a_column_that_python_works_out_differently_each_time_is_worked_out_once(
@@ -185,6 +207,19 @@ def test_sql_gives_a_bigint_among_nulls_or_refuses_it(spark: SparkSession, table
     # Without nulls they stay whole numbers in every version.
     there = spark.sql(f"{query} WHERE key IS NOT NULL").collect()
     assert [row[0] for row in there] == pw.partition_for_key([key, 7], 999, key_type="java:long").to_pylist()
+
+
+@pytest.mark.skipif(HAS_ARROW_UDF, reason="an Arrow UDF gets the zone")
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+def test_sql_refuses_timestamps_where_it_gets_them_without_their_zone(spark: SparkSession, kind: str) -> None:
+    pws.register(spark)
+    query = f"SELECT kafka_partition({kind}'2024-01-31 12:00:00', 9, 'java', 'iso-timestamp')"
+    with pytest.raises(PythonException) as refused:
+        spark.sql(query).collect()
+    assert pws.first_sentence(refused.value) == (
+        f"kafka_partition: PySpark {pyspark.__version__[:3]} hands timestamps over without their zone: use the column "
+        "of partwright.spark instead of SQL"
+    )
 
 
 @pytest.mark.skipif(HAS_ARROW_UDF, reason="an Arrow UDF tells NULL from NaN")

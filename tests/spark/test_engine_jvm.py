@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from engine_jvm import BY_BYTES, IS_REMOTE, LARGEST, USUAL, check, drawn, mode
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine_jvm import Table
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["drawn", "mode"]
 
@@ -66,9 +67,49 @@ def test_keys_of_another_type_have_no_bytes(table: Table) -> None:
         # A table's schema is checked before that.
         with pytest.raises(KeyTypeError, match=f"the key type {key_type}|key type"):
             pws.with_partition(df, "key", 12, key_type=key_type, engine="jvm")
-    # Spark notices this one when it reads the query, and reports it in its own words.
-    with pytest.raises(AnalysisException, match=r'requires the "BINARY" type'):
-        table(pa.table({"key": [1]})).select(pws.murmur2("key", engine="jvm"))
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka", "librdkafka:murmur2_random"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "1L",
+        "CAST(1 AS TINYINT)",
+        "1.5D",
+        "CAST(1.5 AS DECIMAL(5,2))",
+        "true",
+        "DATE'2024-01-31'",
+        "TIMESTAMP'2024-01-31 12:00:00'",
+        "STRUCT(1 AS a)",
+        "ARRAY(1)",
+        "MAP('a', 1)",
+    ],
+)
+def test_keys_that_need_a_key_type_are_refused_by_one_sentence_in_each_function(
+    spark: SparkSession, key: str, client: str
+) -> None:
+    df = spark.sql(f"SELECT {key} AS key")
+    kind = dict(df.dtypes)["key"]
+    pws.register(spark, engine="jvm")
+    df.createOrReplaceTempView("keys")
+    try:
+        tables: list[Callable[[], DataFrame]] = [
+            lambda: df.select(pws.partition_for_key("key", 12, client, engine="jvm")),
+            lambda: df.select(pws.murmur2("key", engine="jvm")),
+            lambda: spark.table("keys").select(
+                sf.call_function("kafka_partition", "key", sf.lit(12), sf.lit(client))
+            ),
+            lambda: spark.sql("SELECT kafka_murmur2(key) FROM keys"),
+        ]
+        for made in tables:
+            # PySpark 3.5 leaves Java's error unchanged.
+            with pytest.raises((PySparkException, Py4JJavaError)) as refused:
+                made().collect()
+            assert pws.first_sentence(refused.value) == (
+                f"the key column is {kind}, which has no key bytes in engine jvm without a key type"
+            )
+    finally:
+        pws.register(spark, engine="arrow")
 
 
 def test_a_class_path_without_murmur2_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

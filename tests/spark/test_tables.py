@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -111,6 +112,48 @@ def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSes
         with pytest.raises(pw.KeyTypeError, match="has no key bytes") as refused:
             pws.with_partition(df, key)
         assert str(refused.value).startswith(f"the key column '{key}' is {name}")
+
+
+def test_each_key_type_of_text_is_taken_wherever_a_table_is(spark: SparkSession) -> None:
+    df = spark.sql(
+        "SELECT id, CAST(id AS DECIMAL(5,2)) AS decimal, DATE_ADD(DATE'2024-01-31', CAST(id AS INT)) AS date, "
+        "TIMESTAMP'2024-01-31 12:00:00Z' + MAKE_INTERVAL(0, 0, 0, 0, CAST(id AS INT)) AS timestamp, "
+        "TIMESTAMP_NTZ'2024-01-31 12:00:00' AS timestamp_ntz FROM RANGE(50)"
+    )
+    for key, key_type in (
+        ("id", "digits"),
+        ("decimal", "decimal"),
+        ("date", "iso-date"),
+        ("timestamp", "iso-timestamp"),
+        ("timestamp_ntz", "iso-timestamp"),
+    ):
+        texts = [bytes(row[0]).decode() for row in df.select(pws.encode(key, key_type)).collect()]
+        expected = Counter(pw.partition_for_key(texts, 7).to_pylist())
+        placed = pws.with_partition(df, key, 7, key_type=key_type)
+        laid = df.transform(pws.kafka_layout(key, 7, key, key_type=key_type))
+        other, _ = pws.copartition(df, df, key, 7, key_type=key_type)
+        for each in (placed, laid, other):
+            assert Counter(row[0] for row in each.select("partition").collect()) == expected
+        assert pws.check(df, key, 7, key_type=key_type).used == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("key", "way"),
+    [
+        ("STRUCT(1 AS a, 2 AS b)", "; name a field of it, such as key.a, or make text of it with to_json"),
+        ("ARRAY(1)", "; make text of it with to_json"),
+        ("MAP('a', 1)", "; make text of it with to_json"),
+    ],
+)
+def test_a_key_of_several_values_has_a_way_to_its_bytes(spark: SparkSession, key: str, way: str) -> None:
+    df = spark.sql(f"SELECT {key} AS key")
+    with pytest.raises(pw.KeyTypeError) as refused:
+        pws.with_partition(df, "key", 7)
+    assert str(refused.value) == (
+        f"the key column 'key' is {df.dtypes[0][1]}, which has no key bytes: a key is a string, binary, a number, a "
+        f"boolean, a date or a timestamp{way}, in the form that its producer writes"
+    )
+    assert pws.with_partition(df.withColumn("key", sf.to_json("key")), "key", 7).count() == 1
 
 
 def test_a_column_called_partition_is_refused(flights: DataFrame) -> None:

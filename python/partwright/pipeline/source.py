@@ -20,6 +20,7 @@ from partwright.pipeline import flights
 from partwright.pipeline.settings import STRIP_ID
 from partwright.pipeline.topic_source import Source, topic_source
 from partwright.spark.continued import HEADERS, MARK, marked
+from partwright.spark.schema import check_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +159,7 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
     # which it splits the file.
     records = frame.select(
-        _as_key_type(frame, key, settings.source_key_type).alias("id"),
+        _key(frame, key, settings.source_key_type).alias("id"),
         _value(frame, value).alias("value"),
         (F.col("headers") if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
@@ -205,7 +206,7 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
     if source.format == "kafka" and value is None:
         value = "value"
     return frame.select(
-        _as_key_type(frame, key, settings.source_key_type).alias("id"),
+        _key(frame, key, settings.source_key_type).alias("id"),
         _value(frame, value).alias("value"),
         *([F.col("headers")] if source.format == "kafka" else []),
         *_timestamp(frame, source, settings),
@@ -313,11 +314,16 @@ def _quoted(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def _as_key_type(frame: DataFrame, name: str, key_type: str | None) -> Column:
-    """The column; under a numeric key type, text is read as the number that it holds."""
+def _key(frame: DataFrame, name: str, key_type: str | None) -> Column:
+    """The column; under a numeric key type, text is read as the number that it holds.
+
+    Raises:
+        KeyTypeError: Its type has no key bytes under the key type; it is refused by the name that the user gave.
+    """
     column = _quoted(name)
     if isinstance(frame.schema[name].dataType, T.StringType) and key_type in _NUMBERS:
-        return column.cast(_NUMBERS[key_type])
+        column = column.cast(_NUMBERS[key_type])
+    check_key(frame, column, key_type, name)
     return column
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
+from pyspark.sql.types import ArrayType, DecimalType, MapType, StructType
 
 from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
@@ -33,6 +34,9 @@ _SENT = {
     "double": pa.float64(),
     "boolean": pa.bool_(),
     "void": pa.null(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
 }
 
 
@@ -61,10 +65,16 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
 
 
-def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataType:
+def check_key(df: DataFrame, key: str | Column, key_type: str | None, name: str | None = None) -> DataType:
     """Refuse a key that does not exist, or whose type has no key bytes under the key type.
 
     The core gets an empty column of the Arrow type that Spark would send, so that the sentence has a single source.
+
+    Args:
+        df: The table.
+        key: The column of the keys, by name or as a Column.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        name: The user's name for the column; by default the one that `key` is.
 
     Returns:
         The key's Spark type.
@@ -74,17 +84,32 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
         PartwrightError: There is no column of this name; an unknown key type.
     """
     kind = type_of(df, key, "key")
-    sent = _SENT.get(kind.typeName())
+    called = _called(name or key)
+    sent = (
+        pa.decimal128(kind.precision, kind.scale)
+        if isinstance(kind, DecimalType)
+        else _SENT.get(kind.typeName())
+    )
     if sent is None:
         raise KeyTypeError(
-            f"{_called(key)} is {kind.simpleString()}, which has no key bytes: a key is a string, binary, a "
-            "number or a boolean"
+            f"{called} is {kind.simpleString()}, which has no key bytes: a key is a string, binary, a number, a "
+            f"boolean, a date or a timestamp{_way_to_bytes(kind, name or key)}"
         )
     try:
         hashing.partition_for_key(pa.array([], sent), 1, key_type=key_type)
     except KeyTypeError as error:
-        raise error.within(f"{_called(key)} is {kind.simpleString()}") from None
+        raise error.within(f"{called} is {kind.simpleString()}") from None
     return kind
+
+
+def _way_to_bytes(kind: DataType, key: str | Column) -> str:
+    """What to pass instead of a key of several values."""
+    if not isinstance(kind, (ArrayType, MapType, StructType)):
+        return ""
+    text = "make text of it with to_json, in the form that its producer writes"
+    if isinstance(kind, StructType) and kind.names and isinstance(key, str):
+        return f"; name a field of it, such as {key}.{kind.names[0]}, or {text}"
+    return f"; {text}"
 
 
 def _condition(error: AnalysisException) -> str:

@@ -66,7 +66,7 @@ def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Colu
         raise _refused(f"client {client!r} with the key type {key_type!r}")
     placed = hashed % sf.lit(n)
     if rule["empty_key"] != "hashed":
-        placed = sf.when(sf.octet_length(key) > 0, placed)
+        placed = sf.when(sf.octet_length(_bytes_of(key)) > 0, placed)
     if rule["null_key"] == "hashed":
         placed = sf.coalesce(placed, sf.lit(hashing.partition_for_key(None, n, client)))
     return placed.cast("int")
@@ -83,7 +83,7 @@ def murmur2_of(key: Column, key_type: str | None) -> Column:
         prove(spark, key_type, lambda golden: _of_number(golden, key_type))
         return _checked(key, _NUMBERS, key_type, _of_number(key, key_type))
     if key_type in _BYTES:
-        return _checked(key, _BYTES[key_type], key_type, _of_bytes(key))
+        return _checked(key, _BYTES[key_type], key_type, _of_bytes(_bytes_of(key)))
     raise _refused(f"the key type {key_type!r}")
 
 
@@ -118,7 +118,12 @@ def _checked(key: Column, types: Sequence[str], key_type: str | None, found: Col
 def _crc32(key: Column, key_type: str | None) -> Column:
     """The CRC-32 of strings and binaries, a bigint from 0 to 2^32-1."""
     prove(_session("crc32"), "crc32", sf.crc32)
-    return _checked(key, _BYTES[key_type], key_type, sf.crc32(key))
+    return _checked(key, _BYTES[key_type], key_type, sf.crc32(_bytes_of(key)))
+
+
+def _bytes_of(key: Column) -> Column:
+    """A string's or a binary's bytes; Spark plans it with a key of any type, so that `_checked` can refuse that one."""
+    return key.cast("string").cast("binary")
 
 
 def _of_number(key: Column, key_type: str) -> Column:

@@ -8,6 +8,7 @@ they are, and refuses uncertain values.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd  # type: ignore[import-untyped]
@@ -42,9 +43,16 @@ _TYPES = {
     "double": pa.float64(),
     "boolean": pa.bool_(),
     "void": pa.null(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
 }
 _ARROW = [*_TYPES.values()]
+_DECIMAL = len(_ARROW)
 _OTHER = -1
+# How Spark writes a timestamp as JSON, here as the instant that it is: its cast to a string depends on the session's
+# zone, which has some hours twice.
+_INSTANT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", "timeZone": "UTC"}
 # Beyond this, a float64 stands for more than one whole number.
 _CERTAIN = 2**53
 
@@ -79,11 +87,13 @@ def _sent(col: Column) -> tuple[Column, Column]:
     Spark accepts these casts for any type, and computes the values once.
     """
     kind = sf.typeof(col)
-    place = sf.when(kind.startswith("string"), sf.lit(0))
+    place = sf.when(kind.startswith("string"), sf.lit(0)).when(kind.startswith("decimal("), sf.lit(_DECIMAL))
     for at, known in enumerate(_TYPES):
         place = place.when(kind == known, sf.lit(at))
     place = place.otherwise(sf.lit(_OTHER)).cast("tinyint")
-    return place, sf.when(place == _OTHER, kind).otherwise(col.cast("string")).cast("binary")
+    instant = sf.get_json_object(sf.to_json(sf.struct(col.alias("at")), _INSTANT), "$.at")
+    text = sf.when(place == _OTHER, kind).when(kind == "timestamp", instant).otherwise(col.cast("string"))
+    return place, text.cast("binary")
 
 
 def _read(name: str, kind: pd.Series, values: pd.Series) -> pa.Array:
@@ -94,15 +104,26 @@ def _read(name: str, kind: pd.Series, values: pd.Series) -> pa.Array:
     place = int(kind.iloc[0])
     if place == _OTHER:
         raise PartwrightError(
-            f"{name} takes strings, binaries, numbers and booleans, not {arrived[0].as_py().decode()}"
+            f"{name} takes strings, binaries, numbers, booleans, dates and timestamps, not "
+            f"{arrived[0].as_py().decode()}"
         )
+    # Not a cast, which would refuse bytes that are not text: Spark's strings may contain them.
+    texts = arrived.view(pa.string())
+    if place == _DECIMAL:
+        return _decimals(texts)
     to = _ARROW[place]
     if pa.types.is_binary(to):
         return arrived
     if pa.types.is_null(to):
         return pa.nulls(len(arrived))
-    # Not a cast, which would refuse bytes that are not text: Spark's strings may contain them.
-    return pc.cast(arrived.view(pa.string()), to)
+    return pc.cast(texts, to)
+
+
+def _decimals(texts: pa.Array) -> pa.Array:
+    """Decimals from their text, in which Spark writes all digits of the scale, or an exponent (`0E-8`)."""
+    known = next((text for text in texts if text.is_valid), None)
+    scale = 0 if known is None else -cast("int", Decimal(known.as_py()).as_tuple().exponent)
+    return pc.cast(texts, pa.decimal128(38, scale))
 
 
 def _guessed(name: str, series: pd.Series) -> pa.Array:
@@ -110,6 +131,11 @@ def _guessed(name: str, series: pd.Series) -> pa.Array:
 
     Whole numbers with nulls come as float64, and so does a double, in which NaN also stands for null.
     """
+    if series.dtype.kind == "M":
+        raise PartwrightError(
+            f"{name}: PySpark {'.'.join(map(str, pyspark_version()))} hands timestamps over without their zone: use "
+            "the column of partwright.spark instead of SQL"
+        )
     missing = series.isna()
     if series.dtype.kind != "f" or not missing.any():
         return pa.Array.from_pandas(series)
