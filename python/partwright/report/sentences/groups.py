@@ -350,6 +350,10 @@ def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
 def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
     """Which candidate to take and why, how to change to it, what went wrong, and what was assumed."""
     said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
+    readiness = answer.readiness()
+    if readiness is not None:
+        headline = readiness[: readiness.index(".") + 1] if answer.blocks_roll else ""
+        said.append(Verdict("open" if answer.blocks_roll else "said", readiness, headline=headline))
     said += [
         Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
         for each in answer.tried
