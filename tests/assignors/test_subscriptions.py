@@ -35,7 +35,7 @@ g orders-2 /10.0.0.4 b 0 -
 g other-1 /10.0.0.5 c 0 -
 """
 APART = (
-    "assumed subscriptions, as members read no topic in common: 2 members to clicks, 2 members to orders; "
+    "assumed subscriptions, as members read separate sets of topics: 2 members to clicks, 2 members to orders; "
     "correct them with --subscriptions"
 )
 
@@ -72,8 +72,8 @@ def test_an_idle_member_subscribes_as_members_of_its_client_id_do() -> None:
         "other-1": ["clicks", "orders"],
     }
     assert read_pasted(MEMBERS).notes[-1] == (
-        "assumed subscriptions, as members read no topic in common: 2 members to clicks, 1 member to orders, 1 member "
-        "without partitions to orders, 1 member without partitions to all topics; correct them with --subscriptions"
+        "assumed subscriptions, as members read separate sets of topics: 2 members to clicks, 1 member to orders, 1 "
+        "member without partitions to orders, 1 member without partitions to all topics; correct them with --subscriptions"
     )
     told = read_members(MEMBERS, {"clicks": 2, "orders": 2})["members"]
     assert {each["id"]: each["topics"] for each in told} == of(MEMBERS)
@@ -135,7 +135,7 @@ def test_named_subscriptions_are_taken_and_leave_nothing_to_assume(named: dict[s
             assert found[member] == list(topics)
     assert not any("subscriptions" in note for note in read_pasted(OFFSETS, subscriptions=named).notes)
     some = read_pasted(OFFSETS, subscriptions={"a": ["clicks"]}).notes[-1]
-    assert "common: 2 members to orders; " in some
+    assert "topics: 2 members to orders; " in some
 
 
 @pytest.mark.parametrize(

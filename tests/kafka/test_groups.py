@@ -166,7 +166,7 @@ def test_a_live_group_of_the_new_protocol_has_assumed_subscriptions(
         time.sleep(0.3)
     assert sorted(each["topics"] for each in found["members"]) == [names[:1]] * 2 + [names[1:]] * 2
     assert found["assumed"] == (
-        "assumed subscriptions, as members read no topic in common: 2 members to "
+        "assumed subscriptions, as members read separate sets of topics: 2 members to "
         + ", 2 members to ".join(
             dict.fromkeys(topic for each in found["members"] for topic in each["topics"])
         )

@@ -14,9 +14,7 @@ OF_ONE_RUN = re.compile(r'/tmp/tmp\w{8}|"pid": ?\d')
 
 
 def git(*arguments: str) -> list[str]:
-    output = subprocess.run(
-        ["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=True
-    )
+    output = subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=True)
     return output.stdout.split("\0")[:-1]
 
 

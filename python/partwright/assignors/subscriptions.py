@@ -50,7 +50,7 @@ def subscriptions(
 
     Examples:
         >>> subscriptions(["t", "u"], {"c1": ["t"], "c2": ["u"], "c3": []}, named={"c3": ["u"]})[1]
-        ('assumed subscriptions, as members read no topic in common: 1 member to t, 1 member to u; correct them with --subscriptions',)
+        ('assumed subscriptions, as members read separate sets of topics: 1 member to t, 1 member to u; correct them with --subscriptions',)
         >>> subscriptions(["t", "u"], {"c1": ["t", "u"], "c2": ["u"]})[1]
         ('assumed subscriptions: 2 members to all topics; correct them with --subscriptions',)
         >>> subscriptions(["t"], {"c1": ["t"], "c2": ["t"]})[1]
@@ -183,7 +183,7 @@ def _sentence(
     subscribed = {topic for those in found.values() for topic in those}
     if alone := [topic for topic in everything if topic not in subscribed]:
         told.append(f"nobody to {_list(alone)}")
-    why = ", as members read no topic in common" if is_apart else ""
+    why = ", as members read separate sets of topics" if is_apart else ""
     return f"assumed subscriptions{why}: {', '.join(told)}; correct them with --subscriptions"
 
 

@@ -37,10 +37,12 @@ def print_answer(
 ) -> None:
     """Print one group's answer and, on a terminal, the verdict below it."""
     answer = _answer(group, assignor, where, report, leader)
-    if not as_json:
+    if group.assumed and not as_json:
+        from partwright.report.text import plain
+
         # The JSON is the assignment alone.
         for each in group.assumed:
-            click.echo(each, err=True)
+            click.echo(plain(each), err=True)
     click.echo(answer.told(as_json=as_json))
     if sys.stdout.isatty() and not as_json:
         click.echo(answer.summary(), err=True)
