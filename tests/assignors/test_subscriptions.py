@@ -73,7 +73,8 @@ def test_an_idle_member_subscribes_as_members_of_its_client_id_do() -> None:
     }
     assert read_pasted(MEMBERS).notes[-1] == (
         "assumed subscriptions, as members read separate sets of topics: 2 members to clicks, 1 member to orders, 1 "
-        "member without partitions to orders, 1 member without partitions to all topics; correct them with --subscriptions"
+        "member without partitions to orders, 1 member without partitions to all topics; correct them with "
+        "--subscriptions"
     )
     told = read_members(MEMBERS, {"clicks": 2, "orders": 2})["members"]
     assert {each["id"]: each["topics"] for each in told} == of(MEMBERS)
