@@ -189,7 +189,7 @@ def command(
     group = _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
     if is_explained:
         with within(named(file)):
-            explain(read_group(group.text, assignor, is_named=True), group.assumed, as_json=as_json)
+            explain(read_group(group.json, assignor, is_named=True), group.assumed, as_json=as_json)
     elif is_compared:
         _compare(group, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
     elif roll_to is not None:
@@ -238,7 +238,7 @@ def _by_client(real: RealGroup, assignor: str | None, where: str, *, as_json: bo
     from partwright.assignors.mixed.by_client import by_client
 
     with within(where):
-        group = read_group(real.text, assignor, is_named=True)
+        group = read_group(real.json, assignor, is_named=True)
         refuse_order(group, "--clients")
         found = by_client(
             group["topics"],
@@ -262,7 +262,7 @@ def _by_client(real: RealGroup, assignor: str | None, where: str, *, as_json: bo
 
 def _roll(real: RealGroup, assignor: str | None, where: str, to: str, *, as_json: bool) -> None:
     with within(where):
-        group = read_group(real.text, assignor, needs_assignor=False)
+        group = read_group(real.json, assignor, needs_assignor=False)
         refuse_order(group, "--roll-to")
         print_roll(group, to, real.assumed, as_json=as_json)
 
@@ -278,7 +278,7 @@ def _compare(real: RealGroup, where: str, own: list[str], report: Path | None, *
 
     with within(where):
         # Whichever assignor the group names.
-        group = read_group(real.text, "range")
+        group = read_group(real.json, "range")
         refuse_order(group, "--compare")
         found = compare(
             group["topics"],

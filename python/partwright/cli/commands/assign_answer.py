@@ -88,7 +88,7 @@ def _answer(
     from partwright.assignors.assign import assign
 
     with within(where):
-        group = read_group(real.text, assignor, needs_assignor=leader is None)
+        group = read_group(real.json, assignor, needs_assignor=leader is None)
         if leader is not None or (names_clients(group) and is_of_leader(group.get("assignor"))):
             return _Answer(*led(group, leader, report, where, real.assumed), real.assumed)
         found = assign(

@@ -56,11 +56,11 @@ class RealGroup(NamedTuple):
     """A group that does not come as JSON.
 
     Attributes:
-        text: It as a JSON object.
+        json: It as a JSON object.
         assumed: What was assumed because the source does not say it, a sentence each.
     """
 
-    text: str
+    json: str
     assumed: tuple[str, ...] = ()
 
 
