@@ -387,6 +387,12 @@ def is_blocked(replicas: int, surge: int, unavailable: int, partitions: int) -> 
     return partitions < replicas
 
 
+@pytest.mark.parametrize("poll", ["2m", "1s..4m"])
+def test_pods_that_poll_rarely_read_no_less(poll: str) -> None:
+    answer = pw.group.rollout({"t": 4}, 3, max_surge=1, max_unavailable=0, poll=poll, plays=1)
+    assert (answer.readers_at_once, answer.readiness()) == (4, None)
+
+
 def test_other_strategies_have_no_surge_but_may_have_idle_pods() -> None:
     recreate = {
         "kind": "Deployment",

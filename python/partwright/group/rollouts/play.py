@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from partwright._check import Fields, Json
-    from partwright.group.durations import Duration
     from partwright.group.kubernetes import Replaced
     from partwright.group.timeline import Timeline
 
@@ -34,6 +33,7 @@ __all__ = ["Lived", "Pods", "play_roll", "play_surge"]
 # By then a group has come to rest that all pods joined at once, and a roll begins within so much more.
 _SETTLED_MS = 60_000
 _PHASE_MS = 15_000
+_OFTEN_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,26 +135,31 @@ def play_roll(
     return _measured(timeline, start, begins_ms, ups, whole, has_records=has_records)
 
 
-def play_surge(pods: Pods, surge: int, settings: Fields, *, poll: Duration, drawn: random.Random) -> int:
+def play_surge(pods: Pods, surge: int, settings: Fields, drawn: random.Random) -> int | None:
     """Plays a group with more pods than it has, and counts those that read something when it has come to rest.
+
+    Members poll often here: that changes when a group comes to rest, not who reads something then.
 
     Args:
         pods: The group.
         surge: How many more pods there are, which subscribe as the first ones do.
         settings: See `play_roll`.
-        poll: See `play_roll`.
         drawn: Where members' ids come from.
+
+    Returns:
+        How many; None if the group does not come to rest, or members fail.
 
     Examples:
         >>> import random
-        >>> from partwright.group.durations import read_duration
-        >>> poll = read_duration("500ms", "poll")
-        >>> play_surge(Pods({"t": 1}, 1), 1, {"assignor": "range"}, poll=poll, drawn=random.Random(1))
+        >>> play_surge(Pods({"t": 1}, 1), 1, {"assignor": "range"}, random.Random(1))
         1
     """
     names = _names(pods.count + surge)
+    poll = Duration(_OFTEN_MS, _OFTEN_MS)
     joins = [_joined(0, name, pods.join(pod % pods.count), poll, drawn) for pod, name in enumerate(names)]
-    timeline = play({"topics": dict(pods.topics), **settings, "events": joins, "until_ms": _SETTLED_MS})
+    timeline = play({"topics": dict(pods.topics), **settings, "events": joins})
+    if timeline.failures() or not timeline.settled:
+        return None
     changes = timeline.readers().changes(names)
     return sum(sum(change for _, change in changes[name]) > 0 for name in names)
 

@@ -155,12 +155,7 @@ def rollout(
     best = recommended(tried, place)
     drawn = random.Random(f"{seed}/surge")  # noqa: S311 - plays are repeatable, not secret
     settings = _settings(asked[best], today, times.latency.draw(drawn))
-    # Where members fail, they read nothing for another reason.
-    readers = (
-        None
-        if tried[best].failures
-        else play_surge(pods, workload.surge, settings, poll=times.poll, drawn=drawn)
-    )
+    readers = play_surge(pods, workload.surge, settings, drawn)
     return Rollout(
         tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, readers_at_once=readers
     )
