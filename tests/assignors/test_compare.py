@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.compare import COMPARED, compare
+from partwright.assignors.assignment import Spread
+from partwright.assignors.compare import COMPARED, Compared, compare
+from partwright.assignors.group_now import group_now
+from partwright.report.figures.assign import document
+from partwright.report.sentences import of_assignment, of_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +91,107 @@ def test_what_kafka_throws_is_said_beside_the_others() -> None:
     ]
     with pytest.raises(pw.PartwrightError, match=r"^members has 'c1' twice: each id once$"):
         compare({"t": 4}, [{"id": "c1", "topics": ["t"]}] * 2)
+
+
+# franz-go#795: the member that had all of T3 first keeps as much of it as balance allows.
+TOPICS = {"T1": 24, "T2": 24, "T3": 96}
+NEW = [{"id": name, "topics": [*TOPICS]} for name in ("c1", "c2")]
+OWNED: list[dict[str, Any]] = [
+    {**NEW[0], "owned": {"T3": [*range(24, 96)]}, "generation": 1},
+    {**NEW[1], "owned": {"T1": [*range(24)], "T2": [*range(24)], "T3": [*range(24)]}, "generation": 1},
+]
+
+
+def test_the_verdict_judges_by_the_spread_within_a_topic_and_says_so() -> None:
+    (verdict,) = of_comparison(compare(TOPICS, NEW))
+    assert verdict.text == (
+        "Take range, roundrobin, sticky, cooperative-sticky or server-range, which are equal: 72 partitions a member, "
+        "0 apart in one topic; least even within a topic is server-uniform, 48 apart in one topic. Judged by "
+        "partitions a member, then by the spread within a topic."
+    )
+    found = compare(TOPICS, OWNED)
+    apart = {each.assignor: each.topic_spread for each in found}
+    assert (apart["sticky"], apart["roundrobin"], apart["range"]) == (48, 0, 0)
+    (verdict,) = of_comparison(found)
+    # The maintainer's advice there.
+    assert verdict.text == (
+        "Take roundrobin: 72 partitions a member, 0 apart in one topic, 72 partitions move; least even within a topic "
+        "are sticky, cooperative-sticky and server-uniform, 48 apart in one topic. Judged by partitions a member, then "
+        "by the spread within a topic, then by moves. Fewest moves: sticky, cooperative-sticky and server-uniform, 0 "
+        "partitions move."
+    )
+
+
+def compared(name: str, least: int, most: int, apart: int, moved: int = 0, unread: int = 0) -> Compared:
+    return Compared(name, None, Spread(least, most, 0.0), apart, moved, unread, None, None)
+
+
+def test_who_is_better_by_a_later_figure_is_named() -> None:
+    found = [compared("a", 2, 2, 3), compared("b", 1, 3, 1), compared("c", 2, 2, 3)]
+    (verdict,) = of_comparison(found)
+    assert verdict.text == (
+        "Take a or c, which are equal: 2 partitions a member, 3 apart in one topic; least even is b, 1 to 3 partitions "
+        "a member. Judged by partitions a member, then by the spread within a topic. Most even within a topic: b, 1 "
+        "apart in one topic."
+    )
+    found = [compared("a", 2, 2, 1, 1), compared("b", 0, 4, 4, 2, 3)]
+    assert of_comparison(found)[0].text == (
+        "Take a: 2 partitions a member, 1 apart in one topic, 1 partition moves; least even is b, 0 to 4 partitions a "
+        "member until the next rebalance. Judged by partitions a member, then by the spread within a topic, then by "
+        "moves, then by partitions without a reader."
+    )
+    found = [compared("a", 2, 2, 1), compared("b", 2, 2, 1, 0, 3)]
+    assert "; worst is b, 3 unread until the next rebalance. Judged" in of_comparison(found)[0].text
+    assert of_comparison(found[:1] * 2)[0].text == (
+        "Take any: all 2 assignors are equal: 2 partitions a member, 1 apart in one topic. Judged by partitions a "
+        "member, then by the spread within a topic."
+    )
+
+
+def test_no_sentence_contradicts_the_rows_below_it() -> None:
+    """In random groups, whatever the verdict takes is beaten by no row in the order that it names."""
+    draw = random.Random(SEED)
+    for _ in range(60):
+        asked = group(draw)
+        found = compare(asked["topics"], asked["members"], racks=asked["racks"])
+        (verdict,) = of_comparison(found)
+        head = verdict.text.partition(":")[0]
+        names = re.split(r"[ ,]+", head)
+        taken = [each for each in found if each.assignor in names or names[:2] == ["Take", "any"]]
+        assert taken
+        for each in taken:
+            order = [(one.spread.max - one.spread.min, one.topic_spread, one.moved) for one in found]
+            assert (each.spread.max - each.spread.min, each.topic_spread, each.moved) == min(order)
+
+
+def test_the_page_counts_the_spread_within_a_topic_too() -> None:
+    spread, _ = document(compare(TOPICS, NEW), None).figures
+    assert spread.sentence == (
+        "range, roundrobin, sticky, cooperative-sticky and server-range are most even, with 72 partitions a member and "
+        "0 apart in one topic, and server-uniform least, with 72 and 48 apart."
+    )
+
+
+def test_one_assignment_says_how_far_apart_members_are_in_a_topic() -> None:
+    (verdict,) = of_assignment(pw.assign(TOPICS, NEW, "server-uniform"), "server-uniform")
+    assert verdict.text == (
+        "2 members read 144 partitions by server-uniform, 72 each, but 48 apart in T3: --compare shows what other "
+        "assignors give."
+    )
+    (verdict,) = of_assignment(pw.assign(TOPICS, NEW, "range"), "range")
+    assert verdict.text == "2 members read 144 partitions by range, 72 each."
+    topics = {"a": 3, "b": 4}
+    members = [{"id": name, "topics": [*topics]} for name in ("c1", "c2")]
+    (verdict,) = of_assignment(pw.assign(topics, members, "server-uniform"), "server-uniform")
+    assert "as even as can be" not in verdict.text
+
+
+def test_a_group_as_it_is_says_how_far_apart_members_are_in_a_topic() -> None:
+    now = group_now(TOPICS, OWNED, "sticky")
+    assert now.summary.endswith(" Within T3, members are 48 partitions apart.")
+    assert now.to_dict()["apart"] == {"topic": "T3", "partitions": 48}
+    alone = group_now({"t": 3}, [{**NEW[0], "topics": ["t"], "owned": {"t": [0]}}], "range")
+    assert (alone.apart, "apart" in alone.summary) == (("t", 0), False)
 
 
 @pytest.mark.usefixtures("own_folder")

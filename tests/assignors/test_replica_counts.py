@@ -54,6 +54,21 @@ def test_a_cooperative_group_is_counted_when_it_has_settled() -> None:
     ]
 
 
+def test_equally_many_partitions_may_be_far_apart_within_a_topic() -> None:
+    counts = replica_counts({"T1": 24, "T2": 24, "T3": 96}, 4, assignor="server-uniform")
+    two = counts.rows[1]
+    assert (two.most, two.least, two.even) == (72, 72, True)
+    given = pw.assign(
+        {"T1": 24, "T2": 24, "T3": 96}, {name: ["T1", "T2", "T3"] for name in "12"}, "server-uniform"
+    )
+    assert two.apart == max(each.max - each.min for each in given.per_topic_spread().values())
+    assert two.apart > 1
+    assert f"With 2 replicas they are up to {two.apart} apart within a topic" in counts.summary
+    plain = replica_counts({"T1": 24, "T2": 24, "T3": 96}, 4, assignor="range")
+    assert all(each.apart <= 1 for each in plain.rows)
+    assert "apart" not in plain.summary
+
+
 def test_126_partitions_have_more_useful_steps_than_divisors() -> None:
     counts = replica_counts({"t": 126}, 50)
     assert counts.even == (1, 2, 3, 6, 7, 9, 14, 18, 21, 42)

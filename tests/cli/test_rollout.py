@@ -35,6 +35,22 @@ def test_the_verdict_comes_first_and_every_client_has_its_lines(command: Command
     assert "Assumed: start: 10s" in text
 
 
+def test_a_surge_pod_that_gets_no_partition_is_said_in_text_json_and_page(
+    command: Command, tmp_path: Path
+) -> None:
+    asked = ("rollout", "--topic", "t=1", "--replicas", "1", "--plays", "1")
+    sentence = "A readiness probe that waits for a partition blocks the roll for ever"
+    page = tmp_path / "roll.html"
+    code, out, _ = command(*asked, "--report", page)
+    assert code == 0
+    assert sentence in " ".join(out.decode().split())
+    assert sentence in page.read_text(encoding="utf-8")
+    code, out, _ = command(*asked, "--json")
+    found = json.loads(out)["readiness"]
+    assert (code, found.pop("text").count(sentence)) == (0, 1)
+    assert found == {"pods_at_once": 2, "readers_at_once": 1, "blocks_roll": True}
+
+
 def test_json_is_what_python_says(command: Command) -> None:
     import partwright as pw
 

@@ -18,6 +18,8 @@ from partwright.group.rollouts.candidates import Candidate, Client, candidates, 
 from partwright.group.rollouts.client_settings import CLIENTS, client_lines
 from partwright.group.rollouts.manifest import read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll
+from partwright.report.figures.rollout import document
+from partwright.report.sentences import of_rollout
 
 TIMES = PodTimes(start_ms=10_000, ready_ms=5000, stop_ms=2000)
 
@@ -333,6 +335,80 @@ def test_pods_without_partitions_are_idle_and_do_not_stand_still() -> None:
     answer = pw.group.rollout({"t": 2}, 4, plays=1)
     assert all(each.idle == 2 for each in answer.tried)
     assert "2 pods are idle with it" in answer.summary
+
+
+READINESS = [
+    # replicas, surge, unavailable, partitions: whether a probe that waits for a partition blocks the roll.
+    (1, 1, 0, 1, True),
+    (1, 0, 1, 1, None),
+    (1, 1, 1, 1, False),
+    (1, 1, 0, 2, None),
+    (3, 1, 0, 3, True),
+    (3, 2, 0, 4, False),
+    (3, 1, 1, 3, False),
+    (4, 1, 1, 3, True),
+    (2, 5, 0, 3, False),
+]
+
+
+@pytest.mark.parametrize(("replicas", "surge", "unavailable", "partitions", "blocks"), READINESS)
+def test_a_pod_without_a_partition_is_told_to_whose_probe_waits_for_one(
+    replicas: int, surge: int, unavailable: int, partitions: int, blocks: bool | None
+) -> None:
+    answer = pw.group.rollout(
+        {"t": partitions}, replicas, max_surge=surge, max_unavailable=unavailable, plays=1
+    )
+    said = answer.to_dict().get("readiness")
+    if blocks is None:
+        assert (said, answer.readiness()) == (None, None)
+        return
+    assert said["blocks_roll"] == blocks
+    assert said["readers_at_once"] == partitions
+    assert said["pods_at_once"] == replicas + min(surge, replicas)
+    assert "A readiness probe that waits for a partition" in said["text"]
+    assert said["text"] in [verdict.text for verdict in of_rollout(answer)]
+    assert said["text"] in [verdict.text for verdict in document(answer).verdicts]
+    assert blocks == is_blocked(replicas, surge, unavailable, partitions)
+
+
+def is_blocked(replicas: int, surge: int, unavailable: int, partitions: int) -> bool:
+    """Whether the controller stops for ever if only pods with a partition are ready, and old ones keep theirs."""
+    old, new = replicas, 0
+    while old or new < replicas:
+        before = old, new
+        new += max(0, min(replicas - new, replicas + surge - old - new))
+        old_ready = min(old, partitions)
+        ready = old_ready + min(new, partitions - old_ready)
+        # Old pods that are not ready are removed first.
+        gone = min(old, (old - old_ready) + max(0, ready - (replicas - unavailable)))
+        old -= gone
+        if (old, new) == before:
+            return True
+    return partitions < replicas
+
+
+@pytest.mark.parametrize("poll", ["2m", "1s..4m"])
+def test_pods_that_poll_rarely_read_no_less(poll: str) -> None:
+    answer = pw.group.rollout({"t": 4}, 3, max_surge=1, max_unavailable=0, poll=poll, plays=1)
+    assert (answer.readers_at_once, answer.readiness()) == (4, None)
+
+
+def test_other_strategies_have_no_surge_but_may_have_idle_pods() -> None:
+    recreate = {
+        "kind": "Deployment",
+        "spec": {"replicas": 1, "strategy": {"type": "Recreate"}, "template": {}},
+    }
+    assert pw.group.rollout({"t": 1}, manifest=recreate, plays=1).readiness() is None
+    assert pw.group.rollout({"t": 2}, 2, kind="StatefulSet", plays=1).readiness() is None
+    idle = pw.group.rollout({"t": 2}, 3, kind="StatefulSet", plays=1).readiness()
+    assert idle is not None
+    assert idle.startswith("1 of 3 pods never gets a partition.")
+
+
+def test_the_clients_own_assignor_says_how_many_pods_can_read() -> None:
+    for client in ("kafkajs", "sarama", "java@4.1"):
+        answer = pw.group.rollout({"t": 2}, 2, client=client, max_surge=1, max_unavailable=0, plays=1)
+        assert (answer.readers_at_once, "for ever" in (answer.readiness() or "")) == (2, True), client
 
 
 def test_who_leaves_fewer_pods_idle_is_taken_before_who_leaves_less_unread() -> None:

@@ -139,12 +139,50 @@ def test_a_live_group_of_the_new_protocol_is_explained(broker: EmbeddedKafka, re
     assert found["assignor"] == "server-uniform"
     assert sorted(each["partitions"] for each in found["members"]) == [2, 3]
     assert (found["would_move"], found["idle"], found["uneven"]) == (0, [], [])
-    assert done.stderr == (
-        f"the members of 'modern-{tag}' are of KIP-848's protocol and do not reveal their subscriptions: each is "
-        f"assumed to subscribe to all that the group reads, t-{tag}\n"
-    )
+    # Each member reads the one topic.
+    assert (done.stderr, "assumed" in found) == ("", False)
     said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert sorted(map(len, said["assignment"].values())) == [2, 3]
+
+
+def test_a_live_group_of_the_new_protocol_has_assumed_subscriptions(
+    broker: EmbeddedKafka, readers: Readers
+) -> None:
+    servers, tag = broker.bootstrap_servers, uuid4().hex[:8]
+    names = [f"clicks-{tag}", f"orders-{tag}"]
+    for name in names:
+        create_topic(servers, name, 2)
+        for _ in range(2):
+            readers.join(f"two-{tag}", [name], group_protocol="consumer")
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            found = any_group(servers, f"two-{tag}")
+        except pw.BrokerError as error:
+            found = {"members": [], "error": error}
+        if sum(bool(each["owned"]) for each in found["members"]) == len(names) * 2:
+            break
+        assert time.monotonic() < until, found
+        time.sleep(0.3)
+    assert sorted(each["topics"] for each in found["members"]) == [names[:1]] * 2 + [names[1:]] * 2
+    assert found["assumed"] == (
+        "assumed subscriptions, as members read separate sets of topics: 2 members to "
+        + ", 2 members to ".join(
+            dict.fromkeys(topic for each in found["members"] for topic in each["topics"])
+        )
+        + "; correct them with --subscriptions",
+    )
+    first = found["members"][0]["id"]
+    known = any_group(servers, f"two-{tag}", subscriptions={first: names})
+    assert known["members"][0]["topics"] == names
+    with pytest.raises(
+        pw.BrokerError, match=r"^there is no topic 'none' at .*: check its name in subscriptions"
+    ):
+        any_group(servers, f"two-{tag}", subscriptions={first: ["none"]})
+    readers.join(f"classic-{tag}", names)
+    settled(servers, f"classic-{tag}", 1)
+    with pytest.raises(pw.PartwrightError, match="tell themselves what they subscribe to"):
+        any_group(servers, f"classic-{tag}", subscriptions={first: names})
 
 
 def test_a_kafka_without_any_group_has_a_coordinator_in_a_moment() -> None:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +39,13 @@ class GroupNow:
         reads: By member, how many partitions of each topic it reads.
         unread: How many partitions of its topics nobody reads.
         would_move: How many partitions would have another reader if the group rebalanced now, with the same members.
-        joiner_moves: How many would move if one more member came: the fewest and the most, by where its ID sorts.
+        joiner_moves: How many would move if one more member came that subscribes as another does: the fewest and the
+            most, by where its ID sorts and whose subscription it has.
         leaver_moves: How many would move if one member left, its own included: the fewest and the most, with the
             members.
         uneven: Why members read unequally many partitions, a sentence each; empty if they differ by one at most.
+        apart: The topic of which its subscribers read most unequally many partitions, and the difference; None if they
+            read nothing.
     """
 
     assignor: str
@@ -51,6 +55,7 @@ class GroupNow:
     joiner_moves: tuple[int, int]
     leaver_moves: tuple[tuple[int, str], tuple[int, str]] | None
     uneven: tuple[str, ...]
+    apart: tuple[str, int] | None = None
 
     @property
     def idle(self) -> list[str]:
@@ -82,6 +87,9 @@ class GroupNow:
             told = f" (fewest without {calm}, most without {costly})" if least != most else ""
             found.append(f"If one left, {_span(least, most)} would move{told}.")
         found += [f"Uneven: {reason}." for reason in self.uneven]
+        if self.apart is not None and self.apart[1] > 1:
+            # Equally many partitions are not equal work if topics differ.
+            found.append(f"Within {self.apart[0]}, members are {counted(self.apart[1], 'partition')} apart.")
         return " ".join(found)
 
     def to_dict(self) -> Json:
@@ -100,6 +108,7 @@ class GroupNow:
             "joiner_moves": list(self.joiner_moves),
             "leaver_moves": None if leavers is None else [list(each) for each in leavers],
             "uneven": list(self.uneven),
+            "apart": None if self.apart is None else {"topic": self.apart[0], "partitions": self.apart[1]},
         }
 
 
@@ -121,7 +130,8 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
     owners = _owned(members)
     lists = {each["id"]: list(each["topics"]) for each in members}
     everything = list(dict.fromkeys(topic for read in lists.values() for topic in read))
-    newcomers = [{"id": f"{sign}newcomer", "topics": everything} for sign in "!~"]
+    alike = dict.fromkeys(map(tuple, lists.values()))
+    newcomers = [{"id": f"{sign}newcomer", "topics": [*those]} for those in alike for sign in "!~"]
     joined = [_moved(owners, _given(topics, [*members, each], found)) for each in newcomers]
     left = []
     if len(members) > 1:
@@ -141,7 +151,20 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
         joiner_moves=(min(joined), max(joined)),
         leaver_moves=(min(left), max(left)) if left else None,
         uneven=tuple(_reasons(topics, lists, reads, name, would_move)),
+        apart=_apart(lists, reads),
     )
+
+
+def _apart(
+    lists: Mapping[str, Sequence[str]], reads: Mapping[str, Mapping[str, int]]
+) -> tuple[str, int] | None:
+    """The topic that is shared most unequally among its subscribers, and the difference."""
+    of_topics: dict[str, list[int]] = {}
+    for member, topics in lists.items():
+        for topic in dict.fromkeys(topics):
+            of_topics.setdefault(topic, []).append(reads[member].get(topic, 0))
+    gaps = {topic: max(counts) - min(counts) for topic, counts in of_topics.items() if any(counts)}
+    return max(gaps.items(), key=lambda gap: gap[1]) if gaps else None
 
 
 def _owned(members: Iterable[Mapping[str, Any]]) -> _Owners:
@@ -176,10 +199,8 @@ def _reasons(
         yield "a rebalance would change that"
     if len({frozenset(each) for each in lists.values()}) > 1:
         yield "members subscribe to different topics"
-    few = sum(
-        0 < topics.get(topic, 0) < len(lists)
-        for topic in {topic for each in lists.values() for topic in each}
-    )
+    readers = Counter(topic for each in lists.values() for topic in dict.fromkeys(each))
+    few = sum(0 < topics.get(topic, 0) < count for topic, count in readers.items())
     if assignor.rpartition(":")[2].removeprefix("server-") == "range" and len(topics) > 1:
         told = (
             f", and {few} of {len(topics)} topics have fewer partitions than there are members" if few else ""

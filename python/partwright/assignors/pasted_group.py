@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.assignors.collapsed_rows import row_of
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
+from partwright.assignors.subscriptions import subscribe
 from partwright.assignors.tool_output import read_tool
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from partwright._check import Json
 
@@ -60,20 +61,37 @@ def is_pasted(text: str) -> bool:
     return any(_is_header(line.split()) for line in text.splitlines())
 
 
-def read_pasted(text: str, topics: Mapping[str, int] | None = None) -> Pasted:
+def read_pasted(
+    text: str,
+    topics: Mapping[str, int] | None = None,
+    subscriptions: Mapping[str, Collection[str]] | None = None,
+) -> Pasted:
     """Read the group from a text whose columns may be collapsed to single spaces, as in a chat.
 
     The first line shows which tool printed it: `kafka-consumer-groups.sh --describe` with or without `--members
-    --verbose`, or `rpk group describe`. None of them prints subscriptions: every member is taken to subscribe to all
-    topics. What members read is what they own, in one generation. If a member's client id is a client's default, its
-    `client` is guessed by that, and members whose client id says nothing are taken for Java's.
+    --verbose`, or `rpk group describe`. None of them prints subscriptions: those that are not given are assumed, as
+    `partwright.assignors.subscriptions` says. What members read is what they own, in one generation. If a member's
+    client id is a client's default, its `client` is guessed by that, and members whose client id says nothing are taken
+    for Java's.
 
     Args:
         text: What was pasted.
         topics: By name, how many partitions; by default the highest number that the text has, and one.
+        subscriptions: By member ID or client ID, the topics that members are known to subscribe to.
 
     Raises:
-        PartwrightError: The text has another form, several groups, no members, or no topics' names.
+        PartwrightError: The text has another form, several groups, no members, or no topics' names; `subscriptions` has
+            a member or a topic that the group lacks, a member twice, or a member without topics.
+
+    Examples:
+        >>> text = '''GROUP TOPIC PARTITION CURRENT-OFFSET LAG CONSUMER-ID HOST CLIENT-ID
+        ... g clicks 0 5 0 c-1 /h a
+        ... g orders 0 5 0 c-2 /h b
+        ... '''
+        >>> [member["topics"] for member in read_pasted(text).group["members"]]
+        [['clicks'], ['orders']]
+        >>> [member["topics"] for member in read_pasted(text, subscriptions={"a": ["orders"]}).group["members"]]
+        [['orders'], ['orders']]
     """
     lines = text.splitlines()
     place = next((at for at, line in enumerate(lines) if _is_header(line.split())), None)
@@ -84,13 +102,13 @@ def read_pasted(text: str, topics: Mapping[str, int] | None = None) -> Pasted:
         )
     header = lines[place].split()
     if set(header) >= _MEMBERS:
-        return _of_members("\n".join(["", *lines[place:]]), topics)
+        return _of_members("\n".join(["", *lines[place:]]), topics, subscriptions)
     rows = [
         (number, row_of(line, header, number))
         for number, line in enumerate(lines[place + 1 :], place + 2)
         if line.strip() and not _is_header(line.split())
     ]
-    return _of_offsets(rows, dict(_summary(lines[:place])), topics)
+    return _of_offsets(rows, dict(_summary(lines[:place])), topics, subscriptions)
 
 
 def _is_header(words: Sequence[str]) -> bool:
@@ -105,26 +123,40 @@ def _summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, value.strip()
 
 
-def _of_members(text: str, topics: Mapping[str, int] | None) -> Pasted:
-    if topics is not None:
-        group, client_ids = read_tool(text, topics)
-        return Pasted(group, (), _guess_clients(group, client_ids))
+def _of_members(
+    text: str, topics: Mapping[str, int] | None, subscriptions: Mapping[str, Collection[str]] | None
+) -> Pasted:
+    # What follows is one of the sentences of a text without topics' names, if there are none.
+    group, client_ids, assigning = read_tool(text, _highest(text) if topics is None else topics)
+    notes: tuple[str, ...] = ()
+    if topics is None:
+        owned = {topic for member in group["members"] for topic in member["owned"]}
+        group["topics"] = {name: count for name, count in group["topics"].items() if name in owned}
+        notes = (_assumed_counts(group["topics"]),)
+    notes += subscribe(group, client_ids, subscriptions)
+    return Pasted(group, notes, _guess_clients(group, assigning))
+
+
+def _highest(text: str) -> dict[str, int]:
+    """By name, the highest partition of each topic in assignments, and one."""
     found: dict[str, int] = {}
     for topic, new, old in _TOPIC.findall(text):
         if topic.isascii():
             highest = max((int(each) for each in (new or old).split(",") if each), default=-1)
             found[topic] = max(found.get(topic, 0), highest + 1)
-    # What follows is one of the sentences of a text without topics' names, if there are none.
-    group, client_ids = read_tool(text, {name: count for name, count in found.items() if count})
-    owned = {topic for member in group["members"] for topic in member["owned"]}
-    group["topics"] = {name: found[name] for name in found if name in owned}
-    return _guessed(group, client_ids, found=())
+    return {name: count for name, count in found.items() if count}
+
+
+def _assumed_counts(topics: Mapping[str, int]) -> str:
+    counts = ",".join(f"{name}={count}" for name, count in topics.items())
+    return f"assumed numbers of partitions: {counts}; correct them with --topics"
 
 
 def _of_offsets(
     rows: Sequence[tuple[int, Mapping[str, str]]],
     summary: Mapping[str, str],
     topics: Mapping[str, int] | None,
+    subscriptions: Mapping[str, Collection[str]] | None,
 ) -> Pasted:
     groups = dict.fromkeys(row["GROUP"] for _, row in rows if "GROUP" in row)
     if len(groups) > 1:
@@ -156,13 +188,17 @@ def _of_offsets(
     group: Json = {"topics": _taken(counts, topics), "members": list(members.values())}
     if summary.get("BALANCER") in _BALANCERS:
         group["assignor"] = summary["BALANCER"]
-    return _guessed(group, client_ids, found=notes, is_given=topics is not None)
+    counted = () if topics is not None else (_assumed_counts(group["topics"]),)
+    assumed = subscribe(group, client_ids, subscriptions)
+    return Pasted(group, (*counted, *notes, *assumed), _guess_clients(group, client_ids))
 
 
 def _idle(members: dict[str, Json], summary: Mapping[str, str]) -> tuple[str, ...]:
-    """Members that read nothing have no line; `rpk` at least counts them."""
+    """Members that read nothing have no line, but for some tools that list them; `rpk` at least counts them."""
     if not _NUMBER.fullmatch(summary.get("MEMBERS", "")):
-        return ("members that read nothing are not in this text: --members --verbose has them",)
+        are_listed = not all(member["owned"] for member in members.values())
+        note = "members that read nothing are not in this text: --members --verbose has them"
+        return () if are_listed else (note,)
     missing = int(summary["MEMBERS"]) - len(members)
     for number in range(1, missing + 1):
         members[f"idle-{number}"] = {"id": f"idle-{number}", "owned": {}, "generation": 1}
@@ -181,17 +217,6 @@ def _taken(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> dict[
             told = f"{name}={topics[name]}" if name in topics else f"no {name!r}"
             raise PartwrightError(f"the text has partition {count - 1} of {name!r}, and --topics has {told}")
     return dict(topics)
-
-
-def _guessed(
-    group: Json, client_ids: Mapping[str, str], found: tuple[str, ...], *, is_given: bool = False
-) -> Pasted:
-    topics = group["topics"]
-    for member in group["members"]:
-        member["topics"] = list(topics)
-    counts = ",".join(f"{name}={count}" for name, count in topics.items())
-    notes = () if is_given else (f"assumed numbers of partitions: {counts}; correct them with --topics",)
-    return Pasted(group, (*notes, *found), _guess_clients(group, client_ids))
 
 
 def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...]:

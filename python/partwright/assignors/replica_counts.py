@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import refused, shown, whole
+from partwright._check import counted, refused, shown, whole
 from partwright.assignors.names import resolve
 from partwright.assignors.settled import settled
 from partwright.errors import PartwrightError
@@ -48,6 +48,7 @@ class ReplicaCount(NamedTuple):
         even: Whether all consumers read equally many.
         divides: Whether the number of replicas divides the number of partitions. Autoscalers use this rule (KEDA's
             `ensureEvenDistributionOfPartitions`); it ignores topics, threads and the assignor.
+        apart: The largest difference between two consumers in the partitions of one topic.
     """
 
     replicas: int
@@ -59,6 +60,7 @@ class ReplicaCount(NamedTuple):
     paused: int
     even: bool
     divides: bool
+    apart: int
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,11 @@ class ReplicaCounts:
             else "None of these numbers of replicas lets all consumers read equally many partitions under "
             f"{self.assignor}."
         ]
+        apart = max((each for each in self.rows if each.even), key=lambda each: each.apart, default=None)
+        if apart is not None and apart.apart > 1:
+            found.append(
+                f"With {counted(apart.replicas, 'replica')} they are up to {apart.apart:,} apart within a topic."
+            )
         found.append(
             f"The busiest replica has less to read with {_list(self.useful)}; other numbers only cost more."
         )
@@ -169,7 +176,7 @@ def replica_counts(
 
     Examples:
         >>> replica_counts({"a": 3, "b": 3}, 6, 6).rows[0]._asdict()
-        {'replicas': 6, 'most': 2, 'least': 0, 'idle': 3, 'idle_threads': 3, 'moved': 0, 'paused': 6, 'even': False, 'divides': True}
+        {'replicas': 6, 'most': 2, 'least': 0, 'idle': 3, 'idle_threads': 3, 'moved': 0, 'paused': 6, 'even': False, 'divides': True, 'apart': 1}
         >>> replica_counts({"a": 3, "b": 3}, 6, 6, assignor="roundrobin").even
         (6,)
     """  # noqa: E501 - an example is one line
@@ -246,6 +253,7 @@ def _row(
         paused=0 if was is None else total if is_eager else moved,
         even=max(counts) == min(counts),
         divides=total % replicas == 0,
+        apart=max((each.max - each.min for each in given.per_topic_spread().values()), default=0),
     )
 
 

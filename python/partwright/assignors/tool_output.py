@@ -13,17 +13,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.assignors.collapsed_rows import row_of
+from partwright.assignors.subscriptions import subscribe
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from partwright._check import Json
 
-__all__ = ["read_members", "read_tool", "read_topics"]
+__all__ = ["ToolOutput", "read_members", "read_tool", "read_topics"]
 
 # The column's name since 4.0, and before.
 _ASSIGNMENTS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
@@ -33,33 +34,53 @@ _OLD_ENDS = re.compile(r"(?<=\)),\s*")
 _NOTHING = "-"
 
 
-def read_members(text: str, topics: Mapping[str, int]) -> Json:
+class ToolOutput(NamedTuple):
+    """A group as the tool prints it.
+
+    Attributes:
+        group: `topics`, and `members` without their subscriptions.
+        client_ids: Each member's client ID.
+        assigning: The same of members of the classic protocol: of others, no client assigns.
+    """
+
+    group: Json
+    client_ids: dict[str, str]
+    assigning: dict[str, str]
+
+
+def read_members(
+    text: str, topics: Mapping[str, int], subscriptions: Mapping[str, Collection[str]] | None = None
+) -> Json:
     """The group whose members `kafka-consumer-groups.sh --describe --group G --members --verbose` prints.
 
-    The tool does not print subscriptions: every member is taken to subscribe to all of `topics`. What members read is
-    what they own, in one generation.
+    The tool does not print subscriptions: they are assumed as `partwright.assignors.subscriptions` does. What members
+    read is what they own, in one generation.
 
     Args:
         text: What it printed, in the form of 4.x (`orders:0,1;users:2`) or of old versions (`orders(0,1), users(2)`).
         topics: By name, how many partitions a topic has.
+        subscriptions: By member ID or client ID, the topics that members are known to subscribe to.
 
     Returns:
         `topics` and `members` as `partwright.assign` takes them.
 
     Raises:
         PartwrightError: The text has another form, has members of several groups or none at all, or names no topics, as
-            with Kafka 3.8 and 3.9.
+            with Kafka 3.8 and 3.9; `subscriptions` names what the group lacks.
     """
-    return read_tool(text, topics)[0]
+    found = read_tool(text, topics)
+    subscribe(found.group, found.client_ids, subscriptions)
+    return found.group
 
 
-def read_tool(text: str, topics: Mapping[str, int]) -> tuple[Json, dict[str, str]]:
-    """The same, and each member's client ID if the group uses the classic protocol: otherwise no client assigns.
+def read_tool(text: str, topics: Mapping[str, int]) -> ToolOutput:
+    """The same without subscriptions, and each member's client ID.
 
     Raises:
         PartwrightError: See `read_members`.
     """
     client_ids: dict[str, str] = {}
+    assigning: dict[str, str] = {}
     members: list[Json] = []
     groups: dict[str, None] = {}
     columns: dict[str, slice] | None = None
@@ -72,8 +93,9 @@ def read_tool(text: str, topics: Mapping[str, int]) -> tuple[Json, dict[str, str
             row = _row(line, columns, number, is_collapsed=is_collapsed)
             groups[row["GROUP"]] = None
             members.append(_member(row, topics, number))
+            client_ids[row["CONSUMER-ID"]] = row.get("CLIENT-ID", "")
             if row.get("CURRENT-EPOCH", _NOTHING) == _NOTHING:
-                client_ids[row["CONSUMER-ID"]] = row.get("CLIENT-ID", "")
+                assigning[row["CONSUMER-ID"]] = row.get("CLIENT-ID", "")
     if columns is None:
         raise PartwrightError(
             "this is not the text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has no line "
@@ -83,7 +105,7 @@ def read_tool(text: str, topics: Mapping[str, int]) -> tuple[Json, dict[str, str
         raise PartwrightError("the group has no members: there is nobody to assign anything to")
     if len(groups) > 1:
         raise PartwrightError(f"the text has members of several groups, {', '.join(groups)}: describe one")
-    return {"topics": dict(topics), "members": members}, client_ids
+    return ToolOutput({"topics": dict(topics), "members": members}, client_ids, assigning)
 
 
 def read_topics(given: str) -> dict[str, int]:
@@ -143,7 +165,6 @@ def _member(row: Mapping[str, str], topics: Mapping[str, int], number: int) -> J
             )
     member: Json = {
         "id": row["CONSUMER-ID"],
-        "topics": list(topics),
         "owned": owned,
         "generation": 1,
     }

@@ -73,6 +73,11 @@ class Deployment:
 
     kind = "Deployment"
 
+    @property
+    def surge(self) -> int:
+        """How many pods more there are at once in a roll, at most."""
+        return 0 if self.recreate else min(self.max_surge, self.replicas)
+
     def roll(self, times: Callable[[], PodTimes]) -> list[Replaced]:
         """The roll, as the Deployment's controller makes it, in the order in which pods stop.
 
@@ -122,7 +127,7 @@ class StatefulSet:
     partition: int = 0
 
     kind = "StatefulSet"
-    max_surge = 0
+    max_surge = surge = 0
     recreate = False
 
     def roll(self, times: Callable[[], PodTimes]) -> list[Replaced]:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from partwright.assignors.mixed.guess import guessed_by_id, guessed_client
 from partwright.assignors.mixed.subscription import read_subscription
-from partwright.errors import BrokerError
+from partwright.assignors.subscriptions import check_subscriptions
+from partwright.assignors.subscriptions import subscriptions as subscribed_topics
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import described
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from concurrent.futures import Future
 
     from confluent_kafka import ConsumerGroupTopicPartitions
@@ -43,14 +46,19 @@ def any_group(
     bootstrap: str | None,
     group: str,
     *,
+    subscriptions: Mapping[str, Collection[str]] | None = None,
     timeout: float = TIMEOUT_S,
     kafka_config: KafkaConfigLike = None,
 ) -> Json:
-    """A stable group of either protocol; under KIP-848, members count as subscribed to all topics that the group reads.
+    """A stable group of either protocol; under KIP-848, members do not reveal their subscriptions.
+
+    Those that are not given are assumed, as `partwright.assignors.subscriptions` says.
 
     Args:
         bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
         group: The group's id.
+        subscriptions: Of a group of KIP-848, by member ID or client ID, the topics that members are known to subscribe
+            to.
         timeout: Seconds to wait for the broker, and again for each of its answers.
         kafka_config: The client configuration.
 
@@ -58,9 +66,11 @@ def any_group(
         `protocol` (classic or consumer), `assignor` (the one that the group runs), `topics` (the existing ones that
         members subscribe to or read) and `members`, in the coordinator's order: `id`, `topics`, `owned` (what it
         reads), `instance_id` and `client`. A broker does not know the client: `guessed` gives the evidence for it by
-        member. Members of the classic protocol also have `generation`, the same for all, and `rack`.
+        member. Members of the classic protocol also have `generation`, the same for all, and `rack`. `assumed` has the
+        sentences about subscriptions that were assumed.
 
     Raises:
+        PartwrightError: `subscriptions` names what the group lacks, or the members tell their subscriptions themselves.
         BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, or its members are
             not consumers.
 
@@ -71,27 +81,42 @@ def any_group(
     with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         found = _described(admin, group)
         if found.type != confluent_kafka().ConsumerGroupType.CONSUMER:
-            return {"protocol": "classic", **_classic_group(admin, group, found)}
-        read = sorted({place.topic for each in found.members for place in each.assignment.topic_partitions})
-        counts = described(admin, read)
+            if subscriptions is not None:
+                raise PartwrightError(
+                    f"the members of {group!r} tell themselves what they subscribe to: leave out subscriptions"
+                )
+            return {"protocol": "classic", **_classic_group(admin, group, found), "assumed": ()}
+        read = {
+            each.member_id: {place.topic for place in each.assignment.topic_partitions}
+            for each in found.members
+        }
+        named = check_subscriptions(subscriptions or {})
+        counts = described(
+            admin, sorted({topic for those in [*read.values(), *named.values()] for topic in those})
+        )
+        for topic in (topic for those in named.values() for topic in those if counts[topic] is None):
+            raise BrokerError(f"there is no topic {topic!r} {admin.where}: check its name in subscriptions")
+    topics = {name: len(topic.partitions) for name, topic in counts.items() if topic is not None}
+    client_ids = {each.member_id: each.client_id for each in found.members}
+    subscribed, assumed = subscribed_topics(topics, read, client_ids, named)
     guesses = {each.member_id: guessed_by_id(each.client_id) for each in found.members}
     members = [
         {
             "id": each.member_id,
-            "topics": read,
+            "topics": subscribed[each.member_id],
             "owned": [[place.topic, place.partition] for place in each.assignment.topic_partitions],
             "instance_id": each.group_instance_id,
             "client": guesses[each.member_id].client,
         }
         for each in found.members
     ]
-    topics = {name: len(topic.partitions) for name, topic in counts.items() if topic is not None}
     return {
         "protocol": "consumer",
         "assignor": found.partition_assignor,
         "topics": topics,
         "members": members,
         "guessed": {member: guess.why for member, guess in guesses.items()},
+        "assumed": assumed,
     }
 
 

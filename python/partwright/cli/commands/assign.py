@@ -16,7 +16,13 @@ from partwright.cli.commands.assign_now import explain, refuse_explained
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.input.connection import connection_options, refuse_for_file
 from partwright.cli.input.group_json import is_own, read_group, refuse_order, within
-from partwright.cli.input.group_sources import is_real, real_group
+from partwright.cli.input.group_sources import (
+    RealGroup,
+    given_subscriptions,
+    is_real,
+    real_group,
+    subscriptions_option,
+)
 from partwright.cli.input.json import lines, named
 from partwright.cli.input.options import is_shown, is_topic, report_option, save_report
 from partwright.errors import PartwrightError
@@ -72,6 +78,7 @@ __all__ = ["command"]
     metavar="T=N,...",
     help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
 )
+@subscriptions_option
 @click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
 @connection_options
 @report_option
@@ -86,6 +93,7 @@ def command(
     is_explained: bool,
     as_json: bool,
     topics: str | None,
+    subscriptions: tuple[str, ...],
     group_id: str | None,
     report: Path | None,
     connection: Connection,
@@ -115,7 +123,10 @@ def command(
     A real group comes from a live Kafka, kafka://host:port with --group, or from pasted text: what
     kafka-consumer-groups.sh --describe --group G prints, best with --members --verbose, or rpk group describe G, even
     if its blanks were collapsed. Each member owns what it reads there. --topics says how many partitions topics have,
-    if they have more than the text shows.
+    if they have more than the text shows. Neither such a text nor a live group of KIP-848 has subscriptions: if no
+    member reads topics of two sets, each is assumed to subscribe to its own set; otherwise all subscribe to all.
+    The answer says what was assumed, and --subscriptions corrects it: member=topic,topic, or a file with such lines or
+    with a JSON object of lists.
 
     --compare prints what each of today's assignors, the client's four and the broker's two, would give the group
     instead: how many partitions members have, how unevenly each topic is spread, how many partitions move, how many
@@ -146,6 +157,7 @@ def command(
       partwright assign kafka://127.0.0.1:9092 --group billing --compare
       partwright assign kafka://127.0.0.1:9092 --group billing --explain
       partwright assign members.txt --topics orders=12,users=7 --compare
+      partwright assign members.txt --subscriptions app-1=orders --subscriptions app-2=users --compare
       kafka-consumer-groups.sh --describe --group billing ... | partwright assign - --compare
       partwright assign group.json --assignor sarama:roundrobin
       partwright assign mixed.json --leader all
@@ -159,7 +171,7 @@ def command(
     is_one = is_real(file, topics, group_id)
     if not is_topic(file):
         refuse_for_file(file, connection, None)
-    _refuse_misuse(assignor if is_mine else None, assignor, jsonl, is_one, is_compared)
+    _refuse_misuse(assignor if is_mine else None, assignor, jsonl, is_one or bool(subscriptions), is_compared)
     refuse_clients(leader, is_shown(report), jsonl, is_mine, is_compared, by_client)
     refuse_roll(roll_to, leader, is_shown(report), jsonl, is_mine, is_compared or by_client)
     if is_explained:
@@ -174,20 +186,42 @@ def command(
     if jsonl:
         print_each(file, assignor, leader, as_json=as_json)
         return
-    text = "" if is_topic(file) else "".join(lines(file))
-    if is_one or _is_pasted(text):
-        text = real_group(file, text, topics, group_id, connection, says_clients=not is_compared)
+    group = _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
     if is_explained:
         with within(named(file)):
-            explain(read_group(text, assignor, is_named=True), as_json=as_json)
+            explain(read_group(group.json, assignor, is_named=True), group.assumed, as_json=as_json)
     elif is_compared:
-        _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
+        _compare(group, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
     elif roll_to is not None:
-        _roll(text, assignor, named(file), roll_to, as_json=as_json)
+        _roll(group, assignor, named(file), roll_to, as_json=as_json)
     elif by_client:
-        _by_client(text, assignor, named(file), as_json=as_json)
+        _by_client(group, assignor, named(file), as_json=as_json)
     else:
-        print_answer(text, assignor, named(file), report, leader, as_json=as_json)
+        print_answer(group, assignor, named(file), report, leader, as_json=as_json)
+
+
+def _group(
+    file: str,
+    is_one: bool,
+    topics: str | None,
+    group_id: str | None,
+    subscriptions: tuple[str, ...],
+    connection: Connection,
+    *,
+    says_clients: bool,
+) -> RealGroup:
+    """The group, as the file has it or from a tool's text or a live Kafka, with what was assumed."""
+    if file == "-" and "-" in subscriptions:
+        raise PartwrightError("stdin is the group: give --subscriptions another file")
+    known = given_subscriptions(subscriptions)
+    text = "" if is_topic(file) else "".join(lines(file))
+    if is_one or _is_pasted(text):
+        return real_group(file, text, topics, group_id, connection, known, says_clients=says_clients)
+    if known is not None:
+        raise PartwrightError(
+            "--subscriptions is for a tool's text and for a live group of KIP-848: in JSON, members have their topics"
+        )
+    return RealGroup(text)
 
 
 def _refuse_misuse(
@@ -200,11 +234,11 @@ def _refuse_misuse(
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
-def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) -> None:
+def _by_client(real: RealGroup, assignor: str | None, where: str, *, as_json: bool) -> None:
     from partwright.assignors.mixed.by_client import by_client
 
     with within(where):
-        group = read_group(text, assignor, is_named=True)
+        group = read_group(real.json, assignor, is_named=True)
         refuse_order(group, "--clients")
         found = by_client(
             group["topics"],
@@ -218,18 +252,19 @@ def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) ->
         from partwright.report.sentences import of_clients, summed
 
         verdict = of_clients(found, group["assignor"])
-        click.echo(json.dumps(summed(verdict, {"clients": [each.to_dict() for each in found]})))
+        answer = {"clients": [each.to_dict() for each in found]}
+        click.echo(json.dumps(summed(verdict, answer, real.assumed)))
         return
     from partwright.cli.tables.clients import print_clients
 
-    print_clients(found, group["assignor"])
+    print_clients(found, group["assignor"], real.assumed)
 
 
-def _roll(text: str, assignor: str | None, where: str, to: str, *, as_json: bool) -> None:
+def _roll(real: RealGroup, assignor: str | None, where: str, to: str, *, as_json: bool) -> None:
     with within(where):
-        group = read_group(text, assignor, needs_assignor=False)
+        group = read_group(real.json, assignor, needs_assignor=False)
         refuse_order(group, "--roll-to")
-        print_roll(group, to, as_json=as_json)
+        print_roll(group, to, real.assumed, as_json=as_json)
 
 
 def _is_pasted(text: str) -> bool:
@@ -238,12 +273,12 @@ def _is_pasted(text: str) -> bool:
     return not text.lstrip().startswith("{") and is_pasted(text)
 
 
-def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_json: bool) -> None:
+def _compare(real: RealGroup, where: str, own: list[str], report: Path | None, *, as_json: bool) -> None:
     from partwright.assignors.compare import compare
 
     with within(where):
         # Whichever assignor the group names.
-        group = read_group(text, "range")
+        group = read_group(real.json, "range")
         refuse_order(group, "--compare")
         found = compare(
             group["topics"],
@@ -253,14 +288,13 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
             clock=time.perf_counter,
             own=own,
         )
-    save_report(report, found, where, topics=group["topics"], members=group["members"])
+    save_report(report, found, where, topics=group["topics"], members=group["members"], assumed=real.assumed)
     if as_json:
         from partwright.report.sentences import of_comparison, summed
 
-        click.echo(
-            json.dumps(summed(of_comparison(found), {"assignors": [each.to_dict() for each in found]}))
-        )
+        answer = {"assignors": [each.to_dict() for each in found]}
+        click.echo(json.dumps(summed(of_comparison(found), answer, real.assumed)))
         return
     from partwright.cli.tables.assign import print_comparison
 
-    print_comparison(found, group["topics"], group["members"])
+    print_comparison(found, group["topics"], group["members"], real.assumed)

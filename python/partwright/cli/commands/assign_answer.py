@@ -11,6 +11,7 @@ import click
 
 from partwright.cli.commands.assign_led import is_of_leader, led
 from partwright.cli.input.group_json import names_clients, read_group, within
+from partwright.cli.input.group_sources import RealGroup
 from partwright.cli.input.json import lines, named
 from partwright.cli.input.options import save_report
 
@@ -26,10 +27,22 @@ __all__ = ["print_answer", "print_each"]
 
 
 def print_answer(
-    text: str, assignor: str | None, where: str, report: Path | None, leader: str | None, *, as_json: bool
+    group: RealGroup,
+    assignor: str | None,
+    where: str,
+    report: Path | None,
+    leader: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print one group's answer and, on a terminal, the verdict below it."""
-    answer = _answer(text, assignor, where, report, leader)
+    answer = _answer(group, assignor, where, report, leader)
+    if group.assumed and not as_json:
+        from partwright.report.text import plain
+
+        # The JSON is the assignment alone.
+        for each in group.assumed:
+            click.echo(plain(each), err=True)
     click.echo(answer.told(as_json=as_json))
     if sys.stdout.isatty() and not as_json:
         click.echo(answer.summary(), err=True)
@@ -40,7 +53,7 @@ def print_each(file: str, assignor: str | None, leader: str | None, *, as_json: 
     for number, line in enumerate(lines(file), 1):
         if line.strip():
             where = f"{named(file)}, line {number}"
-            click.echo(_answer(line, assignor, where, None, leader).told(as_json=as_json))
+            click.echo(_answer(RealGroup(line), assignor, where, None, leader).told(as_json=as_json))
 
 
 class _Answer(NamedTuple):
@@ -49,27 +62,35 @@ class _Answer(NamedTuple):
     Attributes:
         json: The answer as JSON.
         verdicts: A function that says it in words, the verdict first; called only if needed.
+        assumed: What was assumed about the group.
     """
 
     json: Json
     verdicts: Callable[[], tuple[Verdict, ...]]
+    assumed: tuple[str, ...]
 
     def told(self, *, as_json: bool) -> str:
-        """One line of JSON, which begins with the verdict only if --json asks for it."""
-        return json.dumps({"summary": self.summary(), **self.json} if as_json else self.json)
+        """One line of JSON, which has the verdict and what was assumed only if --json asks for it."""
+        if not as_json:
+            return json.dumps(self.json)
+        from partwright.report.sentences import summed
+
+        return json.dumps(summed(self.verdicts(), self.json, self.assumed))
 
     def summary(self) -> str:
         """The verdict."""
         return self.verdicts()[0].text
 
 
-def _answer(text: str, assignor: str | None, where: str, report: Path | None, leader: str | None) -> _Answer:
+def _answer(
+    real: RealGroup, assignor: str | None, where: str, report: Path | None, leader: str | None
+) -> _Answer:
     from partwright.assignors.assign import assign
 
     with within(where):
-        group = read_group(text, assignor, needs_assignor=leader is None)
+        group = read_group(real.json, assignor, needs_assignor=leader is None)
         if leader is not None or (names_clients(group) and is_of_leader(group.get("assignor"))):
-            return _Answer(*led(group, leader, report, where))
+            return _Answer(*led(group, leader, report, where, real.assumed), real.assumed)
         found = assign(
             group["topics"],
             group["members"],
@@ -80,12 +101,11 @@ def _answer(text: str, assignor: str | None, where: str, report: Path | None, le
             seed=group.get("seed", 0),
             balance_racks=group.get("balance_racks", False),
         )
-    save_report(report, found, where, assignor=group["assignor"])
+    save_report(report, found, where, assignor=group["assignor"], assumed=real.assumed)
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
     chance = {} if found.chance is None else {"chance": found.chance._asdict()}
-    return _Answer(
-        {"assignment": found.to_dict(), **ids, **chance}, partial(_in_words, found, group["assignor"])
-    )
+    answer = {"assignment": found.to_dict(), **ids, **chance}
+    return _Answer(answer, partial(_in_words, found, group["assignor"]), real.assumed)
 
 
 def _in_words(found: Assignment, assignor: str) -> tuple[Verdict, ...]:

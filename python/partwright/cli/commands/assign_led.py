@@ -13,7 +13,7 @@ from partwright.cli.input.options import save_report
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from partwright._check import Json
@@ -67,8 +67,8 @@ def refuse_roll(
         raise PartwrightError(f"--roll-to plays the steps of one group: leave out {other}")
 
 
-def print_roll(group: Json, to: str, *, as_json: bool) -> None:
-    """Print what it costs to roll a group to another client.
+def print_roll(group: Json, to: str, assumed: Sequence[str], *, as_json: bool) -> None:
+    """Print what it costs to roll a group to another client, and what was assumed.
 
     Raises:
         PartwrightError: The group is invalid, or cannot be rolled.
@@ -90,11 +90,11 @@ def print_roll(group: Json, to: str, *, as_json: bool) -> None:
         from partwright.report.sentences import of_roll, summed
 
         answer = {"to": to, "orders": [each.to_dict() for each in rolls]}
-        click.echo(json.dumps(summed(of_roll(rolls, to), answer)))
+        click.echo(json.dumps(summed(of_roll(rolls, to), answer, assumed)))
         return
     from partwright.cli.tables.roll import print_rolls
 
-    print_rolls(rolls, to)
+    print_rolls(rolls, to, assumed)
 
 
 def is_of_leader(assignor: object) -> bool:
@@ -111,7 +111,7 @@ def is_of_leader(assignor: object) -> bool:
 
 
 def led(
-    group: Json, leader: str | None, report: Path | None, where: str
+    group: Json, leader: str | None, report: Path | None, where: str, assumed: Sequence[str]
 ) -> tuple[Json, Callable[[], tuple[Verdict, ...]]]:
     """The group's answer under one leader, or under each, and a function that says it in words."""
     from partwright.assignors.mixed.leaders import leaders
@@ -139,7 +139,7 @@ def led(
     (only,) = found
     if only.answer is None:
         raise PartwrightError(only.error or "the leader gives no assignment")
-    save_report(report, only.answer, where, assignor=only.assignor)
+    save_report(report, only.answer, where, assignor=only.assignor, assumed=assumed)
     told = partial(sentences.of_assignment, only.answer, only.assignor)
     return {"leader": only.leader, **only.to_dict()}, told
 

@@ -10,6 +10,8 @@ import click
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from partwright._check import Json
 
 __all__ = ["explain", "refuse_explained"]
@@ -26,8 +28,8 @@ def refuse_explained(**others: object) -> None:
         raise PartwrightError(f"--explain is about one group as it is: leave out --{strange}")
 
 
-def explain(group: Json, *, as_json: bool) -> None:
-    """Print a group as it is now, and what would happen to it.
+def explain(group: Json, assumed: Sequence[str], *, as_json: bool) -> None:
+    """Print a group as it is now, what would happen to it, and what was assumed.
 
     Raises:
         PartwrightError: No member owns anything, or the group is invalid.
@@ -40,8 +42,8 @@ def explain(group: Json, *, as_json: bool) -> None:
         )
     found = group_now(group["topics"], group["members"], group["assignor"])
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        click.echo(json.dumps({**found.to_dict(), **({"assumed": list(assumed)} if assumed else {})}))
         return
     from partwright.cli.tables.assign import print_now
 
-    print_now(found)
+    print_now(found, assumed)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from partwright.cli.input.connection import connection_options
+from partwright.cli.input.group_sources import given_subscriptions, subscriptions_option
 from partwright.cli.input.options import is_topic, json_option, key_values, report_option, save_report
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from partwright._check import Json
@@ -27,6 +29,7 @@ __all__ = ["command"]
     "--topic", "topics", multiple=True, metavar="NAME=N", help="A topic with N partitions; may be repeated."
 )
 @click.option("--group", "group_id", metavar="G", help="A live group, when SOURCE is kafka://host:port.")
+@subscriptions_option
 @click.option(
     "--manifest",
     metavar="FILE",
@@ -90,6 +93,7 @@ def command(
     source: str | None,
     topics: tuple[str, ...],
     group_id: str | None,
+    subscriptions: tuple[str, ...],
     manifest: str | None,
     kind: str | None,
     replicas: int | None,
@@ -157,8 +161,10 @@ def command(
         )
     if group_id is not None and (source is None or not is_topic(source)):
         raise PartwrightError("--group names a group of a live Kafka: give kafka://host:port before it")
+    if subscriptions and group_id is None:
+        raise PartwrightError("--subscriptions is for a live group of KIP-848: name it with --group")
     if source is not None:
-        given |= _live(source, group_id, given, connection)
+        given |= _live(source, group_id, given, connection, given_subscriptions(subscriptions))
     if not given["topics"]:
         raise PartwrightError(
             "name the topics: --topic NAME=N, kafka://host:port/topic, or kafka://host:port --group G"
@@ -171,11 +177,13 @@ def command(
     from partwright.cli.reading_progress import working
     from partwright.group.rollouts.rollout import rollout
 
+    assumed = given.pop("assumed", ())
     try:
         with working("playing", "rolls") as played:
             answer = rollout(given.pop("topics"), given.pop("replicas"), **given, played=played)
     except PartwrightError as error:
         raise _as_typed(error) from None
+    answer = replace(answer, assumed=(*answer.assumed, *assumed))
     save_report(report, answer, source or manifest)
     if as_json:
         click.echo(json.dumps(answer.to_dict()))
@@ -191,7 +199,13 @@ def _topics(given: Sequence[str]) -> dict[str, int]:
     return read_topics(",".join(given)) if given else {}
 
 
-def _live(source: str, group_id: str | None, given: Json, connection: Connection) -> Json:
+def _live(
+    source: str,
+    group_id: str | None,
+    given: Json,
+    connection: Connection,
+    subscriptions: Mapping[str, Sequence[str]] | None,
+) -> Json:
     """Ask a live Kafka: for a topic's partitions, or a group's members, assignor and subscriptions."""
     if not is_topic(source):
         raise PartwrightError(
@@ -223,7 +237,8 @@ def _live(source: str, group_id: str | None, given: Json, connection: Connection
         )
     from partwright.kafka.groups import any_group
 
-    return _of_group(any_group(None, group_id, kafka_config=connection.config(servers)), given)
+    config = connection.config(servers)
+    return _of_group(any_group(None, group_id, subscriptions=subscriptions, kafka_config=config), given)
 
 
 def _of_group(group: Json, given: Json) -> Json:
@@ -240,7 +255,11 @@ def _of_group(group: Json, given: Json) -> Json:
         config.setdefault("partition.assignment.strategy", group["assignor"])
     if any(each["instance_id"] for each in group["members"]):
         config.setdefault("group.instance.id", "read from the group")
-    found: Json = {"topics": {name: group["topics"][name] for name in sorted(read)}, "config": config}
+    found: Json = {
+        "topics": {name: group["topics"][name] for name in sorted(read)},
+        "config": config,
+        "assumed": group["assumed"],
+    }
     if given["replicas"] is None:
         found["replicas"] = len(lists)
     if given["client"] is None:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from partwright.assignors.subscriptions import check_subscriptions, parse_subscription
+from partwright.cli.input.json import lines, named, read_json
 from partwright.cli.input.options import is_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from partwright.cli.input.connection import Connection
 
-__all__ = ["is_real", "real_group"]
+__all__ = ["RealGroup", "given_subscriptions", "is_real", "real_group", "subscriptions_option"]
+
+subscriptions_option = click.option(
+    "--subscriptions",
+    multiple=True,
+    metavar="M=T,...|FILE",
+    help="The topics that member or client ID M subscribes to, where the source does not say it; may be repeated.",
+)
 
 
 def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
@@ -41,16 +52,29 @@ def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
     return topics is not None
 
 
+class RealGroup(NamedTuple):
+    """A group that does not come as JSON.
+
+    Attributes:
+        json: It as a JSON object.
+        assumed: What was assumed because the source does not say it, a sentence each.
+    """
+
+    json: str
+    assumed: tuple[str, ...] = ()
+
+
 def real_group(
     file: str,
     text: str,
     topics: str | None,
     group_id: str | None,
     connection: Connection,
+    subscriptions: Mapping[str, Sequence[str]] | None,
     *,
     says_clients: bool = True,
-) -> str:
-    """The group as a JSON object.
+) -> RealGroup:
+    """The group as a JSON object, and what was assumed.
 
     Args:
         file: The command's argument.
@@ -58,7 +82,8 @@ def real_group(
         topics: The value of --topics, for a text.
         group_id: The value of --group, for a live Kafka.
         connection: How that is reached.
-        says_clients: Whether to print on stderr how its members' clients were guessed.
+        subscriptions: The values of --subscriptions.
+        says_clients: Whether its members' clients, which were guessed, matter.
 
     Raises:
         PartwrightError: There is no valid group.
@@ -72,13 +97,11 @@ def real_group(
         try:
             if counts is not None and not is_pasted(text):
                 # This reports what is missing.
-                return json.dumps(read_members(text, counts))
-            pasted = read_pasted(text, counts)
+                return RealGroup(json.dumps(read_members(text, counts)))
+            pasted = read_pasted(text, counts, subscriptions)
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
-        for note in (*pasted.notes, *(pasted.clients if says_clients else ())):
-            click.echo(note, err=True)
-        return json.dumps(pasted.group)
+        return RealGroup(json.dumps(pasted.group), pasted.notes + (pasted.clients if says_clients else ()))
     from partwright.assignors.mixed.guess import Guess, guesses_said
     from partwright.kafka.address import parse_kafka
     from partwright.kafka.groups import any_group
@@ -89,19 +112,45 @@ def real_group(
             f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
             path=file,
         )
-    group = any_group(None, group_id or "", kafka_config=connection.config(servers))
-    why = group.pop("guessed")
+    group = any_group(
+        None, group_id or "", subscriptions=subscriptions, kafka_config=connection.config(servers)
+    )
+    why, assumed = group.pop("guessed"), group.pop("assumed")
     if group.pop("protocol") == "consumer":
-        click.echo(
-            f"the members of {group_id!r} are of KIP-848's protocol and do not reveal their subscriptions: each is "
-            f"assumed to subscribe to all that the group reads, {', '.join(group['topics']) or 'nothing'}",
-            err=True,
-        )
         for member in group["members"]:
             # The broker assigns, whatever the members' clients are.
             del member["client"]
-        return json.dumps({**group, "assignor": f"server-{group['assignor']}"})
+        return RealGroup(json.dumps({**group, "assignor": f"server-{group['assignor']}"}), assumed)
     guesses = [Guess(member["client"], why[member["id"]]) for member in group["members"]]
-    for said in guesses_said(guesses) if says_clients else ():
-        click.echo(said, err=True)
-    return json.dumps(group)
+    return RealGroup(json.dumps(group), tuple(guesses_said(guesses)) if says_clients else ())
+
+
+def given_subscriptions(values: Sequence[str]) -> dict[str, list[str]] | None:
+    """The subscriptions that the values of --subscriptions name: `member=topic,topic`, or a file.
+
+    A file has such a line for each member, or one JSON object of members and lists of topics.
+
+    Raises:
+        PartwrightError: A value or a file has another form, or names a member twice.
+    """
+    found: dict[str, list[str]] = {}
+    for value in values:
+        pairs = [parse_subscription(value)] if "=" in value else _of_file(value)
+        for member, topics in pairs:
+            if member in found:
+                raise PartwrightError(f"--subscriptions names {member!r} twice: give it one list of topics")
+            found[member] = topics
+    return found if values else None
+
+
+def _of_file(file: str) -> list[tuple[str, list[str]]]:
+    text = "".join(lines(file))
+    try:
+        if text.lstrip().startswith("{"):
+            return list(check_subscriptions(read_json(text)).items())
+        found = [parse_subscription(line) for line in text.splitlines() if line.strip()]
+    except PartwrightError as error:
+        raise PartwrightError(f"{named(file)}, {error}", path=file) from None
+    if not found:
+        raise PartwrightError(f"{named(file)} names no member: write member=topic,topic in it", path=file)
+    return found

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from partwright._check import counted
-from partwright.cli.tables.console import print_summary, right_table, stdout_console
-from partwright.report.sentences import of_comparison
+from partwright.cli.tables.console import print_summary, print_verdicts, right_table, stdout_console
+from partwright.report.sentences import of_assumed, of_comparison
 from partwright.report.text import plain
 
 if TYPE_CHECKING:
@@ -25,8 +25,13 @@ _NAMED = 6
 _MILLI = 1000
 
 
-def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], members: Sequence[object]) -> None:
-    """Print what each assignor makes of a group."""
+def print_comparison(
+    found: Sequence[Compared],
+    topics: Mapping[str, int],
+    members: Sequence[object],
+    assumed: Sequence[str] = (),
+) -> None:
+    """Print what each assignor makes of a group, and what was assumed about it."""
     console = stdout_console(_WIDTH)
     first, *_ = of_comparison(found)
     print_summary(console, first)
@@ -59,10 +64,11 @@ def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], membe
     for each in found:
         if each.error is not None:
             console.print(escape(each.error))
+    print_verdicts(console, *of_assumed(assumed))
 
 
-def print_now(found: GroupNow) -> None:
-    """Print the summary of a group, then how many partitions of each topic members read."""
+def print_now(found: GroupNow, assumed: Sequence[str] = ()) -> None:
+    """Print the summary of a group, then how many partitions of each topic members read, and what was assumed."""
     console = stdout_console(_WIDTH)
     console.print(escape(plain(found.summary)), soft_wrap=True)
     table = right_table("member", "partitions", "of")
@@ -76,3 +82,4 @@ def print_now(found: GroupNow) -> None:
     console.print(table)
     if len(found.reads) > _MOST_ROWS:
         console.print(f"... and {len(found.reads) - _MOST_ROWS:,} members more")
+    print_verdicts(console, *of_assumed(assumed))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables.console import print_summary, right_table, stdout_console
-from partwright.report.sentences import of_clients
+from partwright.cli.tables.console import print_summary, print_verdicts, right_table, stdout_console
+from partwright.report.sentences import of_assumed, of_clients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ __all__ = ["print_clients"]
 _WIDTH = 120
 
 
-def print_clients(found: Sequence[ClientAnswer], assignor: str) -> None:
+def print_clients(found: Sequence[ClientAnswer], assignor: str, assumed: Sequence[str] = ()) -> None:
     """Print the verdict, what a leader of each client gives, and how to make it agree with Java."""
     console = stdout_console(_WIDTH)
     print_summary(console, of_clients(found, assignor)[0])
@@ -46,3 +46,4 @@ def print_clients(found: Sequence[ClientAnswer], assignor: str) -> None:
             console.print(
                 escape(f"{each.client}: set {each.setting} to {' or '.join(each.agrees)} to agree with Java.")
             )
+    print_verdicts(console, *of_assumed(assumed))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables.console import print_summary, right_table, stdout_console
-from partwright.report.sentences import of_roll, of_roll_order
+from partwright.cli.tables.console import print_summary, print_verdicts, right_table, stdout_console
+from partwright.report.sentences import of_assumed, of_roll, of_roll_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ __all__ = ["print_rolls"]
 _WIDTH = 120
 
 
-def print_rolls(rolls: Sequence[Roll], to: str) -> None:
+def print_rolls(rolls: Sequence[Roll], to: str, assumed: Sequence[str] = ()) -> None:
     """Print the best order with each of its steps, and the other order in one line."""
     console = stdout_console(_WIDTH)
     best, *others = rolls
@@ -37,6 +37,7 @@ def print_rolls(rolls: Sequence[Roll], to: str) -> None:
             console.print(escape(f"{step.replaced}: {step.error}"))
     for other in others:
         console.print(escape(f"{other.order.capitalize()}: {of_roll_order(other)}."))
+    print_verdicts(console, *of_assumed(assumed))
 
 
 def _row(step: Step) -> tuple[str, ...]:

@@ -148,6 +148,8 @@ class Rollout:
         left_out: Candidates that were not played, and why, a sentence each.
         plays: How many plays each candidate was asked for; `Tried.lived` has how many there were time for.
         clients: The pods' clients, each once; none if nobody named one, and Java's consumers were played.
+        readers_at_once: How many of all pods that are up at once in the roll read something, with the recommended
+            candidate; None if that was not played.
     """
 
     tried: tuple[Tried, ...]
@@ -158,6 +160,7 @@ class Rollout:
     left_out: tuple[str, ...] = ()
     plays: int = 1
     clients: tuple[str, ...] = ()
+    readers_at_once: int | None = None
 
     def __repr__(self) -> str:
         best = self.tried[self.recommended]
@@ -212,6 +215,49 @@ class Rollout:
             found.append(f"Today's {now.candidate.assignor} leaves {now.idle:,} pods idle.")
         return " ".join(found)
 
+    @property
+    def pods_at_once(self) -> int:
+        """How many pods are up at once in the roll, at most."""
+        return self.workload.replicas + self.workload.surge
+
+    @property
+    def blocks_roll(self) -> bool:
+        """Whether a readiness probe that waits for a partition keeps the roll from ending.
+
+        It does if some pods never have one. It also does if no old pod may stop before a new one is ready, and the old
+        ones have all that there is.
+        """
+        readers, replicas = self.readers_at_once, self.workload.replicas
+        if readers is None or readers >= self.pods_at_once:
+            return False
+        return readers < replicas or (readers == replicas and not self.workload.max_unavailable)
+
+    def readiness(self) -> str | None:
+        """What pods without a partition mean for a readiness probe that waits for one; None if all pods have some."""
+        readers, replicas = self.readers_at_once, self.workload.replicas
+        if readers is None or readers >= self.pods_at_once:
+            return None
+        probe = "A readiness probe that waits for a partition"
+        if readers < replicas:
+            idle = replicas - readers
+            return (
+                f"{idle:,} of {replicas:,} pods never {'gets' if idle == 1 else 'get'} a partition. {probe} never "
+                "succeeds there and blocks the roll for ever: take a probe that does not wait, or fewer replicas."
+            )
+        waiting = self.pods_at_once - readers
+        who = "a surge pod never gets" if waiting == 1 else f"{waiting:,} surge pods never get"
+        first = (
+            f"Up to {self.pods_at_once:,} pods are up at once in the roll, and {readers:,} can have a partition: "
+            f"{who} one while the old pods live (where the order of members decides, as under range, an old pod may "
+            "lose its own)."
+        )
+        if self.blocks_roll:
+            return (
+                f"{first} {probe} blocks the roll for ever: take a probe that does not wait, the strategy Recreate, or "
+                "a max surge of 0 with a max unavailable of 1."
+            )
+        return f"{first} {probe} lengthens the roll: new pods are not ready until old ones have gone."
+
     def settings(self) -> dict[str, list[str] | str]:
         """The configuration lines for the recommended candidate, under each client's own names.
 
@@ -252,7 +298,8 @@ class Rollout:
         """As in `partwright rollout --json`.
 
         `summary`, `recommended`, `today` (a place among the candidates, or null), `candidates`, `clients` (if one was
-        named), `settings` by client, `assumed` and `left_out`.
+        named), `readiness` (if some pods of the roll have no partition), `settings` by client, `assumed` and
+        `left_out`.
         """
         return {
             "summary": self.summary,
@@ -260,9 +307,18 @@ class Rollout:
             "today": self.today,
             "candidates": [each.to_dict() for each in self.tried],
             **({"clients": list(self.clients)} if self.clients else {}),
+            **({} if self.readiness() is None else {"readiness": self._readiness()}),
             "settings": self.settings(),
             "assumed": list(self.assumed),
             "left_out": list(self.left_out),
+        }
+
+    def _readiness(self) -> Json:
+        return {
+            "pods_at_once": self.pods_at_once,
+            "readers_at_once": self.readers_at_once,
+            "blocks_roll": self.blocks_roll,
+            "text": self.readiness(),
         }
 
 

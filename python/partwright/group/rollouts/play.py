@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from partwright._check import Fields, Json
-    from partwright.group.durations import Duration
     from partwright.group.kubernetes import Replaced
     from partwright.group.timeline import Timeline
 
-__all__ = ["Lived", "Pods", "play_roll"]
+__all__ = ["Lived", "Pods", "play_roll", "play_surge"]
 
 # By then a group has come to rest that all pods joined at once, and a roll begins within so much more.
 _SETTLED_MS = 60_000
 _PHASE_MS = 15_000
+_OFTEN_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,7 @@ def play_roll(
     script: Json = {"topics": dict(pods.topics), "records_per_s": 1000, **settings}
 
     def joined(at_ms: int, name: str, more: Json) -> Json:
-        # Kafka draws members' ids, on which the order of members depends.
-        member_id, poll_ms = f"{drawn.getrandbits(64):016x}", poll.draw(drawn)
-        return {"at_ms": at_ms, "join": name, "member_id": member_id, "poll_ms": poll_ms, **more}
+        return _joined(at_ms, name, more, poll, drawn)
 
     joins = [joined(0, name, pods.join(pod)) for pod, name in enumerate(names)]
     events = list(joins)
@@ -135,6 +133,41 @@ def play_roll(
     # In one generation nothing moves: only several tell what the start-up took, which is no part of the roll.
     start = play({**script, "events": joins, "until_ms": begins_ms}, ownership=False) if started > 1 else None
     return _measured(timeline, start, begins_ms, ups, whole, has_records=has_records)
+
+
+def play_surge(pods: Pods, surge: int, settings: Fields, drawn: random.Random) -> int | None:
+    """Plays a group with more pods than it has, and counts those that read something when it has come to rest.
+
+    Members poll often here: that changes when a group comes to rest, not who reads something then.
+
+    Args:
+        pods: The group.
+        surge: How many more pods there are, which subscribe as the first ones do.
+        settings: See `play_roll`.
+        drawn: Where members' ids come from.
+
+    Returns:
+        How many; None if the group does not come to rest, or members fail.
+
+    Examples:
+        >>> import random
+        >>> play_surge(Pods({"t": 1}, 1), 1, {"assignor": "range"}, random.Random(1))
+        1
+    """
+    names = _names(pods.count + surge)
+    poll = Duration(_OFTEN_MS, _OFTEN_MS)
+    joins = [_joined(0, name, pods.join(pod % pods.count), poll, drawn) for pod, name in enumerate(names)]
+    timeline = play({"topics": dict(pods.topics), **settings, "events": joins})
+    if timeline.failures() or not timeline.settled:
+        return None
+    changes = timeline.readers().changes(names)
+    return sum(sum(change for _, change in changes[name]) > 0 for name in names)
+
+
+def _joined(at_ms: int, name: str, more: Json, poll: Duration, drawn: random.Random) -> Json:
+    # Kafka draws members' ids, on which the order of members depends.
+    member_id, poll_ms = f"{drawn.getrandbits(64):016x}", poll.draw(drawn)
+    return {"at_ms": at_ms, "join": name, "member_id": member_id, "poll_ms": poll_ms, **more}
 
 
 def _names(count: int) -> list[str]:

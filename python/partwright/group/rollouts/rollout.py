@@ -17,7 +17,7 @@ from partwright.group.member_client import JAVA, member_client, speaks_kip_848
 from partwright.group.rollouts.answer import Rollout, Tried, recommended
 from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering, lacking
 from partwright.group.rollouts.manifest import Manifest, read_manifest
-from partwright.group.rollouts.play import Lived, Pods, play_roll
+from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_topics import ScriptTopics
 
 if TYPE_CHECKING:
@@ -152,8 +152,12 @@ def rollout(
         for each, those in zip(asked, lived, strict=True)
     )
     place = today.place(asked)
+    best = recommended(tried, place)
+    drawn = random.Random(f"{seed}/surge")  # noqa: S311 - plays are repeatable, not secret
+    settings = _settings(asked[best], today, times.latency.draw(drawn))
+    readers = play_surge(pods, workload.surge, settings, drawn)
     return Rollout(
-        tried, recommended(tried, place), place, workload, tuple(assumed), tuple(left_out), plays, clients
+        tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, readers_at_once=readers
     )
 
 

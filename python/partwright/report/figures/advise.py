@@ -142,6 +142,7 @@ def _shares(rows: Sequence[ReplicaCount]) -> Figure:
             Column("replicas", "replicas"),
             Column("most", "most"),
             Column("least", "least"),
+            Column("apart", "apart in one topic"),
             Column("idle", "idle"),
             Column("kind", "they read", "text"),
         ),

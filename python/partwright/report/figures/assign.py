@@ -11,7 +11,7 @@ from partwright.report.colours import ACCENT, EMPHASIS, PALETTE, members
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.figures import assign_compared
 from partwright.report.plots import Spec, by_kind, by_name, quantity, squares, tooltip
-from partwright.report.sentences import of_assignment, summed
+from partwright.report.sentences import of_assignment, of_assumed, summed
 from partwright.report.text import after, label, number, shown
 
 if TYPE_CHECKING:
@@ -38,20 +38,23 @@ def document(found: Assignment | Sequence[Compared], source: str | None = None, 
     Args:
         found: It, or what `partwright.assignors.compare.compare` gives.
         source: What was read.
-        group: Of a comparison, `topics` and `members`; of an assignment, `assignor`.
+        group: Of a comparison, `topics` and `members`; of an assignment, `assignor`; `assumed` of both.
     """
     if isinstance(found, (list, tuple)):
         return assign_compared.document(found, source, **group)
     return _assigned(cast("Assignment", found), source, **group)
 
 
-def _assigned(found: Assignment, source: str | None, assignor: str | None = None) -> Document:
+def _assigned(
+    found: Assignment, source: str | None, assignor: str | None = None, assumed: Sequence[str] = ()
+) -> Document:
     assignment = found.to_dict()
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
     figures = (_map(assignment), _each(assignment))
     verdicts = of_assignment(found, assignor)
-    answer = summed(verdicts, {"assignment": assignment, **ids})
-    return Document(f"Who reads what{after(source)}", verdicts, figures, answer)
+    answer = summed(verdicts, {"assignment": assignment, **ids}, assumed)
+    said = (*verdicts, *of_assumed(assumed))
+    return Document(f"Who reads what{after(source)}", said, figures, answer)
 
 
 def _map(assignment: Mapping[str, Pairs]) -> Figure:

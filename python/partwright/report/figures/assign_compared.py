@@ -8,7 +8,7 @@ from partwright._check import counted
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, assignors, in_order
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
-from partwright.report.sentences import named, of_comparison, summed
+from partwright.report.sentences import named, of_assumed, of_comparison, summed
 from partwright.report.text import after, label, number, share, shown
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def document(
     source: str | None,
     topics: Mapping[str, int] | None = None,
     members: Sequence[object] = (),
+    assumed: Sequence[str] = (),
 ) -> Document:
     """The page of several assignors' answers about one group.
 
@@ -33,6 +34,7 @@ def document(
         source: What was read.
         topics: The group's topics, with their numbers of partitions.
         members: Its members.
+        assumed: What was assumed about the group, a sentence each.
     """
     found = list(found)
     order = in_order((each.assignor for each in found), assignors())
@@ -47,7 +49,7 @@ def document(
             "unread": each.unread,
             "in_rack": each.in_rack_share,
             "ms": None if each.seconds is None else each.seconds * 1000,
-            "range": f"{each.spread.min:,} to {each.spread.max:,}",
+            "range": _range(each.spread.min, each.spread.max),
         }
         for each in sorted(found, key=lambda each: order.index(each.assignor))
         if each.error is None
@@ -58,7 +60,8 @@ def document(
         said = (Verdict("said", words),)
     figures = (_spread(rows), _moved(rows)) if rows else ()
     verdicts = of_comparison(found)
-    answer = summed(verdicts, {"assignors": [each.to_dict() for each in found]})
+    answer = summed(verdicts, {"assignors": [each.to_dict() for each in found]}, assumed)
+    said += of_assumed(assumed)
     return Document(f"Assignors side by side{after(source)}", (*verdicts, *said), figures, answer)
 
 
@@ -74,12 +77,20 @@ _COLUMNS = (
 )
 
 
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def _spread(rows: Sequence[Fields]) -> Figure:
-    gaps = [row["most"] - row["least"] for row in rows]
+    gaps = [(row["most"] - row["least"], row["apart"]) for row in rows]
     rows_even = [row for row, gap in zip(rows, gaps, strict=True) if gap == min(gaps)]
     rows_apart = [row for row, gap in zip(rows, gaps, strict=True) if gap == max(gaps)]
     even, apart = ([row["assignor"] for row in those] for those in (rows_even, rows_apart))
-    least = "" if even == apart else f", and {named(apart)} least, with {rows_apart[0]['range']}"
+    least = (
+        ""
+        if even == apart
+        else f", and {named(apart)} least, with {rows_apart[0]['range']} and {rows_apart[0]['apart']:,} apart"
+    )
     x = quantity("least", "partitions a member, the fewest to the most", "whole")
     y = {
         "field": "label",
@@ -115,8 +126,7 @@ def _spread(rows: Sequence[Fields]) -> Figure:
         title="How even each assignor is",
         sentence=(
             f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {rows_even[0]['range']} partitions a "
-            "member"
-            f"{least}."
+            f"member and {rows_even[0]['apart']:,} apart in one topic{least}."
         ),
         spec=spec,
         columns=_COLUMNS[:4],

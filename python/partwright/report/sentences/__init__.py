@@ -1,6 +1,6 @@
 """Answers in words, the same in the terminal, on the page and in JSON: the verdict first, then the details."""
 
-from partwright.report.sentences.figures import named, seconds, summed, times
+from partwright.report.sentences.figures import named, of_assumed, seconds, summed, times
 from partwright.report.sentences.groups import (
     of_assignment,
     of_comparison,
@@ -29,6 +29,7 @@ __all__ = [
     "named",
     "of_advice",
     "of_assignment",
+    "of_assumed",
     "of_batches",
     "of_check",
     "of_clients",

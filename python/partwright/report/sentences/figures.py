@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright.report.figure import Verdict
 from partwright.report.text import label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from partwright._check import Json
-    from partwright.report.figure import Verdict
 
-__all__ = ["named", "seconds", "summed", "times"]
+__all__ = ["named", "of_assumed", "seconds", "summed", "times"]
 
 # How many of a list are named; of the others, only their number is given.
 _NAMED = 6
@@ -53,12 +53,24 @@ def named(names: Sequence[object], most: int = _NAMED) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
 
 
-def summed(verdicts: Sequence[Verdict], answer: Mapping[str, object]) -> Json:
-    """An answer as in `--json`, with its verdict first.
+def summed(verdicts: Sequence[Verdict], answer: Mapping[str, object], assumed: Sequence[str] = ()) -> Json:
+    """An answer as in `--json`, with its verdict first, and what was assumed last, if anything was.
 
     Examples:
-        >>> from partwright.report.figure import Verdict
         >>> summed([Verdict("holds", "It is so.")], {"ok": True})
         {'summary': 'It is so.', 'ok': True}
+        >>> summed([Verdict("holds", "It is so.")], {"ok": True}, ["that it is"])
+        {'summary': 'It is so.', 'ok': True, 'assumed': ['that it is']}
     """
-    return {"summary": verdicts[0].text, **answer}
+    found = {"summary": verdicts[0].text, **answer}
+    return {**found, "assumed": list(assumed)} if assumed else found
+
+
+def of_assumed(assumed: Sequence[str]) -> tuple[Verdict, ...]:
+    """What was assumed because nobody said it, a sentence each.
+
+    Examples:
+        >>> [verdict.text for verdict in of_assumed(["assumed subscriptions: 2 members to all topics"])]
+        ['Assumed subscriptions: 2 members to all topics.']
+    """
+    return tuple(Verdict("said", f"{each[:1].upper()}{each[1:]}.") for each in assumed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
@@ -12,7 +12,7 @@ from partwright.report.sentences.led import of_leaders
 from partwright.report.text import label, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from partwright._check import Fields
     from partwright.assignors.assignment import Assignment
@@ -51,19 +51,9 @@ def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdi
         # A cooperative assignor withholds what another member must give up first.
         what = f"{counted(unread, 'partition')} {'has' if unread == 1 else 'have'} no reader until the next rebalance"
         return (Verdict("said", f"{words}; {what}.", headline=words),)
-    if even:
-        return (Verdict("said", f"{words}."),)
     idle = [member for member, pairs in assignment.items() if not pairs]
-    if not idle:
-        if spread.max - spread.min == 1:
-            return (Verdict("said", f"{words}, as even as can be."),)
-        busiest = max(assignment, key=lambda member: len(assignment[member]))
-        return (
-            Verdict(
-                "said",
-                f"{words}; {label(busiest)} reads the most. --compare shows what other assignors give.",
-            ),
-        )
+    if not idle or even:
+        return (Verdict("said", f"{words}{_evenness(found)}."),)
     what = (
         "there are more members than partitions"
         if len(assignment) > partitions
@@ -72,13 +62,28 @@ def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdi
     return (Verdict("open", f"{words}; {_idle(idle)}: {what}.", headline=words),)
 
 
+def _evenness(found: Assignment) -> str:
+    """How even an assignment without idle members is, and what to try, after its figures."""
+    spread, of_topics = found.spread(), found.per_topic_spread()
+    if spread.max - spread.min > 1:
+        assignment = found.to_dict()
+        busiest = max(assignment, key=lambda member: len(assignment[member]))
+        return f"; {label(busiest)} reads the most. --compare shows what other assignors give"
+    gaps = {topic: each.max - each.min for topic, each in of_topics.items()}
+    topic = max(gaps, key=gaps.__getitem__, default="")
+    if gaps.get(topic, 0) > 1:
+        # Equally many partitions are not equal work if topics differ.
+        return f", but {gaps[topic]:,} apart in {label(topic)}: --compare shows what other assignors give"
+    return "" if spread.min == spread.max else ", as even as can be"
+
+
 def _idle(names: Sequence[str]) -> str:
     verb = "is" if len(names) == 1 else "are"
     return f"{counted(len(names), 'member')} {verb} idle ({named(names, _FEW)})"
 
 
 def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
-    """Which assignor to take, with its ties, and why an assignor has no assignment."""
+    """Which assignor to take, with its ties and by what it is judged, and why an assignor has no assignment."""
     found = list(found)
     errors = tuple(Verdict("fails", each.error) for each in found if each.error is not None)
     able = [each for each in found if each.error is None]
@@ -92,32 +97,89 @@ def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
         words = f"Take any: all {len(able)} assignors are equal"
     elif len(equal) > 1:
         words = f"Take {named([each.assignor for each in equal])}, which are equal".replace(" and ", " or ")
-    told = [f"{_range(first)} a member"]
-    if any(each.moved for each in able):
-        told.append(f"{counted(first.moved, 'partition')} {'moves' if first.moved == 1 else 'move'}")
-    if first.unread:
-        told.append(f"{first.unread:,} unread until the next rebalance")
-    if first.in_rack_share is not None:
-        told.append(f"{share(first.in_rack_share)} read in their rack")
+    judged = [each for each in _JUDGED if each.place < _ALWAYS or any(map(each.figure, able))]
+    told = [each.words(first) for each in judged if each.place <= _ALWAYS or each.figure(first)]
     words += f": {', '.join(told)}"
     worst = max(able, key=_rank)
     if _rank(worst) != best:
         last = [each.assignor for each in able if _rank(each) == _rank(worst)]
-        is_uneven = _range(worst) != _range(first)
-        gap = f"{_range(worst)} a member" if is_uneven else f"{counted(worst.moved, 'partition')} moved"
-        verb = "is" if len(last) == 1 else "are"
-        words += f"; {'least even' if is_uneven else 'worst'} {verb} {named(last)}, {gap}"
-    return (Verdict("said", f"{words}."), *errors)
+        lost = next(each for each in judged if each.figure(worst) != each.figure(first))
+        words += f"; {lost.worst} {'is' if len(last) == 1 else 'are'} {named(last)}, {lost.words(worst)}"
+        # A cooperative assignor withholds what another member must give up first.
+        words += " until the next rebalance" if worst.unread and not lost.place else ""
+    words += f". Judged by {', then by '.join(each.name for each in judged)}."
+    for each in judged[1:]:
+        least = min(map(each.figure, able))
+        if each.figure(first) > least:
+            better = [one for one in able if each.figure(one) == least]
+            words += f" {each.best}: {named([one.assignor for one in better])}, {each.words(better[0])}."
+    return (Verdict("said", words), *errors)
+
+
+class _Criterion(NamedTuple):
+    """A figure by which assignors are compared; less is better."""
+
+    place: int
+    name: str
+    figure: Callable[[Compared], float]
+    words: Callable[[Compared], str]
+    best: str
+    worst: str
 
 
 def _rank(each: Compared) -> tuple[float, ...]:
-    """Sort the most even first, then the one that moves least, leaves least unread, and reads most in its rack."""
-    return (each.spread.max - each.spread.min, each.moved, each.unread, -(each.in_rack_share or 0.0))
+    return tuple(criterion.figure(each) for criterion in _JUDGED)
 
 
 def _range(each: Compared) -> str:
     low, high = each.spread.min, each.spread.max
     return counted(low, "partition") if low == high else f"{low:,} to {high:,} partitions"
+
+
+_JUDGED = (
+    _Criterion(
+        0,
+        "partitions a member",
+        lambda each: each.spread.max - each.spread.min,
+        lambda each: f"{_range(each)} a member",
+        "",
+        "least even",
+    ),
+    _Criterion(
+        1,
+        "the spread within a topic",
+        lambda each: each.topic_spread,
+        lambda each: f"{each.topic_spread:,} apart in one topic",
+        "Most even within a topic",
+        "least even within a topic",
+    ),
+    _Criterion(
+        2,
+        "moves",
+        lambda each: each.moved,
+        lambda each: f"{counted(each.moved, 'partition')} {'moves' if each.moved == 1 else 'move'}",
+        "Fewest moves",
+        "worst",
+    ),
+    _Criterion(
+        3,
+        "partitions without a reader",
+        lambda each: each.unread,
+        lambda each: f"{each.unread:,} unread until the next rebalance",
+        "Fewest unread",
+        "worst",
+    ),
+    _Criterion(
+        4,
+        "racks",
+        lambda each: -(each.in_rack_share or 0.0),
+        lambda each: f"{share(each.in_rack_share or 0.0)} read in their rack",
+        "Most in their rack",
+        "worst",
+    ),
+)
+# The first criteria are named for every group, the others if they matter.
+_ALWAYS = 2
 
 
 def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
@@ -288,6 +350,10 @@ def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
 def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
     """Which candidate to take and why, how to change to it, what went wrong, and what was assumed."""
     said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
+    readiness = answer.readiness()
+    if readiness is not None:
+        headline = readiness[: readiness.index(".") + 1] if answer.blocks_roll else ""
+        said.append(Verdict("open" if answer.blocks_roll else "said", readiness, headline=headline))
     said += [
         Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
         for each in answer.tried

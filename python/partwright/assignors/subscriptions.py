@@ -1,0 +1,197 @@
+"""The subscriptions of members of which only the partitions that they read are known.
+
+>>> owned = {"a-1": ["clicks"], "a-2": ["clicks"], "b-1": ["orders"]}
+>>> subscriptions(["clicks", "orders"], owned)[0]
+{'a-1': ['clicks'], 'a-2': ['clicks'], 'b-1': ['orders']}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from partwright._check import counted, listed, refused, shown, unknown
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from partwright._check import Json
+
+__all__ = ["check_subscriptions", "parse_subscription", "subscribe", "subscriptions"]
+
+_NAMED = 6
+
+
+def subscriptions(
+    topics: Iterable[str],
+    read: Mapping[str, Collection[str]],
+    client_ids: Mapping[str, str] | None = None,
+    named: Mapping[str, Collection[str]] | None = None,
+) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """Each member's subscription: the named one, or else an assumed one.
+
+    If the members' topics fall apart into sets of which no member reads two, as those of two services in one group do,
+    a member is assumed to subscribe to its set. One that reads nothing is assumed to subscribe to what members with its
+    client ID read, or to everything if that says nothing. In any other group all are assumed to subscribe to everything.
+
+    Args:
+        topics: The group's topics.
+        read: By member, the topics of which it reads partitions.
+        client_ids: By member, its client ID, if it is known.
+        named: By member ID or client ID, the topics that are known; an ID of both kinds is a member's.
+
+    Returns:
+        The topics of each member, and a sentence about what was assumed; none if nothing was.
+
+    Raises:
+        PartwrightError: `named` has a member or a topic that the group lacks, a member twice, or one without topics.
+
+    Examples:
+        >>> subscriptions(["t", "u"], {"c1": ["t"], "c2": ["u"], "c3": []}, named={"c3": ["u"]})[1]
+        ('assumed subscriptions, as members read separate sets of topics: 1 member to t, 1 member to u; correct them with --subscriptions',)
+        >>> subscriptions(["t", "u"], {"c1": ["t", "u"], "c2": ["u"]})[1]
+        ('assumed subscriptions: 2 members to all topics; correct them with --subscriptions',)
+        >>> subscriptions(["t"], {"c1": ["t"], "c2": ["t"]})[1]
+        ()
+    """  # noqa: E501 - an example is one line
+    everything = list(topics)
+    ids = client_ids or {}
+    known = _known(everything, list(read), ids, check_subscriptions(named or {}))
+    sets = _sets(read.values())
+    is_apart = len({id(each) for each in sets.values()}) > 1
+    of_clients: dict[str, set[str]] = {}
+    for member, those in read.items():
+        of_clients.setdefault(ids.get(member, ""), set()).update(those)
+    found: dict[str, list[str]] = {}
+    for member, those in read.items():
+        like = of_clients[ids[member]] if ids.get(member) else ()
+        assumed = sets[next(iter(those))] if those else like
+        chosen = assumed if is_apart and assumed else everything
+        found[member] = known.get(member) or [topic for topic in everything if topic in chosen]
+    others = {member: found[member] for member in read if member not in known}
+    is_plain = not is_apart and all(set(read[member]) >= set(those) for member, those in others.items())
+    if is_plain or not others:
+        return found, ()
+    return found, (_sentence(everything, found, others, read, is_apart=is_apart),)
+
+
+def subscribe(
+    group: Json, client_ids: Mapping[str, str], named: Mapping[str, Collection[str]] | None = None
+) -> tuple[str, ...]:
+    """Set the `topics` of a group's members, which have what they own by topic; return what was assumed.
+
+    Raises:
+        PartwrightError: See `subscriptions`.
+    """
+    read = {member["id"]: member["owned"] for member in group["members"]}
+    found, assumed = subscriptions(group["topics"], read, client_ids, named)
+    for member in group["members"]:
+        member["topics"] = found[member["id"]]
+    return assumed
+
+
+def parse_subscription(text: str) -> tuple[str, list[str]]:
+    """A member and its topics, from text such as `c1=orders,users`.
+
+    Raises:
+        PartwrightError: The text has another form.
+
+    Examples:
+        >>> parse_subscription("c1=orders, users")
+        ('c1', ['orders', 'users'])
+    """
+    # An ID may have an equals sign, but no topic has.
+    member, _, topics = text.rpartition("=")
+    found = [topic.strip() for topic in topics.split(",")]
+    if not member.strip() or not all(found):
+        raise PartwrightError(f"subscriptions are named as member=orders,users, not {shown(text)}")
+    return member.strip(), found
+
+
+def check_subscriptions(named: object) -> dict[str, list[str]]:
+    """Named subscriptions whose form is valid.
+
+    Raises:
+        PartwrightError: It is not an object of lists of topics, or a list is empty.
+    """
+    if not isinstance(named, Mapping):
+        raise refused(named, "subscriptions", f"is an object of members and their topics, not {shown(named)}")
+    found = {
+        name: list(listed(those, f"subscriptions of {shown(name)}", str)) for name, those in named.items()
+    }
+    empty = next((name for name, those in found.items() if not those), None)
+    if empty is not None:
+        raise PartwrightError(f"subscriptions has no topics for {shown(empty)}: name one, or leave it out")
+    return found
+
+
+def _known(
+    topics: Sequence[str], members: Sequence[str], ids: Mapping[str, str], named: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """The named subscriptions, by member ID."""
+    found: dict[str, list[str]] = {}
+    for name, those in named.items():
+        strange = next((topic for topic in those if topic not in topics), None)
+        if strange is not None:
+            reason = unknown(strange, "topic", topics, "the group")
+            raise PartwrightError(
+                f"subscriptions of {shown(name)}: {reason}. Correct it, or name its partitions with --topics"
+            )
+        whose = [name] if name in members else [member for member in members if ids.get(member) == name]
+        if not whose:
+            raise PartwrightError(
+                f"subscriptions: {unknown(name, 'member or client ID', members, 'the group')}"
+            )
+        twice = next((member for member in whose if member in found), None)
+        if twice is not None:
+            raise PartwrightError(
+                f"subscriptions has {shown(twice)} twice, by its member ID and by its client ID: name it once"
+            )
+        found |= {member: list(those) for member in whose}
+    return found
+
+
+def _sets(reading: Iterable[Collection[str]]) -> dict[str, set[str]]:
+    """By topic, the set that it is in: topics that one member reads are in one set."""
+    sets: dict[str, set[str]] = {}
+    for those in reading:
+        joined = {id(each): each for each in (sets.setdefault(topic, {topic}) for topic in those)}
+        if len(joined) > 1:
+            # The smaller ones go into the largest, so that no topic is moved often.
+            largest, *others = sorted(joined.values(), key=len, reverse=True)
+            for each in others:
+                largest |= each
+                sets |= dict.fromkeys(each, largest)
+    return sets
+
+
+def _sentence(
+    everything: Sequence[str],
+    found: Mapping[str, Sequence[str]],
+    others: Mapping[str, Sequence[str]],
+    read: Mapping[str, Collection[str]],
+    *,
+    is_apart: bool,
+) -> str:
+    kinds = Counter((tuple(those), bool(read[member]) or not is_apart) for member, those in others.items())
+    told = [_kind(count, those, everything, reads=reads) for (those, reads), count in kinds.items()]
+    more = len(told) - _NAMED
+    if more > 0:
+        told = [*told[:_NAMED], f"{more:,} more likewise"]
+    subscribed = {topic for those in found.values() for topic in those}
+    if alone := [topic for topic in everything if topic not in subscribed]:
+        told.append(f"nobody to {_list(alone)}")
+    why = ", as members read separate sets of topics" if is_apart else ""
+    return f"assumed subscriptions{why}: {', '.join(told)}; correct them with --subscriptions"
+
+
+def _kind(count: int, topics: Sequence[str], everything: Sequence[str], *, reads: bool) -> str:
+    who = counted(count, "member") if reads else f"{counted(count, 'member')} without partitions"
+    return f"{who} to {'all topics' if len(topics) == len(everything) > 1 else _list(topics)}"
+
+
+def _list(topics: Sequence[str]) -> str:
+    more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
+    return f"{' and '.join(topics[:_NAMED])}{more}"
