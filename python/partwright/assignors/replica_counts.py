@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import refused, shown, whole
+from partwright._check import counted, refused, shown, whole
 from partwright.assignors.names import resolve
 from partwright.assignors.settled import settled
 from partwright.errors import PartwrightError
@@ -106,8 +106,9 @@ class ReplicaCounts:
     @property
     def summary(self) -> str:
         """The summary, a few sentences."""
+        even = counted(self.even[0], "replica") if len(self.even) == 1 else f"{_list(self.even)} replicas"
         found = [
-            f"All consumers read equally many partitions with {_list(self.even)} replicas under {self.assignor}."
+            f"All consumers read equally many partitions with {even} under {self.assignor}."
             if self.even
             else "None of these numbers of replicas lets all consumers read equally many partitions under "
             f"{self.assignor}."
@@ -183,7 +184,8 @@ def replica_counts(
     members = threads * (most * (most + 1) - least * (least - 1)) // 2
     if members > _MOST_MEMBERS:
         raise PartwrightError(
-            f"groups of {least} to {most} replicas with {threads} threads have {members:,} members together, and "
+            f"groups of {least} to {counted(most, 'replica')} with "
+            f"{counted(threads, 'thread')} have {counted(members, 'member')} together, and "
             f"{_MOST_MEMBERS:,} are taken: ask for fewer"
         )
     if not topics:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from partwright.cli.commands.assign_led import is_of_leader, led
+from partwright.cli.echo import echo
 from partwright.cli.input.group_json import names_clients, read_group, within
 from partwright.cli.input.json import lines, named
 from partwright.cli.input.options import save_report
@@ -32,7 +33,7 @@ def print_answer(
     answer = _answer(text, assignor, where, report, leader)
     click.echo(answer.told(as_json=as_json))
     if sys.stdout.isatty() and not as_json:
-        click.echo(answer.summary(), err=True)
+        echo(answer.summary(), err=True)
 
 
 def print_each(file: str, assignor: str | None, leader: str | None, *, as_json: bool) -> None:

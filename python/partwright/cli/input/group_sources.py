@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import click
-
+from partwright.cli.echo import echo
 from partwright.cli.input.options import is_topic
 from partwright.errors import PartwrightError
 
@@ -77,7 +76,7 @@ def real_group(
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
         for note in (*pasted.notes, *(pasted.clients if says_clients else ())):
-            click.echo(note, err=True)
+            echo(note, err=True)
         return json.dumps(pasted.group)
     from partwright.assignors.mixed.guess import Guess, guesses_said
     from partwright.kafka.address import parse_kafka
@@ -92,7 +91,7 @@ def real_group(
     group = any_group(None, group_id or "", kafka_config=connection.config(servers))
     why = group.pop("guessed")
     if group.pop("protocol") == "consumer":
-        click.echo(
+        echo(
             f"the members of {group_id!r} are of KIP-848's protocol and do not reveal their subscriptions: each is "
             f"assumed to subscribe to all that the group reads, {', '.join(group['topics']) or 'nothing'}",
             err=True,
@@ -103,5 +102,5 @@ def real_group(
         return json.dumps({**group, "assignor": f"server-{group['assignor']}"})
     guesses = [Guess(member["client"], why[member["id"]]) for member in group["members"]]
     for said in guesses_said(guesses) if says_clients else ():
-        click.echo(said, err=True)
+        echo(said, err=True)
     return json.dumps(group)

@@ -54,7 +54,10 @@ def document(
     ]
     said: tuple[Verdict, ...] = ()
     if topics is not None:
-        words = f"{len(members):,} members, {len(topics):,} topics, {sum(topics.values()):,} partitions"
+        words = (
+            f"{counted(len(members), 'member')}, {counted(len(topics), 'topic')}, "
+            f"{counted(sum(topics.values()), 'partition')}"
+        )
         said = (Verdict("said", words),)
     figures = (_spread(rows), _moved(rows)) if rows else ()
     verdicts = of_comparison(found)
@@ -114,7 +117,8 @@ def _spread(rows: Sequence[Fields]) -> Figure:
         id="spread",
         title="How even each assignor is",
         sentence=(
-            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {rows_even[0]['range']} partitions a "
+            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with "
+            f"{rows_even[0]['least']:,} to {counted(rows_even[0]['most'], 'partition')} a "
             "member"
             f"{least}."
         ),
