@@ -20,6 +20,7 @@ __all__ = [
     "MOST_MADE",
     "Fields",
     "Json",
+    "all_of",
     "at_least_one",
     "bits",
     "counted",
@@ -271,18 +272,30 @@ def first_line(error: BaseException) -> str:
 
 
 def counted(count: int, what: str, several: str | None = None) -> str:
-    """A count with its noun: `1 key`, `2 keys`.
+    """A count with its noun, and with its verb if that depends on the count: `1 key moves`, `2 keys move`.
 
     Args:
         count: How many.
-        what: The noun for one.
-        several: The noun for several; by default `what` with an s.
+        what: The words for one.
+        several: The words for several; by default `what` with an s.
 
     Examples:
         >>> counted(1, "record"), counted(1200, "record"), counted(2, "batch", "batches")
         ('1 record', '1,200 records', '2 batches')
+        >>> counted(1, "of 9 keys moves", "of 9 keys move")
+        '1 of 9 keys moves'
     """
     return f"{count:,} {what if count == 1 else several or f'{what}s'}"
+
+
+def all_of(count: int, what: str, several: str | None = None) -> str:
+    """The same for all that there are: `the 1 key`, `all 2 keys`.
+
+    Examples:
+        >>> all_of(1, "record is", "records are"), all_of(1200, "record is", "records are")
+        ('the 1 record is', 'all 1,200 records are')
+    """
+    return f"{'the' if count == 1 else 'all'} {counted(count, what, several)}"
 
 
 def meant(

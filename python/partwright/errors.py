@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from partwright._text import plain, plain_lines
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -61,6 +63,10 @@ class PartwrightError(ValueError):
     ) -> None:
         super().__init__(sentence)
         self.row, self.field, self.path, self.value, self.reason = row, field, path, value, reason
+
+    def __str__(self) -> str:
+        # Names in it are often those of a file or a topic, and a traceback prints it as well as the command.
+        return plain(super().__str__())
 
     def at_row(self, row: int, called: str | None = None) -> Self:
         """The same refusal with this row; it replaces a row that is already set.
@@ -119,6 +125,10 @@ class MissingExtraError(PartwrightError, ImportError):
 
 class BrokerError(PartwrightError):
     """A Kafka broker did not start, did not answer, or refused."""
+
+    def __str__(self) -> str:
+        # The last lines of a broker's log may be in it.
+        return plain_lines(ValueError.__str__(self))
 
 
 class ContractError(PartwrightError, AssertionError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from partwright._check import counted
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_text import short
 
@@ -125,7 +126,8 @@ class PartitionContract:
         if not summary["used"]:
             # A test that checked nothing must not pass.
             raise ContractError(
-                f"none of {summary['rows']:,} rows has a key that client {summary['client']} places, so nothing was "
+                f"none of {counted(summary['rows'], 'row')} has a key that client {summary['client']} places, so "
+                f"nothing was "
                 "checked: give records with keys",
                 found,
             )

@@ -210,7 +210,7 @@ def test_what_is_owned_and_racks_are_said_once() -> None:
         pw.assign(topics, ONE, racks={"t": [["a"]]})
     for odd, sentence in [
         ({"topic": ["u"], "racks": [[["a"]]]}, "racks has a topic 'u' that topics lacks"),
-        ({"topic": ["t"], "racks": [[["a"], ["b"]]]}, "racks of topic 't': 2 lists, but it has 1 partitions"),
+        ({"topic": ["t"], "racks": [[["a"], ["b"]]]}, "racks of topic 't': 2 lists, but it has 1 partition"),
         ({"topic": ["t"], "racks": [[[1]]]}, "racks of topic 't': [1] is not a list of racks"),
         ({"topic": ["t"], "racks": [[None]]}, "racks of topic 't': None is not a list of racks"),
         ({"topic": ["t", "t"], "racks": [[["a"]], [["a"]]]}, "racks has 't' twice: each topic once"),

@@ -183,7 +183,7 @@ def test_the_sentence(keys: list[Any], n: int, terms: dict[str, Any], sentence: 
 def test_both_terms_may_be_broken() -> None:
     with pytest.raises(pw.ContractError) as broken:
         pw.check_contract(["a"], 12, max_share=0.5, min_used=0.5)
-    assert "more than 50% and 1 of 12 partitions have rows, fewer than 50%" in str(broken.value)
+    assert "more than 50% and 1 of 12 partitions has rows, fewer than 50%" in str(broken.value)
 
 
 def test_a_number_and_a_long_key_are_shown_for_people() -> None:

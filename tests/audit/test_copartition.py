@@ -339,7 +339,7 @@ def test_of_a_sample_reasons_say_at_least() -> None:
 def test_null_keys_meet_nobody_and_keep_nobody_apart() -> None:
     found = between(written([*USERS, None, None], 12), written(USERS, 12))
     assert (found.ok, kinds(found)) == (True, ["null-keys"])
-    assert found.reasons[0].sentence == "2 records of A and 0 of B have no key: they meet nobody"
+    assert found.reasons[0].sentence == "2 records of A and 0 of B without a key meet nobody"
     assert (found.a.null_keys, found.a.rows, found.a.rows_shared) == (2, 302, 300)
 
 

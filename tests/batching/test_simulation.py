@@ -209,7 +209,7 @@ def test_the_slow_brokers_share() -> None:
         ({"config": {"compression.type": "lz4"}}, "config has no field 'compression.type'"),
         ({"config": []}, "config is an object, not []"),
         ({"sender": "never"}, "sender is each-instant or each-append, not 'never'"),
-        ({"draws": []}, "row 0: all 0 draws are taken, and one more is needed"),
+        ({"draws": []}, "row 0: 0 draws are taken, and one more is needed"),
         ({"strategy": "stickyy"}, "there is no strategy"),
         ({"strategy": "old-null-key"}, "the batches of the strategy old-null-key are not known"),
         ({"record": []}, "a scenario has no field 'record': did you mean 'records'?"),

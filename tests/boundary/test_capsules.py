@@ -30,7 +30,7 @@ SAID = {
     "last offset -5": "its array has -5 bytes in buffer 2",
     "a released dictionary": "its array has a dictionary that is released",
     "a null child": "its array has a child that is a null pointer",
-    "a child that is too short": "its array has a child 0 of 1 rows where 2 are needed",
+    "a child that is too short": "its array has a child 0 of 1 row where 2 are needed",
     "a released schema": "its schema is released",
     "no format": "its schema has no format",
     "a format that is no UTF-8": "its schema has a format or a name that is not UTF-8",

@@ -212,7 +212,7 @@ def test_yaml_that_is_no_script_is_refused(text: str, refusal: Refusal) -> None:
         ),
         (["--events", "+1", "--topic", "t=9999999999"], "--topic takes NAME=N, a number of partitions"),
         (["--events", "+1, jion", "--topic", "t=1"], "word 2 of the events is unknown: 'jion'"),
-        (["--events", "-1", "--topic", "t=1"], "word 1 of the events takes 1 members away, and 0 are there"),
+        (["--events", "-1", "--topic", "t=1"], "word 1 of the events takes 1 member away, and 0 are there"),
         (
             ["--events", "+1", "--topic", "t=1", "--protocol", "x"],
             "a script's protocol is classic or consumer",

@@ -279,7 +279,7 @@ def test_a_placement_as_kafkas_tools_take_it() -> None:
         (lambda: explicit([]), "names no partition"),
         (lambda: explicit(":"), "partition 0 has an empty list of replicas"),
         (lambda: explicit([[0], []]), "partition 1 has an empty list of replicas"),
-        (lambda: explicit("0:1,1"), "partition 1 has 1 replicas and partition 0 has 2"),
+        (lambda: explicit("0:1,1"), "partition 1 has 1 replica and partition 0 has 2"),
         (lambda: explicit("0:0"), "partition 0 has the broker 0 more than once"),
         (
             lambda: explicit("0:4", range(3)),

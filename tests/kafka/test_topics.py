@@ -128,7 +128,7 @@ def test_an_assignment_that_contradicts_itself(
         (3, None, "1,1", "--replica-assignment 1,1 says how many .* leave out -n 3"),
         (None, 1, "1,1", "leave out --replication-factor 1"),
         (None, None, "1:x", "partition 0: 'x' is not an id of a broker"),
-        (None, None, "1:2,1", "partition 1 has 1 replicas and partition 0 has 2"),
+        (None, None, "1:2,1", "partition 1 has 1 replica and partition 0 has 2"),
     ],
 )
 def test_options_of_a_new_topic_that_will_not_do(
@@ -299,6 +299,6 @@ class TestWithABroker:
     ) -> None:
         monkeypatch.setattr(topics, "_answers_everywhere", lambda *_: False)
         with pytest.raises(
-            BrokerError, match=r"^not all 4 partitions of the new topic 'never' answer after 0\.5 s"
+            BrokerError, match=r"^not every partition of the new topic 'never' answers after 0\.5 s"
         ):
             topics.create_topic(broker.bootstrap_servers, "never", 4, timeout=0.5)

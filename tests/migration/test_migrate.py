@@ -185,7 +185,7 @@ def test_a_group_that_runs_is_refused_by_its_name(
     run = migrate("busy", "busy-3", 3)
     assert sorted(run("copy")["groups"]) == ["idle", "runs"]
     said = refusal("migrate", "cutover", *run.words)
-    assert "stop every consumer of 'runs' (its state is STABLE, 1 members) first" in said
+    assert "stop every consumer of 'runs' (its state is STABLE, 1 member) first" in said
     assert committed(servers, "idle", "busy-3") == {}
     assert list(run("cutover", "--group", "idle")["groups"]) == ["idle"]
     consumer.close()
@@ -215,7 +215,7 @@ def test_there_is_a_way_back_until_it_is_finished(
     producer.flush()
     assert run("verify")["twice"] == 0
     assert run("cutover", "--back")["written_since"] == 1
-    assert "1 records that this migration did not write" in refusal("migrate", "copy", *run.words)
+    assert "1 record that this migration did not write" in refusal("migrate", "copy", *run.words)
 
 
 def test_a_compacted_topic_keeps_its_last_values(

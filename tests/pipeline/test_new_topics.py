@@ -123,7 +123,7 @@ def refused(csv: str, topic: str, to: KafkaTarget, settings: dict[str, Any], sen
             "--replication-factor takes a whole number from 1 to 32767, not 40000",
         ),
         ({"replica_assignment": "0:1,1", "partitions": 3}, "leave out -n 3"),
-        ({"replica_assignment": "0:1,1"}, "partition 1 has 1 replicas and partition 0 has 2"),
+        ({"replica_assignment": "0:1,1"}, "partition 1 has 1 replica and partition 0 has 2"),
     ],
 )
 def test_options_that_will_not_do(settings: dict[str, Any], sentence: str) -> None:

@@ -840,7 +840,7 @@ def test_ones_own_partitioner_is_closed_once() -> None:
 
 
 def test_draws_come_to_their_end() -> None:
-    with pytest.raises(pw.PartwrightError, match="row 1: all 1 draws are taken, and one more is needed"):
+    with pytest.raises(pw.PartwrightError, match="row 1: 1 draw is taken, and one more is needed"):
         placed("random", {"key": [None, None]}, draws=[5])
 
 

@@ -330,8 +330,8 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        ("null", "1 rows have no partition (their number is null): they are whole numbers from 0 to"),
-        ("negative", "1 rows are in -1, which is not a partition: they are whole numbers from 0 to"),
+        ("null", "1 row has no partition (their number is null): they are whole numbers from 0 to"),
+        ("negative", "1 row is in -1, which is not a partition: they are whole numbers from 0 to"),
         ("small n", "a record is in partition 11, which a topic of 5 partitions has not: check -n"),
         ("text", "the column of partitions is string, and they are whole numbers: cast it to int or bigint"),
         ("time", "the column of timestamps is string: cast it to timestamp, or give milliseconds as bigint"),

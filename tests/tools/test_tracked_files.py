@@ -10,11 +10,13 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # What only one run has: Python's temporary folders, and a process ID as JSON.
-OF_ONE_RUN = re.compile(r'/tmp/tmp\w{8}|"pid": ?\d')
+OF_ONE_RUN = re.compile(r'/tmp/tmp\w{8}|"pid": ?\d')  # noqa: S108 - it is looked for
 
 
 def git(*arguments: str) -> list[str]:
-    output = subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=True)
+    output = subprocess.run(
+        ["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=True
+    )
     return output.stdout.split("\0")[:-1]
 
 

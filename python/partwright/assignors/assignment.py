@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import counted
 from partwright._doors import notebook
 from partwright.assignors.members import INT32
 from partwright.errors import PartwrightError
@@ -68,7 +69,10 @@ class Assignment:
 
     def __repr__(self) -> str:
         return "\n".join(
-            [f"{len(self.lists.values)} partitions to {len(self.members)} members", *self._rows()]
+            [
+                f"{counted(len(self.lists.values), 'partition')} to {counted(len(self.members), 'member')}",
+                *self._rows(),
+            ]
         )
 
     def _rows(self) -> list[str]:
@@ -88,7 +92,7 @@ class Assignment:
                 f"  {name:{width}}  {text if len(text) <= _ROW else text[: _ROW - 1] + '…'}".rstrip()
             )
         left = len(self.members) - len(shown)
-        return [*lines, f"  … and {left} more members"] if left else lines
+        return [*lines, f"  … and {counted(left, 'more member')}"] if left else lines
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import shown
+from partwright._check import counted, shown
 from partwright.assignors.consumer_partition_assignor import (
     Cluster,
     ConsumerGroupMetadata,
@@ -191,7 +191,7 @@ class OwnAssignor:
                     raise self._wrong(f"{what}, a topic that this member does not subscribe to")
                 count = cluster.partition_count_for_topic(topic) or 0
                 if not 0 <= partition < count:
-                    raise self._wrong(f"{what}, which has {count} partitions")
+                    raise self._wrong(f"{what}, which has {counted(count, 'partition')}")
                 if (topic, partition) in readers:
                     other = readers[topic, partition]
                     also = "twice" if other == member else f"and {other!r} too"

@@ -66,13 +66,10 @@ class GroupNow:
     def summary(self) -> str:
         """The summary, a few sentences."""
         counts = [sum(topics.values()) for topics in self.reads.values()]
-        found = [
-            f"{counted(len(counts), 'member')} read {_span(min(counts), max(counts))} each under {self.assignor}."
-        ]
+        members = counted(len(counts), "member reads", "members read")
+        found = [f"{members} {_span(min(counts), max(counts))} each under {self.assignor}."]
         if self.idle:
-            found.append(
-                f"{counted(len(self.idle), 'member')} {'reads' if len(self.idle) == 1 else 'read'} nothing."
-            )
+            found.append(f"{counted(len(self.idle), 'member reads', 'members read')} nothing.")
         if self.unread:
             found.append(f"Nobody reads {counted(self.unread, 'partition')}.")
         found.append(
@@ -202,9 +199,9 @@ def _reasons(
     readers = Counter(topic for each in lists.values() for topic in dict.fromkeys(each))
     few = sum(0 < topics.get(topic, 0) < count for topic, count in readers.items())
     if assignor.rpartition(":")[2].removeprefix("server-") == "range" and len(topics) > 1:
-        told = (
-            f", and {few} of {len(topics)} topics have fewer partitions than there are members" if few else ""
-        )
+        of = f"of {counted(len(topics), 'topic')}"
+        fewer = counted(few, f"{of} has", f"{of} have")
+        told = f", and {fewer} fewer partitions than there are members" if few else ""
         yield f"{assignor} shares each topic on its own, the first members getting what is left over{told}"
 
 

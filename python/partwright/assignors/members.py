@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 
 from partwright import _core
-from partwright._check import shown
+from partwright._check import counted, shown
 from partwright.assignors.columns import INT32
 from partwright.errors import PartwrightError
 
@@ -247,7 +247,9 @@ def replica_lists(
             partitions = [()] * count
         if not _is_list(partitions) or len(partitions) != count:
             told = f"{len(partitions)} lists" if _is_list(partitions) else shown(partitions)
-            raise PartwrightError(f"racks of topic {name!r}: {told}, but it has {count} partitions")
+            raise PartwrightError(
+                f"racks of topic {name!r}: {told}, but it has {counted(count, 'partition')}"
+            )
         for replicas in partitions:
             if not _is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
                 raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is not a list of racks")

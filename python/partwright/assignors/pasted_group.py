@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import counted
 from partwright.assignors.collapsed_rows import row_of
 from partwright.assignors.mixed.guess import Guess, by_client_id, guessed_by_id, guesses_said
 from partwright.assignors.subscriptions import subscribe
@@ -203,7 +204,7 @@ def _idle(members: dict[str, Json], summary: Mapping[str, str]) -> tuple[str, ..
     for number in range(1, missing + 1):
         members[f"idle-{number}"] = {"id": f"idle-{number}", "owned": {}, "generation": 1}
     return (
-        (f"{missing} of {summary['MEMBERS']} members read nothing: called idle-1 and so on",)
+        (f"{counted(missing, 'member reads', 'members read')} nothing: called idle-1 and so on",)
         if missing > 0
         else ()
     )

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from partwright import _core
-from partwright._check import refused, shown
+from partwright._check import counted, refused, shown
 from partwright.errors import PartwrightError
 from partwright.files.scalars import array_of
 
@@ -214,7 +214,7 @@ def _refusal(given: Mapping[str, _Values], name: str, row: int) -> PartwrightErr
     number, members = _at(given[name], row), _at(given["members"], row)
     least = 1 if name == "members" else 0
     if least <= number <= _MOST:
-        told = f"is 0 to {members - 1} among {members} members, not {number}"
+        told = f"is 0 to {members - 1} among {counted(members, 'member')}, not {number}"
         is_of_row = any(not isinstance(given[each], pa.Scalar) for each in (name, "members"))
     else:
         told = f"is {least} to {_MOST}, not {number}"

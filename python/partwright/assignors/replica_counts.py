@@ -108,8 +108,9 @@ class ReplicaCounts:
     @property
     def summary(self) -> str:
         """The summary, a few sentences."""
+        even = counted(self.even[0], "replica") if len(self.even) == 1 else f"{_list(self.even)} replicas"
         found = [
-            f"All consumers read equally many partitions with {_list(self.even)} replicas under {self.assignor}."
+            f"All consumers read equally many partitions with {even} under {self.assignor}."
             if self.even
             else "None of these numbers of replicas lets all consumers read equally many partitions under "
             f"{self.assignor}."
@@ -190,7 +191,8 @@ def replica_counts(
     members = threads * (most * (most + 1) - least * (least - 1)) // 2
     if members > _MOST_MEMBERS:
         raise PartwrightError(
-            f"groups of {least} to {most} replicas with {threads} threads have {members:,} members together, and "
+            f"groups of {least} to {counted(most, 'replica')} with "
+            f"{counted(threads, 'thread')} have {counted(members, 'member')} together, and "
             f"{_MOST_MEMBERS:,} are taken: ask for fewer"
         )
     if not topics:

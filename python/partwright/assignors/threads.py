@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
-from partwright._check import Fields, shown
+from partwright._check import Fields, counted, shown
 from partwright.errors import PartwrightError
 
 __all__ = ["THREADED", "ordered", "threads"]
@@ -47,7 +47,7 @@ def threads(members: object, assignor: str) -> Any:
     many = sum(_subscriptions(member) for member in known)
     if many > _MOST_SUBSCRIPTIONS:
         raise PartwrightError(
-            f"the threads have {many} subscriptions together, and a group takes {_MOST_SUBSCRIPTIONS}: "
+            f"the threads have {counted(many, 'subscription')} together, and a group takes {_MOST_SUBSCRIPTIONS}: "
             "give members fewer streams"
         )
     if assignor == _ROUND_ROBIN:

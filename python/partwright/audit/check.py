@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import counted
 from partwright._doors import notebook
+from partwright._text import plain
 from partwright.audit.key_sums import Observed
 from partwright.audit.salting import Salted, salted
 from partwright.audit.skew import Skew
@@ -129,8 +131,8 @@ class Example:
     def __str__(self) -> str:
         at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
         if self.rows is not None:
-            at = f"{self.rows:,} rows"
-        said = "in no partition" if self.partition is None else f"in partition {self.partition}"
+            at = counted(self.rows, "row")
+        said = "in no partition" if self.partition is None else f"in partition {plain(self.partition)}"
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
 
@@ -182,7 +184,8 @@ class Check:
 
     def __repr__(self) -> str:
         return (
-            f"Check({self.n} partitions, {self.client}: {self.misplaced:,} of {self.rows:,} rows misplaced)"
+            f"Check({counted(self.n, 'partition')}, {self.client}: {self.misplaced:,} of "
+            f"{counted(self.rows, 'row')} misplaced)"
         )
 
     def _repr_html_(self) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import MOST_LONG, first_line
+from partwright._check import MOST_LONG, counted, first_line
 from partwright.audit.check import LONG, whole_numbers
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
@@ -87,7 +87,7 @@ def columns(
     for name, column in zip(found._fields[1:], found[1:], strict=True):
         if column is not None and len(column) != len(key_bytes):
             raise PartwrightError(
-                f"there are {len(key_bytes)} keys and {len(column)} {name}: give as many of each"
+                f"there are {counted(len(key_bytes), 'key')} and {len(column)} {name}: give as many of each"
             )
     return found
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 import pyarrow as pa
 
 from partwright import _doors
+from partwright._check import counted
 from partwright.audit.check import Check
 from partwright.audit.skew import read_share
 from partwright.errors import ContractError, PartwrightError
@@ -226,7 +227,9 @@ def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
     words = " and ".join(broken)
     placed = sum(each["rows"] for each in found["partitions"])
     if not placed:
-        return f"{words}: none of {found['rows']:,} rows has a key that client {found['client']} places"
+        return (
+            f"{words}: none of {counted(found['rows'], 'row')} has a key that client {found['client']} places"
+        )
     fullest = max(found["partitions"], key=lambda each: each["rows"])["partition"]
     is_too_full = max_share is not None and found["largest_share"] > max_share
     heavy = [each for each in found["heavy_keys"] or [] if not is_too_full or each["partition"] == fullest]
@@ -245,7 +248,7 @@ def _less_full(found: Fields, heavy: list[Json], placed: int, max_share: float) 
     """Say what to do about a partition that is too full."""
     even = 1 / found["n"]
     if max_share < even:
-        return f"among {found['n']} partitions one has {100 * even:.2g}% at least, so raise max_share, or n"
+        return f"among {counted(found['n'], 'partition')} one has {100 * even:.2g}% at least, so raise max_share, or n"
     if heavy and heavy[0]["rows"] > max_share * placed:
         heaviest = short(heavy[0]["key"])
         return f"{heaviest} alone has more than that whatever n is, so make the key finer, or raise max_share"

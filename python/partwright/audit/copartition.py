@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
+from partwright._check import counted
 from partwright.audit.copartition_reasons import HARMLESS, Counts, Reason, Summary, reasons
 from partwright.audit.encodings import same_keys
 from partwright.audit.fingerprint import judge
@@ -191,7 +192,8 @@ def _about(side: Side, letter: str, option: str) -> Json:
     largest = max(seen.rows_in, default=-1)
     if n is not None and largest >= n:
         raise PartwrightError(
-            f"a record of {letter} is in partition {largest}, which a topic of {n} partitions has not: check {option}"
+            f"a record of {letter} is in partition {largest}, which a topic of {counted(n, 'partition')} has not: "
+            f"check {option}"
         )
     if side.client is None:
         writer = judge(seen, n)

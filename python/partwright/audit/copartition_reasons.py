@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
+from partwright._check import counted
 from partwright.audit.encodings import words
 from partwright.keys.key_text import short, shown_key
 
@@ -123,7 +124,7 @@ def reasons(
         found.append(
             Reason(
                 "null-keys",
-                f"{a.null_keys:,} records of A and {b.null_keys:,} of B have no key: they meet nobody",
+                f"{counted(a.null_keys, 'record')} of A and {b.null_keys:,} of B without a key meet nobody",
             )
         )
     return tuple(found)
@@ -159,12 +160,12 @@ def _key_bytes(counts: Counts, same: Same | None, *, is_sampled: bool) -> Iterat
 
 def _n(a: Summary, b: Summary, counts: Counts, *, is_sampled: bool) -> Iterator[Reason]:
     if a.n != b.n:
-        are = "is" if counts.together == 1 else "are"
         looked_at = " that were looked at" if is_sampled else ""
-        by_chance = f"; {counts.together:,} of {counts.shared:,} shared keys{looked_at} {are} in the same one by chance"
+        of = f"of {counted(counts.shared, 'shared key')}{looked_at}"
+        by_chance = f"; {counted(counts.together, f'{of} is', f'{of} are')} in the same one by chance"
         yield Reason(
             "n",
-            f"A has {a.n} partitions and B has {b.n}: Kafka Streams refuses to join them"
+            f"A has {counted(a.n, 'partition')} and B has {b.n}: Kafka Streams refuses to join them"
             f"{by_chance if counts.together else ''}",
         )
 
@@ -261,4 +262,4 @@ def _rules(side: Summary, *, is_transformed: bool) -> set[tuple[str, str, str | 
 def _keys(count: int, name: str = "shared key", *, is_sampled: bool) -> str:
     """A number of keys with its verb; for a sample, `at least`."""
     least = "at least " if is_sampled else ""
-    return f"{least}{count:,} {name} is" if count == 1 else f"{least}{count:,} {name}s are"
+    return f"{least}{counted(count, f'{name} is', f'{name}s are')}"

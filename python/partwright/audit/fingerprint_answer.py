@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import counted
 from partwright._doors import notebook
 from partwright.audit.fingerprint_search import Writer, alike, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
@@ -196,7 +197,7 @@ class Answers:
     ) -> tuple[Json, ...]:
         """How much each writer wrote over time; by number of partitions, if that changed."""
         names = {
-            writer: f"{writer.n} partitions" if change.kind == "n" else families[writer][0]
+            writer: counted(writer.n, "partition") if change.kind == "n" else families[writer][0]
             for writer in writers
         }
         return course({names[writer]: self._alone(writer, writers) for writer in writers})

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import counted
 from partwright._doors import notebook
 from partwright.audit.check import Placer
 from partwright.audit.columns import counts, places
@@ -141,7 +142,9 @@ class Resize:
         partition_for_key(None, to, client, key_type)
         self.from_, self.to = index(from_), index(to)
         if self.from_ == self.to:
-            raise PartwrightError(f"the topic would keep its {self.from_} partitions: nothing would move")
+            raise PartwrightError(
+                f"the topic would keep its {counted(self.from_, 'partition')}: nothing would move"
+            )
         self.among = self.from_ if among is None else among
         self.rows = self.rows_moved = self.unplaced = self.misplaced = 0
         self.bytes: int | None = None
@@ -155,7 +158,9 @@ class Resize:
         self._seen = Observed()
 
     def __repr__(self) -> str:
-        return f"Resize({self.from_} to {self.to} partitions: {self.rows_moved:,} of {self.rows:,} rows move)"
+        of = f"of {counted(self.rows, 'row')}"
+        moved = counted(self.rows_moved, f"{of} moves", f"{of} move")
+        return f"Resize({self.from_} to {counted(self.to, 'partition')}: {moved})"
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""

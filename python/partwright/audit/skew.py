@@ -13,6 +13,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -110,8 +111,10 @@ class Skew:
             )
         # Compare the quotient: a product of shares may round differently than 7 of 100 does.
         if min_used is not None and self.used / self.n < min_used:
+            of = f"of {counted(self.n, 'partition')}"
             found.append(
-                f"{self.used} of {self.n} partitions have rows, fewer than {_percent(min_used)} of them"
+                f"{counted(self.used, f'{of} has', f'{of} have')} rows, fewer than "
+                f"{_percent(min_used)} of them"
             )
         return found
 

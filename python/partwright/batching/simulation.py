@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from partwright import _core
-from partwright._check import LEAST_LONG, MOST_LONG, Fields, Json, listed, object_fields, optional, shown
+from partwright._check import (
+    LEAST_LONG,
+    MOST_LONG,
+    Fields,
+    Json,
+    counted,
+    listed,
+    object_fields,
+    optional,
+    shown,
+)
 from partwright._doors import notebook
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
@@ -274,7 +284,8 @@ class _Given:
         cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
         if topic is None and len(cluster.topics) != 1:
             raise PartwrightError(
-                f"the cluster has {len(cluster.topics)} topics, and a simulation is for one: say which, with topic="
+                f"the cluster has {counted(len(cluster.topics), 'topic')}, and a simulation is for one: say which, "
+                f"with topic="
             )
         topic = next(iter(cluster.topics)) if topic is None else topic
         cluster.partitions(topic)

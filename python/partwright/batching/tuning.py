@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pyarrow as pa
 
-from partwright._check import Fields, Json, listed, shown
+from partwright._check import Fields, Json, counted, listed, shown
 from partwright._doors import notebook, picture
 from partwright.batching.simulation import SUMMARY, compare
 from partwright.cluster import Cluster
@@ -216,9 +216,9 @@ def _order(row: Fields, default: Fields, limit: float) -> tuple[float, ...]:
     )
 
 
-def _reason(best: Mapping[str, object], default: Mapping[str, object], limit: float) -> str:
+def _reason(best: Fields, default: Fields, limit: float) -> str:
     what = f"{best['strategy']} with batch.size={best['batch_size']} and linger.ms={best['linger_ms']}"
-    requests, delay = f"{best['requests']:,} requests", f"a p99 delay of {best['p99_delay_ms']} ms"
+    requests, delay = counted(best["requests"], "request"), f"a p99 delay of {best['p99_delay_ms']} ms"
     if _delay(best) > limit:
         return f"no setting has a p99 delay of {limit} ms or less: the nearest is {what}, with {delay} and {requests}"
     if _settings(best) == _settings(default):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from partwright._check import meant
+from partwright._text import plain, plain_lines
 from partwright.errors import PartwrightError
 from partwright.signals import Ended, raised
 
@@ -142,7 +143,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except PartwrightError as error:
         return _refuse(str(error))
     except click.ClickException as error:
-        return _refuse(error.format_message())
+        return _refuse_words(error.format_message())
     except (click.Abort, KeyboardInterrupt) as error:
         return _interrupted(error)
     except OSError as error:
@@ -158,7 +159,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except Exception:  # noqa: BLE001 - a defect of ours, whose 1 would be a check's answer
         import traceback
 
-        traceback.print_exc()
+        _say(plain_lines(traceback.format_exc().rstrip()))
         code = _DEFECT
     return code if isinstance(code, int) else 0
 
@@ -173,9 +174,17 @@ def _interrupted(error: BaseException) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    # For a group without a command, click prints its help, not a sentence.
-    _say(sentence if sentence.startswith("Usage: ") else f"partwright: {sentence}")
+    _say(f"partwright: {sentence}")
     return 2
+
+
+def _refuse_words(message: str) -> int:
+    if message.startswith("Usage: "):
+        # For a group without a command, click prints its help, not a sentence.
+        _say(message)
+        return 2
+    # It has the words of the command line as they are.
+    return _refuse(plain(message))
 
 
 def _say(line: str) -> None:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from partwright._check import counted
+from partwright._text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
@@ -32,7 +35,7 @@ class ConsoleProgress:
         self._console = Console(file=self._stream)
         self._bar = Progress(
             SpinnerColumn(finished_text="[green]✓"),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[tasks]}"),
             TimeElapsedColumn(),
@@ -58,15 +61,16 @@ class ConsoleProgress:
 
     def say(self, sentence: str) -> None:
         """See `partwright.pipeline.stream.StreamProgress`."""
-        self._console.print(sentence, highlight=False, soft_wrap=True)
+        self._console.print(plain(sentence), highlight=False, markup=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def step(self, name: str) -> Iterator[None]:
         """See `partwright.pipeline.steps.Progress`."""
+        name = plain(name)
         if not self._console.is_terminal:
             began = time.monotonic()
             yield
-            self._console.print(f"{name}: {time.monotonic() - began:.1f} s", highlight=False)
+            self._console.print(f"{name}: {time.monotonic() - began:.1f} s", highlight=False, markup=False)
             return
         shown = self._bar.add_task(name, total=None, tasks="")
         done = threading.Event()
@@ -84,7 +88,8 @@ class ConsoleProgress:
             counts = self._stage()
             if counts and not done.is_set():
                 finished, total = counts
-                self._bar.update(shown, total=total, completed=finished, tasks=f"{finished}/{total} tasks")  # type: ignore[arg-type]
+                tasks = f"{finished} of {counted(total, 'task')}"
+                self._bar.update(shown, total=total, completed=finished, tasks=tasks)  # type: ignore[arg-type]
 
     def _stage(self) -> tuple[int, int] | None:
         """Finished and total tasks of the running stages; Spark Connect does not report them."""

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
+from partwright._text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -39,7 +42,9 @@ def _shown(name: str) -> Iterator[Callable[[int, float | None], None]]:
                 gone_s = time.monotonic() - began
                 rate = f", {rows / gone_s:,.0f} rows/s" if gone_s >= 1 else ""
                 update(
-                    told=f"{rows:,} rows{rate}", total=None if done is None else 1.0, completed=done or 0.0
+                    told=f"{counted(rows, 'row')}{rate}",
+                    total=None if done is None else 1.0,
+                    completed=done or 0.0,
                 )
 
         yield read
@@ -89,5 +94,5 @@ def _bar(name: str) -> Iterator[Callable[..., None] | None]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(name, total=None, told="")
+        task = progress.add_task(plain(name), total=None, told="")
         yield partial(progress.update, task)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from partwright import _core
 from partwright._check import (
     Json,
+    counted,
     listed,
     number,
     object_fields,
@@ -361,8 +362,8 @@ class Cluster:
     def __repr__(self) -> str:
         of_topics = [f"{name}: {_counted(those)}" for name, those in list(self.topics.items())[:_SHOWN]]
         more = len(self.topics) - len(of_topics)
-        brokers = f"{len(self.brokers)} broker{'' if len(self.brokers) == 1 else 's'}"
-        return f"Cluster({'; '.join([brokers, *of_topics, *([f'{more} more topics'] if more > 0 else [])])})"
+        brokers = counted(len(self.brokers), "broker")
+        return f"Cluster({'; '.join([brokers, *of_topics, *([counted(more, 'more topic')] if more > 0 else [])])})"
 
 
 def _again(brokers: tuple[Broker, ...], topics: dict[str, tuple[Partition, ...]], strict: bool) -> Cluster:
@@ -410,5 +411,5 @@ def _by_number(topic: str, partitions: tuple[Partition, ...]) -> dict[int, Parti
 
 def _counted(partitions: tuple[Partition, ...]) -> str:
     leaderless = sum(each.leader is None for each in partitions)
-    count = f"{len(partitions)} partition{'' if len(partitions) == 1 else 's'}"
+    count = counted(len(partitions), "partition")
     return f"{count}, {leaderless} without leader" if leaderless else count

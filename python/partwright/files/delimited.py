@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.formats import Opened, find_column, in_one, refuse_taken
 from partwright.files.lines import LineReader, text_of
@@ -220,7 +221,9 @@ class DelimitedRecords(Opened):
         except pa.ArrowInvalid as error:
             raise self._ragged(block, str(error)) from None
         if table.num_rows != rows:
-            raise self._ragged(block, f"{table.num_rows} records where {rows} end")
+            raise self._ragged(
+                block, f"{counted(table.num_rows, 'record')} where {counted(rows, 'ends', 'end')}"
+            )
         first = self._rows
         self._rows += rows
         return tuple(
@@ -238,7 +241,7 @@ class DelimitedRecords(Opened):
             for record in records:
                 if record and len(record) != len(self._names):
                     return PartwrightError(
-                        f"line {line} of {self._path!r} has {len(record)} fields and the header has "
+                        f"line {line} of {self._path!r} has {counted(len(record), 'field')} and the header has "
                         f"{len(self._names)}: each record must have a field for each column",
                         path=self._path,
                     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import first_line, meant
+from partwright._check import counted, first_line, meant
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ def find_column(path: str, names: Sequence[str], name: str, *, hint: str = "") -
         raise no_column(path, names, name, hint=hint)
     if names.count(name) > 1:
         raise PartwrightError(
-            f"{path!r} has {names.count(name)} columns named {name!r}: rename all but one of them", path=path
+            f"{path!r} has {counted(names.count(name), 'column')} named {name!r}: rename all but one of them",
+            path=path,
         )
     return names.index(name)
 

@@ -136,4 +136,4 @@ def _blanks(text: str, place: int) -> int:
 
 
 def _reason(error: Exception) -> str:
-    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+    return error.msg.removesuffix(" at") if isinstance(error, json.JSONDecodeError) else str(error)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.formats import Opened, in_one, no_column, picked, taken
 from partwright.files.held_back import Waiting
@@ -198,7 +199,7 @@ class JsonRecords(Opened):
         for column in wanted:
             if names.count(column.name) > 1:
                 raise PartwrightError(
-                    f"{self._what} {line} of {self._path!r} has {names.count(column.name)} members named "
+                    f"{self._what} {line} of {self._path!r} has {counted(names.count(column.name), 'member')} named "
                     f"{column.name!r}: it is unclear which one is meant",
                     path=self._path,
                 )
@@ -282,7 +283,8 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
             given, object_pairs_hook=_Members, parse_float=_fraction, parse_int=_whole_number
         )
     except json.JSONDecodeError as error:
-        why = f"{error.msg} at column {error.colno}"
+        # Some of Python's messages end in it already.
+        why = f"{error.msg.removesuffix(' at')} at column {error.colno}"
     except RecursionError as error:
         # Too many brackets.
         why = str(error)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.remote import is_remote, listed
 
@@ -106,7 +107,9 @@ class ManyRecords:
         if len(self._paths) == 1:
             self._now.extend(key, name, computed, sink)
             return
-        raise PartwrightError(f"{len(self._paths)} files are named, and one is written at a time: name one")
+        raise PartwrightError(
+            f"{counted(len(self._paths), 'file is', 'files are')} named, and one is written at a time: name one"
+        )
 
     def __enter__(self) -> Self:
         return self

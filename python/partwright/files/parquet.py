@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
 from partwright.files.formats import (
@@ -182,7 +183,8 @@ class ParquetRecords(Opened):
             rows = self._parquet.metadata.row_group(group).num_rows
             if rows > _LARGEST_GROUP:
                 raise PartwrightError(
-                    f"row group {group} of {self._path!r} has {rows} rows, more than the {_LARGEST_GROUP} that a "
+                    f"row group {group} of {self._path!r} has {counted(rows, 'row')}, more than the "
+                    f"{_LARGEST_GROUP} that a "
                     "column can be written for: write the file with smaller ones first",
                     path=self._path,
                 )

@@ -6,6 +6,8 @@ import unicodedata
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
+from partwright._text import plain
 from partwright.group.readers import extremes
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def chart(readers: Readers, width: int) -> str:
             titles[name] + " " * (label - _columns(titles[name])) + "".join(map(_cell, fewest, most)).rstrip()
         )
     if len(readers.names) > len(shown):
-        lines.append(f"... and {len(readers.names) - len(shown)} members more")
+        lines.append(f"... and {counted(len(readers.names) - len(shown), 'member')} more")
     if readers.began:
         most = extremes(readers.unread()[0], edges)[1]
         lines.append(_UNREAD.ljust(label) + "".join(_number(each) if each else " " for each in most).rstrip())
@@ -46,7 +48,7 @@ def chart(readers: Readers, width: int) -> str:
 
 
 def _title(name: str, most: int) -> str:
-    title = "".join(each if each.isprintable() else "?" for each in name)
+    title = plain(name)
     if _columns(title) <= most:
         return title
     ends = accumulate(map(_width, title))

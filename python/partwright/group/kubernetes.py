@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import refused, shown
+from partwright._check import counted, refused, shown
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def read_workload(
             raise refused(
                 partition,
                 "the StatefulSet's partition",
-                f"is {shown(partition)} of {replicas} replicas, so that no pod would be replaced",
+                f"is {shown(partition)} of {counted(replicas, 'replica')}, so that no pod would be replaced",
             )
         return StatefulSet(replicas, min(unavailable, replicas), partition)
     surge = _share("max surge", "25%" if max_surge is None else max_surge, replicas, math.ceil)

@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from partwright._check import Json, meant, shown
+from partwright._check import Json, counted, meant, shown
 from partwright.errors import PartwrightError
 from partwright.group.durations import read_duration
 from partwright.group.kubernetes import Deployment, PodTimes
@@ -132,7 +132,9 @@ class _Story:
 
     def _go(self, kind: str, count: int, where: str) -> None:
         if count > len(self._there):
-            raise PartwrightError(f"{where} takes {count} members away, and {len(self._there)} are there")
+            raise PartwrightError(
+                f"{where} takes {counted(count, 'member')} away, and {len(self._there)} are there"
+            )
         for _ in range(count):
             self._event(**{kind: self._there.pop()})
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from partwright._check import MOST_LONG, shown, whole
+from partwright._check import MOST_LONG, counted, shown, whole
 from partwright.audit.columns import milliseconds
 from partwright.errors import PartwrightError
 
@@ -100,8 +100,8 @@ class Bounds:
         most = max(each[-1] for each in self.partitions)
         if most >= n:
             raise PartwrightError(
-                f"{self._spoken('only_partitions')} names {most}, and the topic {topic!r} has {n} "
-                f"partition{'' if n == 1 else 's'}: "
+                f"{self._spoken('only_partitions')} names {most}, and the topic {topic!r} has "
+                f"{counted(n, 'partition')}: "
                 f"name {'0 alone' if n == 1 else f'some of 0 to {n - 1}'}",
                 value=most,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
@@ -107,7 +108,7 @@ def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, i
     if told is None:
         raise troubles.late()
     brokers += told.brokers
-    return f"the cluster {told.cluster_id} of {_many(len(brokers), 'broker')} answers"
+    return f"the cluster {told.cluster_id} of {counted(len(brokers), 'broker')} answers"
 
 
 def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> Step:
@@ -119,7 +120,7 @@ def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: flo
 
 
 def _topic(admin: Admin, topic: str) -> str:
-    return _many(len(existing(admin, topic).partitions), "partition")
+    return counted(len(existing(admin, topic).partitions), "partition")
 
 
 def _read(config: KafkaConfig, topic: str) -> str:
@@ -140,8 +141,4 @@ def _group(admin: Admin, group: str) -> str:
     found = asked.result()
     if found.state == confluent_kafka().ConsumerGroupState.DEAD:
         return "there is no such group yet"
-    return f"{found.state.name.lower()}, {_many(len(found.members), 'member')}"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{found.state.name.lower()}, {counted(len(found.members), 'member')}"

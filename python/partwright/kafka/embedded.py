@@ -97,7 +97,7 @@ class EmbeddedKafka:
         progress: Callable[[str], None] | None = None,
     ) -> None:
         if not 1 <= brokers <= _MOST_BROKERS:
-            raise PartwrightError(f"{brokers} brokers cannot be started: use 1 to {_MOST_BROKERS}")
+            raise PartwrightError(f"{counted(brokers, 'broker')} cannot be started: use 1 to {_MOST_BROKERS}")
         if port is not None and not 1 <= port <= _HIGHEST_PORT - brokers + 1:
             raise PartwrightError(
                 f"{port} is not a port: use 1 to {_HIGHEST_PORT - brokers + 1}, or leave it out for a free one"

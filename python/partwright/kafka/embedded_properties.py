@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import BrokerError
 from partwright.kafka.embedded_security import BrokerSecurity
 from partwright.kafka.java import properties
@@ -93,9 +94,10 @@ def check_overrides(overrides: Mapping[str, str], brokers: int) -> None:
         if name in _FIXED:
             raise BrokerError(f"{name!r} is set by the embedded Kafka itself: leave it out of overrides")
         if name.endswith("replication.factor") and value.strip().isdecimal() and int(value) > brokers:
-            are = "is 1 broker" if brokers == 1 else f"are {brokers} brokers"
+            are = f"{'is' if brokers == 1 else 'are'} {counted(brokers, 'broker')}"
             raise BrokerError(
-                f"{name} asks for {value.strip()} replicas, and there {are}: start more (--brokers), or ask for fewer"
+                f"{name} asks for {counted(int(value), 'replica')}, and there {are}: "
+                "start more (--brokers), or ask for fewer"
             )
 
 

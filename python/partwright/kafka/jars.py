@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 import filelock
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.folders import cache_folder
 
@@ -210,7 +211,7 @@ def _shown(
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"Fetching {count} jars ({name})", total=None)
+        task = bar.add_task(f"Fetching {counted(count, 'jar')} ({name})", total=None)
         yield lambda fetched, total: bar.update(task, completed=fetched, total=total)
 
 
@@ -279,7 +280,8 @@ class _Fetch:
         if sha256 != jar.sha256:
             raise JarError(
                 f"{jar.coordinates} from {self._repository} is not the file that was locked: its sha256 is "
-                f"{sha256} ({size} bytes) instead of {jar.sha256} ({jar.size} bytes); ask whoever runs that "
+                f"{sha256} ({counted(size, 'byte')}) instead of {jar.sha256} ({counted(jar.size, 'byte')}); ask "
+                f"whoever runs that "
                 "repository"
             )
 
@@ -290,7 +292,7 @@ class _Fetch:
 
     def _refusal(self, jar: Jar, error: Exception) -> str:
         if isinstance(error, http.client.IncompleteRead):
-            why = f"{error.expected} of its {jar.size} bytes did not come"
+            why = f"{error.expected} of its {counted(jar.size, 'byte')} did not come"
         else:
             why = str(getattr(error, "reason", None) or error)
         return (

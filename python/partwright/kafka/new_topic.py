@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from partwright._check import counted
 from partwright.cluster.placement.manual import explicit
 from partwright.errors import PartwrightError
 from partwright.kafka.client import confluent_kafka
@@ -108,7 +109,8 @@ def requested(
             )
         if len(assignment) != partitions:
             raise PartwrightError(
-                f"the replica assignment has {len(assignment)} partitions, and the topic gets {partitions}: name the "
+                f"the replica assignment has {counted(len(assignment), 'partition')}, and the topic gets "
+                f"{partitions}: name the "
                 "brokers of each"
             )
         replicas["replica_assignment"] = [list(each) for each in assignment]

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partwright._check import counted
 from partwright.cluster.reassignment import Batch
 from partwright.cluster.reassignment.saved import refuse_changed
 from partwright.errors import BrokerError
@@ -134,7 +135,8 @@ def _wait(config: KafkaConfig, batch: Batch, timeout: float, told: Callable[[int
         told(left)
         if time.monotonic() > until:
             raise BrokerError(
-                f"{left} partitions are not yet where the plan has them after {timeout:g} s: Kafka goes on with them "
+                f"{counted(left, 'partition is', 'partitions are')} not yet where the plan has them after "
+                f"{timeout:g} s: Kafka goes on with them "
                 "at its throttle; run it again later, with --plan, or give a longer --timeout"
             )
         time.sleep(_LOOK_S)
@@ -171,7 +173,7 @@ def _elect(config: KafkaConfig, moves: Sequence[Move]) -> int:
     bad = next((error for error in errors if error.code() != _ELECTION_NOT_NEEDED), None)
     if bad is not None:
         raise BrokerError(
-            f"Kafka did not elect the preferred leaders of {len(errors)} partitions: {bad.str()}"
+            f"Kafka did not elect the preferred leaders of {counted(len(errors), 'partition')}: {bad.str()}"
         )
     return len(wanted) - len(errors)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, admin_client, confluent_kafka, refusal
 from partwright.kafka.topics import described
 
@@ -54,12 +55,12 @@ def _other_replicas(there: Sequence[Sequence[int]], wanted: NewTopic) -> list[st
     if wanted.replica_assignment is None:
         factor = wanted.replication_factor
         other = [
-            f"partition {partition} has {len(replicas)} replica{'' if len(replicas) == 1 else 's'}, not {factor}"
+            f"partition {partition} has {counted(len(replicas), 'replica')}, not {factor}"
             for partition, replicas in enumerate(there)
             if factor is not None and len(replicas) != factor
         ]
     elif len(there) != len(wanted.replica_assignment):
-        return [f"it has {len(there)} partitions, not {len(wanted.replica_assignment)}"]
+        return [f"it has {counted(len(there), 'partition')}, not {len(wanted.replica_assignment)}"]
     else:
         other = [
             f"partition {partition} is on {_listed(replicas)}, not on {_listed(asked)}"
@@ -67,7 +68,11 @@ def _other_replicas(there: Sequence[Sequence[int]], wanted: NewTopic) -> list[st
             if list(replicas) != list(asked)
         ]
     more = len(other) - _SHOWN
-    return other if more <= 1 else [*other[:_SHOWN], f"{more} more partitions differ alike"]
+    return (
+        other
+        if more <= 1
+        else [*other[:_SHOWN], f"{counted(more, 'more partition differs', 'more partitions differ')} alike"]
+    )
 
 
 def _listed(brokers: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from partwright._check import meant
+from partwright._check import counted, meant
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, Admin, admin_client, confluent_kafka, refusal
 from partwright.kafka.connection.given import KafkaConfigLike, configured
@@ -163,7 +163,9 @@ def create_topic(
     """
     check_topic_name(topic)
     if not 1 <= partitions <= _MOST_PARTITIONS:
-        raise PartwrightError(f"a topic cannot have {partitions} partitions: use 1 to {_MOST_PARTITIONS}")
+        raise PartwrightError(
+            f"a topic cannot have {counted(partitions, 'partition')}: use 1 to {_MOST_PARTITIONS}"
+        )
     wanted = requested(topic, partitions, replication_factor, replica_assignment, configs or {})
     config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
@@ -179,7 +181,7 @@ def create_topic(
         _settle(
             lambda: _answers_everywhere(admin, topic, partitions),
             timeout,
-            f"not all {partitions} partitions of the new topic {topic!r} answer",
+            f"not every partition of the new topic {topic!r} answers",
         )
 
 
@@ -336,7 +338,9 @@ def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> Non
     if error.code() == TOPIC_DENIED:
         raise refusal(admin.config, error, "CREATE", f"the topic {topic!r}")
     said = error.str().removesuffix(".") + _MEND.get(error.code(), "")
-    raise BrokerError(f"Kafka {admin.where} refuses the topic {topic!r} with {partitions} partitions: {said}")
+    raise BrokerError(
+        f"Kafka {admin.where} refuses the topic {topic!r} with {counted(partitions, 'partition')}: {said}"
+    )
 
 
 def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:

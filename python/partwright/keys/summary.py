@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,8 +34,11 @@ def in_one_sentence(key: str, n: int, found: Sequence[KeyPlacement]) -> str:
     first, *others = found
     if first.partition is None:
         words = f"{first.client} gives {key} no fixed partition ({first.why})"
+        of_others = f"of the other {counted(len(others), 'client')}"
         placing = sum(each.partition is not None for each in others)
-        return f"{words}; {placing} of the other {len(others)} clients do." if others else f"{words}."
+        return (
+            f"{words}; {counted(placing, f'{of_others} does', f'{of_others} do')}." if others else f"{words}."
+        )
     if first.partition < 0:
         return f"{first.client} fails at {key}, whose partition would be {first.partition:,}."
     words = f"{first.client} puts {key} into partition {first.partition:,} of {n:,}"
@@ -41,11 +46,12 @@ def in_one_sentence(key: str, n: int, found: Sequence[KeyPlacement]) -> str:
         return f"{words}."
     differ = [each for each in others if each.partition != first.partition]
     if not differ:
-        return f"{words}, and so do the other {len(others)} clients."
+        return f"{words}, and so do{'es' if len(others) == 1 else ''} the other {counted(len(others), 'client')}."
     # A bare name is a library's default rule.
     other = next((each for each in differ if ":" not in each.client), differ[0])
     where = "no fixed partition" if other.partition is None else f"{other.partition:,}"
     return (
-        f"{words}, like {len(others) - len(differ)} of the other {len(others)} clients; {len(differ)} do not, "
+        f"{words}, like {len(others) - len(differ)} of the other {counted(len(others), 'client')}; {len(differ)} "
+        f"do not, "
         f"such as {other.client} with {where}."
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from partwright._check import shown
+from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.new_topic import NewTopic
 from partwright.migration.answer import Answer
@@ -252,7 +252,8 @@ def _same_target(migration: Migration, state: State) -> State:
     foreign = records_behind(migration, behind, target.ends, committed=True) if every else 0
     if foreign:
         raise BrokerError(
-            f"the topic {topic!r} has {foreign:,} records that this migration did not write: stop whoever writes to "
+            f"the topic {topic!r} has {counted(foreign, 'record')} that this migration did not write: stop whoever "
+            f"writes to "
             f"it, delete it and {migration.ledger!r}, and begin anew",
             value=foreign,
         )

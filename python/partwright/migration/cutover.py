@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.migration.copier import Copier
 from partwright.migration.copy import opened, records_behind, told, translated
@@ -62,7 +63,8 @@ def cutover(
         ends = _still(migration.source, still)
         if now.phase == "moved" and ends != now.at:
             raise BrokerError(
-                f"{sum(ends) - sum(now.at):,} offsets came to {migration.source.topic!r} since groups were moved, and "
+                f"{counted(sum(ends) - sum(now.at), 'offset')} came to {migration.source.topic!r} since groups "
+                f"were moved, and "
                 "nothing is copied any more: stop its writers; if those records matter, go back with cutover --back",
                 value=migration.source.topic,
             )
@@ -108,7 +110,8 @@ def _still(source: Side, seconds: float) -> list[int]:
     if before.tails != after.tails:
         came = sum(after.tails) - sum(before.tails)
         raise BrokerError(
-            f"records still come to {source.topic!r} ({came:,} offsets in {seconds:g} s): stop its writers first, then "
+            f"records still come to {source.topic!r} ({counted(came, 'offset')} in {seconds:g} s): stop its "
+            f"writers first, then "
             "cut over again",
             value=came,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import meant
+from partwright._check import counted, meant
 from partwright.errors import BrokerError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, admin_client, confluent_kafka, no_right
 from partwright.kafka.groups import described_group, group_offsets
@@ -130,7 +130,9 @@ def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
                 continue
             told = admin.answer(asked, "DESCRIBE", f"the group {name!r}")
             if told.state.name in _LIVE:
-                running.append(f"{name!r} (its state is {told.state.name}, {len(told.members)} members)")
+                running.append(
+                    f"{name!r} (its state is {told.state.name}, {counted(len(told.members), 'member')})"
+                )
         if running:
             raise BrokerError(
                 f"{'groups that run' if len(running) > 1 else 'a group that runs'} {admin.where} cannot be moved: stop "
@@ -168,7 +170,8 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
         if refused:
             raise BrokerError(
                 f"Kafka {admin.where} does not set the offsets of the group {group!r} in {len(refused)} of "
-                f"{len(places)} partitions of {topic!r} ({refused[0].error.str()}): stop all its consumers, and cut it "
+                f"{counted(len(places), 'partition')} of {topic!r} ({refused[0].error.str()}): stop all its "
+                f"consumers, and cut it "
                 "over again",
                 value=group,
             )

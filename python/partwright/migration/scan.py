@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import counted
 from partwright.audit.fingerprint import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import value_counts
@@ -234,8 +235,9 @@ def refuse_scattered(migration: Migration, found: Scan) -> None:
     about = "about " if found.sampled > 1 else ""
     if found.scattered_keys and migration.order is None:
         raise PartwrightError(
-            f"{about}{found.scattered_keys:,} keys of {topic!r} are each in several partitions, {about}"
-            f"{found.scattered_records:,} records, which have no order of their own{_why(seen)}: say --order time to "
+            f"{about}{counted(found.scattered_keys, f'key of {topic!r} is', f'keys of {topic!r} are each')} in several "
+            f"partitions, {about}{counted(found.scattered_records, 'record')} without an order of their own"
+            f"{_why(seen)}: say --order time to "
             "merge them by their timestamps, or --order generation where partitions were added",
             value=found.scattered_keys,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import MOST_LONG
+from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.topics import create_topic, described, existing, offsets_of
@@ -132,7 +132,8 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
         )
     if len(now.ends) != partitions:
         raise PartwrightError(
-            f"the topic {side.topic!r} has {len(now.ends)} partitions by now, and had {partitions} as its copy began: "
+            f"the topic {side.topic!r} has {counted(len(now.ends), 'partition')} by now, and had {partitions} as "
+            f"its copy began: "
             "delete the new topic and its ledger, and begin anew",
             value=len(now.ends),
         )
@@ -207,14 +208,16 @@ def refuse_foreign(migration: Migration, now: Found) -> None:
     topic = migration.target.topic
     if len(now.begin) != migration.partitions:
         raise BrokerError(
-            f"the topic {topic!r} exists already and has {len(now.begin)} partitions, not {migration.partitions}: give "
+            f"the topic {topic!r} exists already and has {counted(len(now.begin), 'partition')}, not "
+            f"{migration.partitions}: give "
             "another name, or delete it first",
             value=topic,
         )
     if now.tails != now.begin:
         many = sum(now.tails) - sum(now.begin)
         raise BrokerError(
-            f"the topic {topic!r} exists already and has {many:,} offsets that this migration did not write: give "
+            f"the topic {topic!r} exists already and has {counted(many, 'offset')} that this migration did not "
+            f"write: give "
             "another name, or delete it first",
             value=topic,
         )

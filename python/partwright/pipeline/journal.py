@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately, private_file, private_state
 from partwright.pipeline.orphan import Java, wait_for_orphan
@@ -46,7 +47,7 @@ class Entry:
     def __str__(self) -> str:
         """The run in words."""
         end = "finished" if self.finished else "stopped before all were written"
-        return f"the run of {self.began} was to write {self.records:,} records and {end}"
+        return f"the run of {self.began} was to write {counted(self.records, 'record')} and {end}"
 
 
 class Journal:

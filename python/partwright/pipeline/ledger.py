@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyarrow import fs
 
-from partwright._check import first_line
+from partwright._check import counted, first_line
 from partwright.errors import PartwrightError
 from partwright.kafka.compacted import last_values, put
 
@@ -116,9 +116,11 @@ class Plan:
         if file := self._changed_file(now.files):
             return file
         if self.records != now.records:
-            return f"its source had {self.records:,} records, and has {now.records:,} now"
+            return f"its source had {counted(self.records, 'record')}, and has {now.records:,} now"
         if self.tasks != now.tasks:
-            return f"Spark cut its source into {self.tasks} tasks, and cuts it into {now.tasks} now"
+            return (
+                f"Spark cut its source into {counted(self.tasks, 'task')}, and cuts it into {now.tasks} now"
+            )
         if self.digest != now.digest:
             return "its source has other records, or the same ones in another order"
         return None

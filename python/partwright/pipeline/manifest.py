@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Manifest:
         told = [f"{path} is missing" for path in wanted if path not in there]
         told += [f"{path} is not of this run" for path in there if path not in wanted]
         told += [
-            f"{path} has {file.rows:,} records (offsets {file.first_offset} to {file.last_offset}), and had "
+            f"{path} has {counted(file.rows, 'record')} (offsets {file.first_offset} to {file.last_offset}), and had "
             f"{wanted[path].rows:,} ({wanted[path].first_offset} to {wanted[path].last_offset})"
             for path, file in there.items()
             if path in wanted and wanted[path] != file

@@ -17,6 +17,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
@@ -335,7 +336,8 @@ class RemoteFolders(ParquetFolders):
             )
         found = Manifest.read(self._folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
         raise PartwrightError(
-            f"{self} holds {found.rows:,} records already, from run {found.run}: nothing was written; take another "
+            f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; "
+            f"take another "
             "address or another --topic, or remove what is there"
         )
 

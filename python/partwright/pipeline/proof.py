@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TOPIC_DENIED
 from partwright.pipeline import checks
@@ -67,7 +68,8 @@ class JavaProof:
         topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}", takes_the_same)
         self.journal.proof(topic.topic)
         done = (
-            f"the {records:,} records are written to {self.target} and were checked, but the proof cannot be"
+            f"the {counted(records, 'record is', 'records are')} written to {self.target} and checked, but "
+            "the proof cannot be"
         )
         try:
             with self.steps("let the Java producer choose"):

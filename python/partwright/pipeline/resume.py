@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.spark import classic
 
@@ -87,7 +88,9 @@ def begun(
     if target.topic_id() != plan.topic_id:
         raise cannot_go_on(plan, f"the topic {source.topic!r} was deleted since, and made again")
     if first.partitions != plan.n:
-        raise cannot_go_on(plan, f"its topic had {plan.n} partitions, and has {first.partitions} now")
+        raise cannot_go_on(
+            plan, f"its topic had {counted(plan.n, 'partition')}, and has {first.partitions} now"
+        )
     return plan
 
 

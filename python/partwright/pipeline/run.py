@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from partwright._check import all_of, counted
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
@@ -277,7 +278,10 @@ class _Run:
         if self.records is None:
             return f"before anything was written to {self.target}"
         if self.all_written:
-            return f"after all {self.records:,} records were written to {self.target}: what followed was not done"
+            return (
+                f"after {all_of(self.records, 'record was', 'records were')} written to {self.target}: what "
+                "followed was not done"
+            )
         return f"while it wrote to {self.target}: {self._written(self.records)}"
 
     def report(self) -> Report:
@@ -438,7 +442,8 @@ class _Run:
             self.already_there = rest.already_there
             if rest.late:
                 self.notes.append(
-                    f"{rest.late:,} records were missing before the last ones in their partitions, as a delivery that "
+                    f"{counted(rest.late, 'record was', 'records were')} missing before the last ones in their "
+                    f"partitions, as a delivery that "
                     "timed out leaves them: they were written now, so keys of theirs may be out of order "
                     "(--exactly-once leaves none out)"
                 )
@@ -485,12 +490,16 @@ class _Run:
         written = self.target.written()
         if written is None:
             return (
-                f"how many of the {records:,} records arrived is not known, for the broker does not answer: the next "
+                f"how many of the {counted(records, 'record')} arrived is not known, for the broker does not "
+                f"answer: the next "
                 "run looks before it writes"
             )
         if self.settings.exactly_once:
             # Transaction markers and aborted records have offsets too.
-            return f"at most {min(records, sum(written.values())):,} of {records:,} records are committed, each once"
+            return (
+                f"at most {min(records, sum(written.values())):,} of {counted(records, 'record')} committed, each "
+                "once"
+            )
         # On one machine, Spark retries a task only if its master says how often, as local[2,4] does.
         return arrived(written, records, re.fullmatch(r"local(\[[^,]*\])?", self.settings.master) is None)
 

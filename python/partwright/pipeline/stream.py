@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from partwright import spark as pws
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
@@ -234,23 +235,28 @@ def _wait(query: StreamingQuery, interrupted: list[int], done: list[BatchDone], 
 
 def _standing(done: list[BatchDone]) -> str:
     written = sum(batch.records - batch.already_there for batch in done)
-    return f"{written:,} records in {len(done):,} batches are written: start again with the same --checkpoint to go on"
+    batches = counted(len(done), "batch", "batches")
+    return (
+        f"{counted(written, f'record in {batches} is', f'records in {batches} are')} written: start again "
+        "with the same --checkpoint to go on"
+    )
 
 
 def _said(batch: BatchDone, progress: Json | None) -> str:
     there = f", {batch.already_there:,} of them there already" if batch.already_there else ""
     rate = f"{batch.records / batch.seconds:,.0f} records/s" if batch.seconds else ""
     parts = [
-        f"batch {batch.number}: {batch.records:,} records{there} in {batch.seconds:.1f} s, {rate}",
-        f"{batch.n} partitions, {batch.largest:,} in the fullest",
+        f"batch {batch.number}: {counted(batch.records, 'record')}{there} in {batch.seconds:.1f} s, {rate}",
+        f"{counted(batch.n, 'partition')}, {batch.largest:,} in the fullest",
     ]
     behind = _behind(progress)
     if behind is not None:
-        parts.append(f"{behind:,} records behind")
+        parts.append(f"{counted(behind, 'record')} behind")
     if batch.grown_from is not None:
         begin = ", ".join(f"{partition}: {offset:,}" for partition, offset in batch.begin.items())
         parts.append(
-            f"the topic had {batch.grown_from} partitions before: keys are placed for {batch.n} from these offsets on: "
+            f"the topic had {counted(batch.grown_from, 'partition')} before: keys are placed for {batch.n} from "
+            f"these offsets on: "
             f"{begin}"
         )
     return "; ".join(parts)

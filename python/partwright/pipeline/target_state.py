@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def number_of_partitions(
     there = look.partitions
     if there is not None and asked is not None and asked != there:
         raise PartwrightError(
-            f"{target} has {there} partitions, not {asked}: leave -n out or take another --topic"
+            f"{target} has {counted(there, 'partition')}, not {asked}: leave -n out or take another --topic"
         )
     if look.records and not append:
         raise PartwrightError(
-            f"{target} holds {look.records:,} records already{f' ({last})' if last else ''}: nothing was written; "
+            f"{target} holds {counted(look.records, 'record')} already{f' ({last})' if last else ''}: nothing was "
+            f"written; "
             f"{_OTHERWISE}"
         )
     n = there or asked or default
@@ -82,18 +84,21 @@ def refuse_changed(first: Look, now: Look, n: int, append: bool, target: str) ->
     """
     if now.partitions is None:
         raise PartwrightError(
-            f"{target} had {n} partitions when the run began and has been deleted since: nothing was written; run again"
+            f"{target} had {counted(n, 'partition')} when the run began and has been deleted since: nothing was "
+            f"written; run again"
         )
     if now.partitions != n:
-        was = "was not there" if first.partitions is None else f"had {n} partitions"
+        was = "was not there" if first.partitions is None else f"had {counted(n, 'partition')}"
         raise PartwrightError(
-            f"{target} {was} when the run began and has {now.partitions} partitions now, but the records were placed "
+            f"{target} {was} when the run began and has {counted(now.partitions, 'partition')} now, but the "
+            f"records were placed "
             f"for {n}: nothing was written; run again, without -n, to place them for {now.partitions}"
         )
     if now.records and not first.records and not append:
         was = "was not there" if first.partitions is None else "was empty"
         raise PartwrightError(
-            f"{target} {was} when the run began and holds {now.records:,} records now, so somebody else writes to it: "
+            f"{target} {was} when the run began and holds {counted(now.records, 'record')} now, so somebody else "
+            f"writes to it: "
             f"nothing was written; {_OTHERWISE}"
         )
 
@@ -117,8 +122,10 @@ def arrived(written: Mapping[int, int], records: int, tried_again: bool) -> str:
     places = f" ({listed})" if listed else ""
     if done > records:
         return (
-            f"{done:,} records arrived where {records:,} were to be written{places}: at least {done - records:,} are "
+            f"{counted(done, 'record')} arrived where {records:,} were to be written{places}: at least "
+            f"{done - records:,} are "
             "there twice, from tasks that were tried again, or are another writer's, and others may be missing"
         )
-    counted = ", where those of tasks that were tried again count each time" if tried_again and done else ""
-    return f"{done:,} of {records:,} records are written{places}{counted}, the others are not"
+    again = ", where those of tasks that were tried again count each time" if tried_again and done else ""
+    of = f"of {counted(records, 'record')}"
+    return f"{counted(done, f'{of} is', f'{of} are')} written{places}{again}, the others are not"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright._check import shown
+from partwright._check import counted, shown
 from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
 from partwright.errors import PartwrightError
 from partwright.user_code import called, made
@@ -126,7 +126,8 @@ class OwnPartitioner:
         )
         if len(listed) != batch.num_rows:
             raise PartwrightError(
-                f"{self.name}.partitions gives {len(listed)} partitions for {batch.num_rows} records: one for each "
+                f"{self.name}.partitions gives {counted(len(listed), 'partition')} for "
+                f"{counted(batch.num_rows, 'record')}: one for each "
                 "is needed"
             )
         found = []

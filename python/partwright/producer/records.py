@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import refused, shown
+from partwright._check import counted, refused, shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
 from partwright.files.scalars import array_of
@@ -69,7 +69,8 @@ class Records:
             self._found["topic"] = find_column("the table", there, "topic")
         elif topic is None and len(cluster.topics) != 1:
             raise PartwrightError(
-                f"the cluster has {len(cluster.topics)} topics, and the records name none: say which, with topic="
+                f"the cluster has {counted(len(cluster.topics), 'topic')}, and the records name none: say which, "
+                f"with topic="
             )
         else:
             topic = next(iter(cluster.topics)) if topic is None else topic

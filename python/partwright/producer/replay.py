@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright._check import Fields, Json, hex_key, object_fields, refuse_many, shown
+from partwright._check import Fields, Json, counted, hex_key, object_fields, refuse_many, shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.producer.custom import is_path
@@ -188,7 +188,9 @@ def _asked(producer: Producer, op: str, topic: str, rest: Fields) -> int | None:
         case "partition" if rest["partition"] is not None:
             count = len(producer.cluster.partitions(topic))
             if not 0 <= rest["partition"] < count:
-                raise PartwrightError(f"topic {topic!r} has {count} partitions, and not {rest['partition']}")
+                raise PartwrightError(
+                    f"topic {topic!r} has {counted(count, 'partition')}, and not {rest['partition']}"
+                )
             return int(rest["partition"])
         case "partition":
             return producer.partition(topic, rest["key"], time=rest["at_ms"] or 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from partwright.report.text import bytes_, number, plain, share
+from partwright._text import plain
+from partwright.report.text import bytes_, number, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from partwright._check import all_of, counted
 from partwright.report.binned import binned, cells
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Figure, bounded
@@ -246,8 +247,14 @@ def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int])
         said += tooltip(stays="that stay|,")
     colour = by_kind("kind", [_MOVES, _STAYS], [EMPHASIS, MUTED]) if has_both else {"value": EMPHASIS}
     spec = cells(rows, (ends[1], sizes[1]), (ends[0], sizes[0]), said, colour, 460)
-    part = "" if high == wide == 1 else f"; a cell holds the flows from {high:,} to {wide:,} partitions"
-    return spec, len(rows), f"; all {len(flows):,} flows are drawn, in {len(rows):,} cells{part}"
+    part = (
+        "" if high == wide == 1 else f"; a cell holds the flows from {high:,} to {counted(wide, 'partition')}"
+    )
+    return (
+        spec,
+        len(rows),
+        f"; {all_of(len(flows), 'flow is', 'flows are')} drawn, in {counted(len(rows), 'cell')}{part}",
+    )
 
 
 def _span(low: int, end: int) -> str:
@@ -266,8 +273,8 @@ def _top(flows: Sequence[Fields], figure: Figure) -> Figure:
         id=f"{figure.id}-top",
         title="The largest flows",
         sentence=(
-            f"The {len(rows)} largest flows of {len(moves):,} have {together:,} of the {all_:,} records that "
-            "change their partition."
+            f"The {counted(len(rows), 'largest flow', 'largest flows')} of {len(moves):,} have {together:,} of "
+            f"{counted(all_, 'record that changes its partition', 'records that change their partition')}."
         ),
         spec=by_name(
             rows,

@@ -16,11 +16,12 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
+from partwright._text import plain_lines
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import cache_folder
 from partwright.keys.key_text import short
 from partwright.report.figure import TABLED
-from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,7 +126,7 @@ def html(document: Document, asked: Asked) -> str:
         if len(page.encode()) < MOST_BYTES:
             return page
     without = (
-        f"The JSON of {len(answer):,} bytes is not in the page, which would be larger than "
+        f"The JSON of {counted(len(answer), 'byte')} is not in the page, which would be larger than "
         f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
     )
     for more in (rest, None):
@@ -203,7 +204,7 @@ _FORMS = "form-action 'none'"
 
 def _line(text: str) -> str:
     """A text for the page: line ends stay, and all other invisible characters are written out."""
-    shown = "\n".join(plain(line) for line in text.split("\n"))
+    shown = plain_lines(text)
     return shown if len(shown) <= _NAMED else short(shown)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright._check import shown
+from partwright._text import plain
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.report.svg import svg
-from partwright.report.text import lines, plain
+from partwright.report.text import lines
 from partwright.report.topics import topic_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
-from partwright.report.text import plain
+from partwright._text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

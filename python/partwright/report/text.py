@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from textwrap import wrap
 
+from partwright._text import plain
 from partwright.keys.key_text import short
 
-__all__ = ["after", "bytes_", "label", "lines", "number", "of", "plain", "share", "shown"]
+__all__ = ["after", "bytes_", "label", "lines", "number", "of", "share", "shown"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _STEP = 1000
 _LABEL = 40
-
-
-def plain(text: object) -> str:
-    r"""Text in which nothing is hidden: unprintable characters are written as escapes.
-
-    These include marks that change the text's direction, NUL and unpaired surrogates.
-
-    Examples:
-        >>> plain("caf\u00e9"), plain("a\u202eb\x00\udc80")
-        ('café', 'a\\u202eb\\u0000\\udc80')
-    """
-    return "".join(each if each.isprintable() else _escaped(each) for each in str(text))
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
 
 
 def shown(text: object) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
+from partwright._check import counted
 from partwright.audit.check import Check, Example
 from partwright.audit.columns import checked_n
 from partwright.audit.copartition import ANYWHERE, Side, meet
@@ -389,10 +390,12 @@ def _refuse_places(of_before: pa.Table, n: int) -> None:
 def _refuse(nowhere: int, outside: dict[int, int], n: int | None) -> None:
     they_are = f"they are whole numbers from 0 to {_LARGEST if n is None else n - 1}"
     if nowhere:
-        raise PartwrightError(f"{nowhere:,} rows have no partition (their number is null): {they_are}")
+        raise PartwrightError(
+            f"{counted(nowhere, 'row has', 'rows have')} no partition (their number is null): {they_are}"
+        )
     if outside:
         first = min(outside)
         of = "" if n is None else f" of {n}"
         raise PartwrightError(
-            f"{outside[first]:,} rows are in {first}, which is not a partition{of}: {they_are}"
+            f"{counted(outside[first], 'row is', 'rows are')} in {first}, which is not a partition{of}: {they_are}"
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.last_marks import last_marks
@@ -145,7 +146,8 @@ def _missing(
             if spans[each] < up_to[each]:
                 raise PartwrightError(
                     f"partition {each} of {topic!r} never got {up_to[each] - spans[each]:,} of the first "
-                    f"{up_to[each]:,} records, and Kafka has deleted others since, so which ones is not known: run "
+                    f"{counted(up_to[each], 'record')}, and Kafka has deleted others since, so which ones is not "
+                    f"known: run "
                     "without --resume, into another --topic"
                 )
         found = (

@@ -14,7 +14,7 @@ from pyspark import TaskContext
 from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType
 
-from partwright._check import shown
+from partwright._check import counted, shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
@@ -99,12 +99,13 @@ def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
         raise PartwrightError(f"cluster is a partwright.Cluster, not {shown(cluster)}")
     if len(cluster.topics) != 1:
         raise PartwrightError(
-            f"the cluster has {len(cluster.topics)} topics: give one with the topic that the table is written to alone"
+            f"the cluster has {counted(len(cluster.topics), 'topic')}: give one with the topic that the table is "
+            f"written to alone"
         )
     (name,) = cluster.topics
     there = len(cluster.partitions(name))
     if there != n:
-        raise PartwrightError(f"the cluster's topic {name!r} has {there} partitions, and n is {n}")
+        raise PartwrightError(f"the cluster's topic {name!r} has {counted(there, 'partition')}, and n is {n}")
     return cluster
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
-from partwright._check import MOST_INT, MOST_LONG, whole
+from partwright._check import MOST_INT, MOST_LONG, counted, whole
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds, note_of_time, read_partitions, read_time
 from partwright.kafka.connection.given import configured
@@ -195,7 +195,7 @@ def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topi
         partition_for_key(None, each)
         if index(each) > there:
             raise PartwrightError(
-                f"n is {index(each)}, and the topic {topic!r} has {there} partition{'' if there == 1 else 's'}: "
+                f"n is {index(each)}, and the topic {topic!r} has {counted(there, 'partition')}: "
                 "a topic never gets fewer",
                 value=index(each),
             )

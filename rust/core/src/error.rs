@@ -1,6 +1,6 @@
 //! All refusals of the core. Each is a sentence that contains the offending value.
 
-use crate::names::listed;
+use crate::names::{counted, listed};
 
 /// The result of the core's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -180,14 +180,15 @@ pub enum Error {
         row: usize,
     },
     /// There is not enough memory for the result.
-    #[error("there is not enough memory for the results of {rows} rows")]
+    #[error("there is not enough memory for the results of {}", counted(rows, "row", "rows"))]
     Memory {
         /// How many rows the array has.
         rows: usize,
     },
     /// The encoded keys of one array would not fit into Arrow's 32-bit offsets.
     #[error(
-        "the key bytes of {rows} rows are more than one binary array can hold (2147483647 bytes): pass the column in chunks"
+        "the key bytes of {} are more than one binary array can hold (2147483647 bytes): pass the column in chunks",
+        counted(rows, "row", "rows")
     )]
     TooLarge {
         /// How many rows the array has.

@@ -30,6 +30,7 @@ pub mod placement;
 pub mod producer;
 
 pub use error::{Error, Given, Known, Result};
+pub use names::counted;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,4 +1,6 @@
-//! Names that a user types: found as they are written, or refused with a list of the known names.
+//! Names that a user types, found as they are written or refused with a list of the known names; and counts in a sentence.
+
+use std::fmt::Display;
 
 use strsim::osa_distance;
 
@@ -31,9 +33,23 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
+/// A count with its noun, and a verb if there is one: `1 row is`, `2 rows are`.
+#[must_use]
+pub fn counted(count: impl Display, one: &str, several: &str) -> String {
+    let count = count.to_string();
+    let noun = if count == "1" { one } else { several };
+    format!("{count} {noun}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_several() {
+        let told = [0, 1, 2, -1].map(|rows| counted(rows, "row is", "rows are"));
+        assert_eq!(told, ["0 rows are", "1 row is", "2 rows are", "-1 rows are"]);
+    }
 
     #[test]
     fn a_slip_is_told_from_another_name() {

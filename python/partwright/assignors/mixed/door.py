@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from partwright._check import shown, unknown
+from partwright._check import counted, shown, unknown
 from partwright.assignors.members import Group
 from partwright.assignors.mixed.clients import (
     DEFAULT_ASSIGNORS,
@@ -116,6 +116,7 @@ def _check_text(member: str, text: str) -> None:
         ) from None
     if length > _LONGEST:
         raise PartwrightError(
-            f"member {member!r}: {shown(text)} has {length} bytes, and a text in Kafka has {_LONGEST} at most",
+            f"member {member!r}: {shown(text)} has {counted(length, 'byte')}, and a text in Kafka has {_LONGEST} "
+            f"at most",
             value=text,
         )

@@ -119,4 +119,4 @@ def _by_shape(assignor: str, told: Subscription) -> Guess:
 def _said(data: bytes | None) -> str:
     if data is None:
         return "null user data"
-    return f"{len(data)} bytes of user data" if data else "empty user data"
+    return f"{counted(len(data), 'byte')} of user data" if data else "empty user data"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from partwright.cli.commands.assign_led import is_of_leader, led
+from partwright.cli.echo import echo
 from partwright.cli.input.group_json import names_clients, read_group, within
 from partwright.cli.input.group_sources import RealGroup
 from partwright.cli.input.json import lines, named
@@ -38,14 +39,12 @@ def print_answer(
     """Print one group's answer and, on a terminal, the verdict below it."""
     answer = _answer(group, assignor, where, report, leader)
     if group.assumed and not as_json:
-        from partwright.report.text import plain
-
         # The JSON is the assignment alone.
         for each in group.assumed:
-            click.echo(plain(each), err=True)
+            echo(each, err=True)
     click.echo(answer.told(as_json=as_json))
     if sys.stdout.isatty() and not as_json:
-        click.echo(answer.summary(), err=True)
+        echo(answer.summary(), err=True)
 
 
 def print_each(file: str, assignor: str | None, leader: str | None, *, as_json: bool) -> None:

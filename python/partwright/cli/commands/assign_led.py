@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
+from partwright.cli.echo import echo
 from partwright.cli.input.group_json import names_clients
 from partwright.cli.input.options import save_report
 from partwright.errors import PartwrightError
@@ -85,7 +87,7 @@ def print_roll(group: Json, to: str, assumed: Sequence[str], *, as_json: bool) -
         balance_racks=group.get("balance_racks", False),
     )
     if not names_clients(group):
-        click.echo("assumed client of each member: java; its field client can name another", err=True)
+        echo("assumed client of each member: java; its field client can name another", err=True)
     if as_json:
         from partwright.report.sentences import of_roll, summed
 
@@ -151,6 +153,7 @@ def _refuse_all(topics: object, members: list[object]) -> None:
     )
     if sum(counts) * len(members) > _MOST_ANSWERS:
         raise PartwrightError(
-            f"--leader all would print {sum(counts)} partitions for each of {len(members)} leaders: "
+            f"--leader all would print {counted(sum(counts), 'partition')} for each of "
+            f"{counted(len(members), 'leader')}: "
             "name one with --leader ID, or ask with --clients"
         )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
+from partwright.cli.echo import echo
 from partwright.cli.input.completion import security_names
 from partwright.cli.input.options import key_values, new_topic_options, partitions_option
 from partwright.errors import PartwrightError
@@ -108,7 +110,7 @@ def start(
         if len(kafka.brokers) == 1:
             _say(f"Its log is {kafka.brokers[0].log}.")
     _say_security(kafka)
-    click.echo(kafka.bootstrap_servers)
+    echo(kafka.bootstrap_servers)
 
 
 @command.command()
@@ -149,7 +151,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
     elif kafka.running:
         _say_running(kafka, f"running since {kafka.started}")
         _say_security(kafka)
-        click.echo(kafka.bootstrap_servers)
+        echo(kafka.bootstrap_servers)
     else:
         _say(
             f"No broker is running, but there was {_gone(kafka)}: the next start or stop cleans up after it."
@@ -228,7 +230,8 @@ def topic(
     if as_json:
         _print({"topic": name, "partitions": count, "replicas": [list(each) for each in placed.replicas]})
     else:
-        click.echo(placed.to_text())
+        for line in placed.to_text().split("\n"):
+            echo(line)
 
 
 def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json: bool) -> None:
@@ -241,7 +244,7 @@ def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json
             _say(f"Broker {broker.id} {what}.")
     for broker in kafka.brokers:
         _say(f"  {_line(broker)}")
-    click.echo(kafka.bootstrap_servers)
+    echo(kafka.bootstrap_servers)
 
 
 def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
@@ -249,7 +252,7 @@ def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
     if len(kafka.brokers) == 1:
         _say(f"Kafka {kafka.version} is {how} (process {kafka.brokers[0].pid}){then}.")
         return
-    _say(f"Kafka {kafka.version} is {how}, with {len(kafka.brokers)} brokers{then}.")
+    _say(f"Kafka {kafka.version} is {how}, with {counted(len(kafka.brokers), 'broker')}{then}.")
     for broker in kafka.brokers:
         _say(f"  {_line(broker)}")
 
@@ -291,7 +294,7 @@ def _print(value: Json) -> None:
 
 
 def _say(words: str) -> None:
-    click.echo(words, err=True)
+    echo(words, err=True)
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright._check import counted
+from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
@@ -191,7 +193,7 @@ def _check_topic(
         Check(partitions, client, key_type)
     records = TopicReading(servers, topic, connection, bounds)
     if partitions not in {None, records.partitions}:
-        click.echo(f"the topic has {records.partitions} partitions, -n says {partitions}", err=True)
+        echo(f"the topic has {counted(records.partitions, 'partition')}, -n says {partitions}", err=True)
     n = records.partitions if partitions is None else partitions
     found = Check(n, client, key_type, **options, among=records.among if n == records.partitions else None)
     for batch in records.batches(lambda: found.rows):

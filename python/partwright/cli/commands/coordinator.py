@@ -10,7 +10,7 @@ import click
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import json_option, partitions_option
-from partwright.cli.tables.plain import Cell, Column, Page, visible
+from partwright.cli.tables.plain import Cell, Column, Page
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _reading(topic: str, partition: int, servers: str) -> str:
 def _print(page: Page, answer: Json, broker: str | None) -> None:
     least = ", because Kafka's absolute value of the lowest int is 0" if answer["hash"] == -(2**31) else ""
     where = f": partition {answer['partition']} of the {answer['n']:,} of {answer['topic']}"
-    page.line(Cell(visible(answer["id"]), bold=True), where)
+    page.line(Cell(answer["id"], bold=True), where)
     page.line(f"abs(hashCode) % n: abs({answer['hash']}) % {answer['n']} = {answer['partition']}{least}")
     if broker is None:
         page.line(
@@ -139,7 +139,7 @@ def _print(page: Page, answer: Json, broker: str | None) -> None:
         page.table(
             columns,
             [
-                (each["topic"], f"{each['partition']}", f"{each['offset']:,}", visible(each["metadata"]))
+                (each["topic"], f"{each['partition']}", f"{each['offset']:,}", each["metadata"])
                 for each in answer["offsets"]
             ],
         )

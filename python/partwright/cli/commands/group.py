@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
 from partwright.cli.input.completion import assignor_names, protocol_names
 from partwright.cli.input.options import json_option, key_values, report_option, save_report
 from partwright.cli.input.script import at_line, read_script_file
@@ -216,7 +217,8 @@ def _refuse_large(script: Fields) -> None:
             counts[place] = max(counts[place], count or 0)
     if sum(counts) * len(read.actions) > _MOST_READ:
         raise PartwrightError(
-            f"{sum(counts)} partitions in a play of {len(read.actions)} steps are too many for a chart, where "
+            f"{counted(sum(counts), 'partition')} in a play of "
+            f"{counted(len(read.actions), 'step')} are too many for a chart, where "
             f"partitions times steps may be {_MOST_READ} at most: play fewer, or --compare"
         )
 

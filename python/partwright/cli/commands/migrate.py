@@ -159,7 +159,7 @@ def _printed(answer: Answer, *, as_json: bool) -> int:
     if as_json:
         from partwright.report.sentences import of_migration, summed
 
-        click.echo(json.dumps(summed(of_migration(answer), answer.to_dict()), ensure_ascii=False))
+        click.echo(json.dumps(summed(of_migration(answer), answer.to_dict())))
     else:
         from partwright.cli.tables.migrate import print_answer
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
+from partwright.cli.echo import echo
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
@@ -124,11 +126,11 @@ def command(
     seconds = time.monotonic() - began
     if as_json:
         told = {"file": file, "out": file if in_place else out, "partitions": partitions, "client": client}
-        counted = {"rows": placer.rows, "null_keys": placer.null_keys, "seconds": round(seconds, 3)}
-        click.echo(json.dumps(told | counted))
+        counts = {"rows": placer.rows, "null_keys": placer.null_keys, "seconds": round(seconds, 3)}
+        click.echo(json.dumps(told | counts))
         return
     rate = f", {placer.rows / seconds:,.0f} rows/s" if placer.rows else ""
-    click.echo(
-        f"{placer.rows:,} rows placed, {placer.null_keys:,} with a null key, in {seconds:.1f} s{rate}",
+    echo(
+        f"{counted(placer.rows, 'row')} placed, {placer.null_keys:,} with a null key, in {seconds:.1f} s{rate}",
         err=True,
     )

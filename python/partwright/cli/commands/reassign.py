@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
+from partwright.cli.echo import echo
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import is_topic, json_option, report_option, save_report
@@ -166,8 +168,8 @@ def command(
         if as_json:
             click.echo(json.dumps(told))
         else:
-            size = f"{told['partitions']:,} partitions in {told['batches']:,} batches"
-            click.echo(f"{size}: the cluster is as it was planned for")
+            size = f"{counted(told['partitions'], 'partition')} in {counted(told['batches'], 'batch', 'batches')}"
+            echo(f"{size}: the cluster is as it was planned for")
         return
     from partwright.audit.skew import read_share
     from partwright.cluster import reassign
@@ -195,7 +197,7 @@ def command(
     )
     if out is not None:
         path = save(plan, batches, out)
-        click.get_current_context().call_on_close(lambda: click.echo(f"plan: {path}", err=True))
+        click.get_current_context().call_on_close(lambda: echo(f"plan: {path}", err=True))
     save_report(report, plan, source, min_insync_replicas=min_insync, batches=batches)
     if as_json:
         from partwright.report.sentences import summed
@@ -260,8 +262,9 @@ def _execute(
             connection.config(_servers(source)), before, batches, throttle=rate, timeout=timeout, told=done
         )
     moved = sum(len(each.moves) for each in batches)
-    click.echo(
-        f"executed: {moved:,} partitions are where the plan has them, and {elected:,} got their preferred leader",
+    echo(
+        f"executed: {counted(moved, 'partition is where the plan has it', 'partitions are where the plan has them')}, "
+        f"and {counted(elected, 'got its preferred leader', 'got their preferred leader')}",
         err=True,
     )
 

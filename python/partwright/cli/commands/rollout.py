@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import given_subscriptions, subscriptions_option
 from partwright.cli.input.options import is_topic, json_option, key_values, report_option, save_report
@@ -267,7 +268,7 @@ def _of_group(group: Json, given: Json) -> Json:
         for said in guesses_said(
             Guess(*each) for each in zip(clients, group["guessed"].values(), strict=True)
         ):
-            click.echo(said, err=True)
+            echo(said, err=True)
         found["client"] = clients[0] if len(set(clients)) == 1 else clients
     if any(each != lists[0] for each in lists):
         found["subscriptions"] = [[name for name in each if name in read] for each in lists]

@@ -336,7 +336,7 @@ def command(
     if as_json:
         from partwright.report.sentences import of_run, summed
 
-        click.echo(json.dumps(summed(of_run(found), found.to_dict()), ensure_ascii=False))
+        click.echo(json.dumps(summed(of_run(found), found.to_dict())))
     else:
         print_report(found)
     return 0 if found.ok else 1
@@ -362,7 +362,7 @@ def _stream(
     with ConsoleProgress() as progress:
         found = stream(settings, asked, progress)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        click.echo(json.dumps(found.to_dict()))
     else:
         print_stream(found)
     return 0 if found.ok else 1

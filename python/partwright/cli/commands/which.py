@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
 from partwright.cli.commands.which_topic import print_ways, topic_of, ways_to_read
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options
@@ -152,13 +153,13 @@ def _named(value: object, key: bytes | None) -> str:
 
 
 def _print_key(page: Page, value: object, key: bytes | None, n: int, key_type: str | None) -> None:
-    among = f" among {n} partitions"
+    among = f" among {counted(n, 'partition')}"
     if key is None:
         page.line("no key", among)
         return
     shown = _named(value, key)
     named = f" as {key_type}" if key_type else ""
-    bytes_ = f", {len(key)} byte{'' if len(key) == 1 else 's'}: {key.hex(' ')}" if key else ""
+    bytes_ = f", {counted(len(key), 'byte')}: {key.hex(' ')}" if key else ""
     page.line(shown, named, among, bytes_)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
+from partwright._check import counted
+from partwright.cli.echo import echo
 from partwright.cli.input.options import is_topic, named_topic
 from partwright.cli.tables.plain import Cell
 from partwright.errors import PartwrightError
@@ -66,7 +66,7 @@ def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str
     config = connection.config(servers)
     partitions = len(end_offsets(None, topic, kafka_config=config))
     if n not in {None, partitions}:
-        click.echo(f"the topic has {partitions} partitions, -n says {n}", err=True)
+        echo(f"the topic has {counted(partitions, 'partition')}, -n says {n}", err=True)
     return topic, config.required_servers(), partitions if n is None else n, config.security_protocol
 
 

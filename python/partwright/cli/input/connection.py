@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from partwright.cli.echo import echo
 from partwright.cli.input.options import key_values
 from partwright.errors import PartwrightError
 
@@ -57,7 +58,7 @@ class Connection:
 
         found = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
         for note in found.notes:
-            click.echo(note, err=True)
+            echo(note, err=True)
         return found
 
 
@@ -121,7 +122,7 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
 
             for option, text in (("--since", since), ("--until", until)):
                 if text is not None and (note := note_of_time(text, option)):
-                    click.echo(note, err=True)
+                    echo(note, err=True)
             bounds = Bounds(
                 None if since is None else read_time(since, "--since"),
                 None if until is None else read_time(until, "--until"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.echo import echo
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.errors import PartwrightError
 
@@ -149,7 +150,7 @@ def save_report(
 
 def _tell(ctx: click.Context, line: str) -> None:
     # Printing may break off meanwhile, for example with `head`; the page is written all the same.
-    ctx.call_on_close(lambda: click.echo(line, err=True))
+    ctx.call_on_close(lambda: echo(line, err=True))
 
 
 # Settings that a page must not repeat, because pages are passed on to others.

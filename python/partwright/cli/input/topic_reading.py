@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-import click
-
+from partwright.cli.echo import echo
 from partwright.cli.reading_progress import reading
 from partwright.signals import Ended, handled
 
@@ -99,7 +98,7 @@ class TopicReading:
                 read(rows(), self._records.done)
         self._interrupted = bool(came)
         if came:
-            click.echo("interrupted: the answer is of what was read so far", err=True)
+            echo("interrupted: the answer is of what was read so far", err=True)
         else:
             self._records.look_again()
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
 from partwright._check import counted
-from partwright.cli.tables.console import print_summary, print_verdicts, right_table, stdout_console
+from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
 from partwright.report.sentences import of_assumed, of_comparison
-from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,16 +67,16 @@ def print_comparison(
 def print_now(found: GroupNow, assumed: Sequence[str] = ()) -> None:
     """Print the summary of a group, then how many partitions of each topic members read, and what was assumed."""
     console = stdout_console(_WIDTH)
-    console.print(escape(plain(found.summary)), soft_wrap=True)
+    console.print(escape(found.summary), soft_wrap=True)
     table = right_table("member", "partitions", "of")
     for column in (table.columns[0], table.columns[2]):
         column.justify = "left"
     for member, topics in list(found.reads.items())[:_MOST_ROWS]:
         named = [f"{topic} {count:,}" for topic, count in list(topics.items())[:_NAMED]]
-        more = f" and {len(topics) - _NAMED:,} more topics" if len(topics) > _NAMED else ""
+        more = f" and {counted(len(topics) - _NAMED, 'more topic')}" if len(topics) > _NAMED else ""
         told = ", ".join(named) + more or "idle"
-        table.add_row(escape(plain(member)), f"{sum(topics.values()):,}", escape(plain(told)))
+        table.add_row(escape(member), f"{sum(topics.values()):,}", escape(told))
     console.print(table)
     if len(found.reads) > _MOST_ROWS:
-        console.print(f"... and {len(found.reads) - _MOST_ROWS:,} members more")
+        console.print(f"... and {counted(len(found.reads) - _MOST_ROWS, 'more member')}")
     print_verdicts(console, *of_assumed(assumed))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from partwright.cli.tables.console import bar, print_summary, print_verdicts, right_table, stdout_console
+from partwright._check import counted
+from partwright.cli.tables.console import (
+    bar,
+    escape,
+    print_summary,
+    print_verdicts,
+    right_table,
+    stdout_console,
+)
 from partwright.report.sentences import of_batches, of_tuning
 
 if TYPE_CHECKING:
@@ -30,7 +36,9 @@ def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
     first, *others = of_batches(rows)
     print_summary(console, first)
     console.print()
-    console.print(f"[bold]{rows[0]['records']:,}[/] records of {escape(file)}, over {partitions} partitions")
+    console.print(
+        f"[bold]{counted(rows[0]['records'], 'record')}[/] of {escape(file)}, over {counted(partitions, 'partition')}"
+    )
     console.print()
     has_slow = any(row["slow_share"] is not None for row in rows)
     names = ["strategy", "batches", "requests", "fill", "p50 ms", "p99 ms", "largest share", "partitions"]
@@ -72,7 +80,9 @@ def print_tuning(tuning: Tuning, file: str, partitions: int) -> None:
     console = stdout_console()
     print_summary(console, of_tuning(tuning)[0])
     console.print()
-    console.print(f"[bold]{rows[0]['records']:,}[/] records of {escape(file)}, over {partitions} partitions")
+    console.print(
+        f"[bold]{counted(rows[0]['records'], 'record')}[/] of {escape(file)}, over {counted(partitions, 'partition')}"
+    )
     console.print()
     table = right_table("", "strategy", "batch.size", "linger.ms", "requests")
     table.add_column("")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
+from partwright._check import counted
 from partwright.cli.tables.console import (
     bar,
+    escape,
     heaviest_keys,
     print_summary,
     print_verdicts,
@@ -36,19 +36,24 @@ def print_report(found: Check, source: str, *, is_checked: bool) -> None:
     print_summary(console, first)
     console.print()
     console.print(
-        f"[bold]{found.rows:,}[/] {'record' if found.rows == 1 else 'records'} of {escape(source)}, "
-        f"{found.n} partitions"
+        f"[bold]{counted(found.rows, 'record')}[/] of {escape(source)}, "
+        f"{counted(found.n, 'partition')}"
         + ("" if is_checked else f" as client [bold]{escape(found.client)}[/] would fill them")
     )
     console.print()
     console.print(_partitions(summary["partitions"], found))
+    of = f"of {counted(found.among, 'partition')}"
+    of_partitions = counted(found.used, f"{of} has records", f"{of} have records")
     console.print(
-        f"{found.used} of {found.among} partitions have records; the largest has {found.largest_share:.1%} of them "
+        f"{of_partitions}; the largest has "
+        f"{found.largest_share:.1%} of them "
         f"(fair share: {1 / found.among:.1%}); null keys: {found.null_keys:,}"
     )
     if found.outside:
         console.print(
-            f"[yellow]{found.outside:,} records[/] are in no partition from 0 to {found.n - 1}: is -n {found.n} right?"
+            f"[yellow]{counted(found.outside, 'record[/] is', 'records[/] are')} in no partition from 0 to "
+            f"{found.n - 1}: is -n "
+            f"{found.n} right?"
         )
     console.print()
     if summary["heavy_keys"]:

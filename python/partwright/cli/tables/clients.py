@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from partwright.cli.tables.console import print_summary, print_verdicts, right_table, stdout_console
+from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
 from partwright.report.sentences import of_assumed, of_clients
 
 if TYPE_CHECKING:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as without_markup
 from rich.table import Table
 
+from partwright._text import plain, plain_lines
 from partwright.cli.tables.plain import is_ascii
 from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 from partwright.report.sentences import of_reading
-from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.segment import Segment
+    from rich.text import Text
 
     from partwright._check import Json
     from partwright.report.figure import Verdict
 
 __all__ = [
     "bar",
+    "escape",
     "heaviest_keys",
     "print_reading",
     "print_summary",
@@ -46,6 +48,10 @@ class _Console(Console):
     def encoding(self) -> str:
         """Rich draws tables in ASCII if this is ASCII."""
         return "ascii" if is_ascii() else super().encoding
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Each text of ours comes through here, also those of tables: what it has from outside must not act."""
+        return super().render_str(plain_lines(text), **options)
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
         """In a pipe, remove the blanks with which rich pads each line of a table."""
@@ -82,6 +88,11 @@ def bar(count: float, largest: float) -> str:
     return f"[{TERMINAL[ACCENT]}]{mark * round(_BAR * count / (largest or 1))}[/]"
 
 
+def escape(text: str) -> str:
+    """A text from outside as part of a line or a cell, without markup and without an end of line."""
+    return without_markup(plain(text))
+
+
 _STYLES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS]}
 
 
@@ -108,8 +119,8 @@ def print_summary(console: Console, verdict: Verdict) -> None:
 
 def _written(text: str) -> str:
     """A sentence for a terminal: nothing hidden, and in ASCII if the terminal has only that."""
-    lines = "\n".join(map(plain, text.split("\n")))
-    return escape(lines.replace("\u00d7", "x") if is_ascii() else lines)
+    lines = plain_lines(text)
+    return without_markup(lines.replace("\u00d7", "x") if is_ascii() else lines)
 
 
 def print_reading(*told: Json | None) -> None:

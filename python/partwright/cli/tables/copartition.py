@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from partwright.audit.copartition_reasons import who
-from partwright.cli.tables.console import print_summary, stdout_console
+from partwright.cli.tables.console import escape, print_summary, stdout_console
 from partwright.cli.tables.fingerprint import print_settings
 from partwright.keys.key_text import short
 from partwright.report.sentences import of_meeting

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables.console import bar, print_summary, print_verdicts, stdout_console
+from partwright._check import counted
+from partwright.cli.tables.console import bar, escape, print_summary, print_verdicts, stdout_console
 from partwright.keys.clients import clients
 from partwright.keys.key_text import short, shown_key
 from partwright.report.sentences import of_fingerprint
@@ -33,8 +33,9 @@ def print_report(found: Fingerprint, source: str) -> None:
     console.print()
     sampled = ", a part of them looked at" if found.is_sampled else ""
     console.print(
-        f"[bold]{found.rows:,}[/] records of {escape(source)}: {found.keys:,} different keys{sampled}, "
-        f"{found.null_keys:,} records without a key"
+        f"[bold]{counted(found.rows, 'record')}[/] of {escape(source)}: "
+        f"{counted(found.keys, 'different key')}{sampled}, "
+        f"{counted(found.null_keys, 'record')} without a key"
     )
     print_verdicts(console, *others)
     if found.explained:
@@ -64,7 +65,7 @@ def _explained(found: Fingerprint) -> Table:
 def _print_scattered(console: Console, found: Fingerprint) -> None:
     if not found.scattered_keys:
         return
-    console.print(f"{found.scattered_keys:,} keys are in several partitions:")
+    console.print(f"{counted(found.scattered_keys, 'key is', 'keys are')} in several partitions:")
     for key, partitions in found.scattered:
         console.print(f"  {escape(short(shown_key(key)))}: {', '.join(map(str, partitions))}")
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from partwright._check import counted
-from partwright.cli.tables.console import print_summary, right_table, stdout_console
+from partwright.cli.echo import echo
+from partwright.cli.tables.console import escape, print_summary, right_table, stdout_console
 from partwright.group import costs
 from partwright.report.colours import FAILS, OPEN, TERMINAL
 from partwright.report.sentences import of_lives, of_timeline, seconds
-from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +50,9 @@ def print_timeline(timeline: Timeline, width: int) -> None:
         )
     console.print(table)
     if len(generations) > _MOST_GENERATIONS:
-        console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
-    click.echo("\n".join(map(plain, timeline.chart(width).split("\n"))))
+        console.print(f"... and {counted(len(generations) - _MOST_GENERATIONS, 'more generation')}")
+    for line in timeline.chart(width).split("\n"):
+        echo(line)
     for said in others:
         style = {"fails": TERMINAL[FAILS], "open": TERMINAL[OPEN]}.get(said.state)
         console.print(_cell(said.text), soft_wrap=True, style=style)
@@ -62,7 +62,7 @@ def print_races(costs: Mapping[str, Cost]) -> None:
     """How much races between clients' threads change the costs, if they do."""
     spread = {name: cost.unowned_s for name, cost in costs.items()}
     if len(set(spread.values())) > 1:
-        click.echo(
+        echo(
             f"The clients' threads race: partitions have no reader for {spread['slow']:,.1f} s if network threads are "
             f"slow, and {spread['fast']:,.1f} s if they are fast (--race)."
         )
@@ -120,7 +120,7 @@ def print_requests(timeline: Timeline, *, as_json: bool) -> None:
 
 def _cell(text: str) -> str:
     """Members may have any name: hidden characters in it are written out."""
-    return escape(plain(text))
+    return escape(text)
 
 
 def _leader(generation: Json) -> str:
@@ -137,4 +137,4 @@ def _counts(generation: Json) -> str:
     if len(assignment) <= _MOST_MEMBERS:
         return ", ".join(f"{member} {len(partitions)}" for member, partitions in assignment.items())
     counts = [len(partitions) for partitions in assignment.values()]
-    return f"{min(counts)} to {max(counts)} for each of {len(assignment):,} members"
+    return f"{min(counts)} to {max(counts)} for each of {counted(len(assignment), 'member')}"

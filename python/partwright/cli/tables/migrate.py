@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.filesize import decimal
-from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables.console import bar, right_table, stdout_console
+from partwright._check import counted
+from partwright.cli.tables.console import bar, escape, right_table, stdout_console
 from partwright.report.sentences import lasting, of_migration
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def print_answer(answer: Answer) -> None:
     """Print it."""
     console = stdout_console(_WIDTH)
     console.print(
-        f"[bold]{escape(answer.source)}[/] ({answer.old} partitions) to [bold]{escape(answer.target)}[/] "
-        f"({answer.new} partitions)"
+        f"[bold]{escape(answer.source)}[/] ({counted(answer.old, 'partition')}) to [bold]{escape(answer.target)}[/] "
+        f"({counted(answer.new, 'partition')})"
     )
     console.print()
     [verdict] = of_migration(answer)
@@ -42,23 +42,29 @@ def _plan(console: Console, answer: Answer) -> None:
     more = answer.more
     sampled = "" if more["keys_looked_at"] == "1 of 1" else f", {more['keys_looked_at']} of them looked at"
     console.print(
-        f"  {decimal(more['bytes'])} uncompressed for each replica, {more['keys']:,} keys{sampled}, "
-        f"{more['keyless']:,} records without a place by their key, {more['tombstones']:,} tombstones."
+        f"  {decimal(more['bytes'])} uncompressed for each replica, {counted(more['keys'], 'key')}{sampled}, "
+        f"{counted(more['keyless'], 'record')} without a place by their key, "
+        f"{counted(more['tombstones'], 'tombstone')}."
     )
     if more["away"] and answer.ok:
         console.print(
-            f"  {more['away']:,} records are not where this client puts their key; partwright fingerprint says "
+            f"  {counted(more['away'], 'record is', 'records are')} not where this client puts their key; "
+            f"partwright fingerprint says "
             f"{more['writer']} ({', '.join(more['family'][:3]) or 'no client'})."
         )
     if more["untimed"]:
-        console.print(f"  {more['untimed']:,} records have no time: their copies get the time of the copy.")
+        console.print(
+            f"  {counted(more['untimed'], 'record has', 'records have')} no time: a copy gets the time at which "
+            "it is made."
+        )
     console.print(f"  Copying takes about {lasting(more['copy_s'])}; looking took {lasting(more['scan_s'])}.")
     if answer.scan is not None and answer.scan.shares:
         _shares(console, answer.scan)
     _groups(console, answer, "reads again at most")
     if answer.new % answer.old and any(answer.reread.values()):
         console.print(
-            f"With a multiple of {answer.old} partitions, such as {-(-answer.new // answer.old) * answer.old}, no "
+            f"With a multiple of {counted(answer.old, 'partition')}, such as "
+            f"{-(-answer.new // answer.old) * answer.old}, no "
             "group reads anything again."
         )
     _next(
@@ -95,11 +101,15 @@ def _verify(console: Console, answer: Answer) -> None:
         console.print(f"  The first: {escape(answer.more['first_wrong'])}.")
     if answer.more.get("gone"):
         console.print(
-            f"  {answer.more['gone']:,} records were deleted from the old topic since: their copies were compared with "
-            "nothing."
+            f"  {counted(answer.more['gone'], 'record was', 'records were')} deleted from the old topic since: "
+            "nothing is left to compare the copies with."
         )
     if answer.lag:
-        console.print(f"  {answer.lag:,} offsets of the old topic are not copied yet, and not compared.")
+        console.print(
+            f"  {counted(answer.lag, 'offset of the old topic is', 'offsets of the old topic are')} not copied "
+            f"yet, and "
+            "not compared."
+        )
     _said(console, answer)
     _groups(console, answer, "would read again now")
     if answer.ok:
@@ -142,16 +152,21 @@ def _said(console: Console, answer: Answer) -> None:
     more = answer.more
     if more.get("aborted"):
         console.print(
-            f"  {more['aborted']:,} copies of interrupted transactions lie in the new topic: consumers do not see them "
+            f"  {counted(more['aborted'], 'copy', 'copies')} of interrupted transactions in the new topic: "
+            f"consumers do "
+            "not see them "
             "with isolation.level=read_committed. Set it, for Java's default is another; or delete the new topic and "
             "its ledger, and copy anew."
         )
     if more.get("deleted"):
         console.print(
-            f"  {more['deleted']:,} offsets were deleted from the old topic before they could be copied."
+            f"  {counted(more['deleted'], 'offset was', 'offsets were')} deleted from the old topic before being "
+            "copied."
         )
     if more.get("untimed"):
-        console.print(f"  {more['untimed']:,} records had no time: their copies have that of the copy.")
+        console.print(
+            f"  {counted(more['untimed'], 'record')} had no time: a copy has the time at which it was made."
+        )
 
 
 def _groups(console: Console, answer: Answer, again: str) -> None:

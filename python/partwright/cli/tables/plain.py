@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from partwright._text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Cell", "Column", "Page", "is_ascii", "visible", "wrapped"]
+__all__ = ["Cell", "Column", "Page", "is_ascii", "wrapped"]
 
 # The space between two columns of a table, and before the first.
 _GAP, _EDGE = "   ", " "
@@ -110,15 +112,6 @@ def is_ascii() -> bool:
     return not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
-def visible(text: str) -> str:
-    """Text in which nothing is hidden; `partwright.report.text.plain`, which loads the whole report, only if needed."""
-    if text.isprintable():
-        return text
-    from partwright.report.text import plain
-
-    return plain(text)
-
-
 def wrapped(text: str, width: int) -> list[str]:
     """A text in lines of a width: broken at blanks, else after - : / and _, else anywhere; no line ends in a blank.
 
@@ -193,4 +186,5 @@ def _columns(text: str) -> int:
 
 
 def _cell(part: str | Cell) -> Cell:
-    return part if isinstance(part, Cell) else Cell(part)
+    cell = part if isinstance(part, Cell) else Cell(part)
+    return cell._replace(text=plain(cell.text))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from partwright.cli.tables.console import print_summary, print_verdicts, right_table, stdout_console
+from partwright._check import counted
+from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
 from partwright.report.sentences.reassigning import of_batches, of_reassignment, time_of
-from partwright.report.text import bytes_, plain
+from partwright.report.text import bytes_
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +39,7 @@ def print_reassignment(
         table.add_row(*_broker(each, has_bytes=has_bytes))
     console.print(table)
     if len(plan.brokers) > _BROKERS:
-        console.print(f"... and {len(plan.brokers) - _BROKERS} more brokers, which --json has")
+        console.print(f"... and {counted(len(plan.brokers) - _BROKERS, 'more broker')}, which --json has")
     if len(batches) > 1:
         table = right_table("batch", "partitions", "replicas", "bytes", "time")
         for number, batch in enumerate(batches[:_BATCHES], 1):
@@ -54,13 +53,15 @@ def print_reassignment(
             )
         console.print(table)
         if len(batches) > _BATCHES:
-            console.print(f"... and {len(batches) - _BATCHES} more batches, which --json has")
+            console.print(
+                f"... and {counted(len(batches) - _BATCHES, 'more batch', 'more batches')}, which --json has"
+            )
 
 
 def _broker(each: BrokerChange, *, has_bytes: bool) -> list[str]:
     cells = [
         str(each.broker),
-        escape(plain(each.rack or "")),
+        escape(each.rack or ""),
         f"{each.replicas_before:,}",
         f"{each.replicas:,}" if each.stays else "leaves",
         f"{each.leaders_before:,}",

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rich import box
 from rich.filesize import decimal
-from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables.console import bar, print_summary, print_verdicts, right_table, stdout_console
+from partwright._check import counted
+from partwright.cli.tables.console import (
+    bar,
+    escape,
+    print_summary,
+    print_verdicts,
+    right_table,
+    stdout_console,
+)
 from partwright.keys.key_text import short
 from partwright.report.sentences import of_resize
 
@@ -52,7 +59,8 @@ def _print_summary(console: Console, plan: Resize, source: str) -> None:
     console.print()
     unplaced = f", {plan.unplaced:,} whose key does not" if plan.unplaced else ""
     console.print(
-        f"[bold]{plan.from_}[/] to [bold]{plan.to}[/] partitions, {plan.rows:,} records of {escape(source)} "
+        f"[bold]{plan.from_}[/] to [bold]{counted(plan.to, 'partition')}[/], {counted(plan.rows, 'record')} of "
+        f"{escape(source)} "
         f"whose key decides their partition{unplaced}"
     )
     print_verdicts(console, *others)
@@ -98,7 +106,7 @@ def _print_in_place(console: Console, plan: Resize) -> None:
         console.print("Kafka cannot remove a partition: for fewer, make a new topic.")
         return
     console.print(
-        f"[bold]In place[/], with {plan.from_} partitions that become {plan.to}:\n"
+        f"[bold]In place[/], {counted(plan.from_, 'partition becomes', 'partitions become')} {plan.to}:\n"
         "  1. Stop the producers.\n"
         "  2. Wait until every group has committed the offset `drain to`, or a later one, in each partition:\n"
         "     kafka-consumer-groups.sh --describe shows CURRENT-OFFSET.\n"
@@ -124,11 +132,14 @@ def _before(parts: list[Before]) -> Table:
 
 
 def _print_replay(console: Console, plan: Resize) -> None:
-    feeds = "one old partition" if plan.fed_by == 1 else f"{plan.fed_by} old partitions"
+    feeds = "one old partition" if plan.fed_by == 1 else counted(plan.fed_by, "old partition")
+    each = "the 1 old partition" if plan.from_ == 1 else f"each of the {counted(plan.from_, 'old partition')}"
     console.print(
-        f"[bold]Ordered replay[/] into a new topic of {plan.to} partitions, which also suits a compacted topic:\n"
+        f"[bold]Ordered replay[/] into a new topic of {counted(plan.to, 'partition')}, which also suits a "
+        f"compacted topic:\n"
         f"  1. kafka-topics.sh --create --topic NEW --partitions {plan.to}, with the old topic's settings.\n"
-        f"  2. Read each of the {plan.from_} old partitions from its beginning in the order of its offsets, with one\n"
+        f"  2. Read {each} from its beginning in the order of its "
+        f"offsets, with one\n"
         "     reader each. Write its records with an idempotent producer that places keys as "
         f"{escape(plan.client)} does.\n"
         f"     Each key is in one old partition, so its order is kept; each new partition is fed by {feeds}.\n"
@@ -137,7 +148,8 @@ def _print_replay(console: Console, plan: Resize) -> None:
     )
     if plan.misplaced:
         console.print(
-            f"     {plan.misplaced:,} records are not where {escape(plan.client)} puts them. The records of a key in "
+            f"     {counted(plan.misplaced, 'record is', 'records are')} not where {escape(plan.client)} puts "
+            f"them. The records of a key in "
             "several partitions\n     have no order between those: merge them by their timestamps."
         )
     console.print(_after(plan.after(), plan))

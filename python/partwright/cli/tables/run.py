@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
+from partwright._check import counted
 from partwright.cli.tables.console import (
     bar,
     heaviest_keys,
@@ -38,8 +39,9 @@ def print_report(report: Report) -> None:
     print_summary(console, first)
     console.print()
     console.print(
-        f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
-        f"{report.n} partitions as client [bold]{report.client}[/] chooses them{_strategy(report)}"
+        f"[bold]{counted(report.records, 'record')}[/] of {report.source} to {report.target}, topic "
+        f"[bold]{report.topic}[/], "
+        f"{counted(report.n, 'partition')} as client [bold]{report.client}[/] chooses them{_strategy(report)}"
     )
     if report.read is not None and not report.read["whole"]:
         console.print(_part_read(report.read))
@@ -47,7 +49,8 @@ def print_report(report: Report) -> None:
     console.print(_partitions(report))
     whole = "all records" if report.places_all else "them"
     console.print(
-        f"{report.keyed:,} records have one of {report.keys:,} keys; the largest partition has "
+        f"{counted(report.keyed, 'record has', 'records have')} one of {counted(report.keys, 'key')}; the largest "
+        f"partition has "
         f"{report.largest_share:.1%} of {whole} (fair share: {1 / report.n:.1%}); all records are "
         f"{_bytes(report.bytes)}"
     )
@@ -66,16 +69,18 @@ def print_report(report: Report) -> None:
 
 
 def _part_read(read: Json) -> str:
-    of_keys = f", the records of {read['only_keys']:,} keys alone" if "only_keys" in read else ""
-    return f"a part of the topic was read: {read['passed']:,} of {read['of']:,} offsets{of_keys}"
+    of_keys = f", the records of {counted(read['only_keys'], 'key')} alone" if "only_keys" in read else ""
+    return f"a part of the topic was read: {read['passed']:,} of {counted(read['of'], 'offset')}{of_keys}"
 
 
 def print_stream(report: StreamReport) -> None:
     """Print the result of a stream."""
     console = stdout_console()
     console.print(
-        f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], in "
-        f"{report.batches:,} batches for {report.n} partitions as client [bold]{report.client}[/] chooses them"
+        f"[bold]{counted(report.records, 'record')}[/] of {report.source} to {report.target}, topic "
+        f"[bold]{report.topic}[/], in "
+        f"{counted(report.batches, 'batch', 'batches')} for {counted(report.n, 'partition')} as client "
+        f"[bold]{report.client}[/] chooses them"
     )
     there = f", {report.already_there:,} were there already" if report.already_there else ""
     console.print(f"{report.written:,} were written{there}")
@@ -86,7 +91,8 @@ def print_stream(report: StreamReport) -> None:
     else:
         style = "green" if report.ok else "red"
         console.print(
-            f"checked {report.records:,} records: {report.lost:,} lost, {report.twice:,} twice, {report.moved:,} in "
+            f"checked {counted(report.records, 'record')}: {report.lost:,} lost, {report.twice:,} twice, "
+            f"{report.moved:,} in "
             "another partition than their key's",
             style=style,
         )
@@ -95,7 +101,7 @@ def print_stream(report: StreamReport) -> None:
 def _strategy(report: Report) -> str:
     if report.strategy is None:
         return ""
-    producers = "1 producer" if report.producers == 1 else f"{report.producers} producers, a task each"
+    producers = counted(report.producers or 0, "producer", "producers, a task each")
     return f" by the strategy [bold]{report.strategy}[/], with {producers}"
 
 
@@ -127,18 +133,24 @@ def _null_keys(report: Report) -> str:
     if not report.null_keys:
         return f"no record has a {_unplaced(report)}"
     if report.places_all:
-        return f"{report.null_keys:,} records have a null key"
-    words = f"{report.null_keys:,} records have a {_unplaced(report)} and were left to the producer"
+        return f"{counted(report.null_keys, 'record has', 'records have')} a null key"
+    words = (
+        f"{counted(report.null_keys, 'record has', 'records have')} a {_unplaced(report)} and were left to the "
+        "producer"
+    )
     if report.spreads_null_keys:
-        return f"{report.null_keys:,} records have a {_unplaced(report)} and were spread evenly over the partitions"
+        return (
+            f"{counted(report.null_keys, 'record has', 'records have')} a {_unplaced(report)} and were spread "
+            "evenly over the partitions"
+        )
     if report.target.startswith("parquet:"):
         is_address = "://" in report.target
         where = "partition=__HIVE_DEFAULT_PARTITION__" if is_address else f"{report.topic}-null"
-        return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {where}"
+        return f"{counted(report.null_keys, 'record has', 'records have')} a {_unplaced(report)} and stand in {where}"
     if report.checks is None:
         return words
     used = sum(1 for part in report.partitions if part.null_keys)
-    return f"{words}, which put them into {used} of {report.n} partitions"
+    return f"{words}, which put them into {used} of {counted(report.n, 'partition')}"
 
 
 def _unplaced(report: Report) -> str:

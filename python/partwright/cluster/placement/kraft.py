@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright import _core
-from partwright._check import at_least_one, listed, shown
+from partwright._check import all_of, at_least_one, listed, shown
 from partwright.cluster.placement.replicas import placed_by_core
 from partwright.cluster.placement.wanted import check_racks, enough_brokers, listed_brokers, read_brokers
 from partwright.errors import PartwrightError
@@ -112,6 +112,7 @@ def _fenced(given: object, brokers: Sequence[Broker]) -> set[int]:
     found = listed_brokers(given, "fenced", brokers, where="fenced: ")
     if len(found) == len(brokers):
         raise PartwrightError(
-            f"all {len(brokers)} brokers are fenced: at least one must be alive to lead a partition"
+            f"{all_of(len(brokers), 'broker is', 'brokers are')} fenced: at least one must be alive to lead a "
+            f"partition"
         )
     return found

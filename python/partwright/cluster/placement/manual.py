@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from partwright._check import listed, number, shown
+from partwright._check import counted, listed, number, shown
 from partwright.cluster.placement.replicas import Placement
 from partwright.cluster.placement.wanted import read_brokers
 from partwright.errors import PartwrightError
@@ -61,7 +61,7 @@ def explicit(
             )
         if len(replicas) != len(lists[0]):
             raise PartwrightError(
-                f"partition {partition} has {len(replicas)} replicas and partition 0 has {len(lists[0])}: "
+                f"partition {partition} has {counted(len(replicas), 'replica')} and partition 0 has {len(lists[0])}: "
                 "all partitions of a new topic need the same number"
             )
     if brokers is None:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import at_least_one, listed, number, shown, there_are
+from partwright._check import at_least_one, counted, listed, number, shown, there_are
 from partwright.cluster.brokers import Broker, Partition
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.placement.losses import Loss, gone_of, loss_of
@@ -75,7 +75,7 @@ class Placement:
         )
         if len(in_sync) != len(replicas):
             raise PartwrightError(
-                f"in_sync has {len(in_sync)} partitions and replicas {len(replicas)}: give one list for each"
+                f"in_sync has {counted(len(in_sync), 'partition')} and replicas {len(replicas)}: give one list for each"
             )
         for place, (alive, all_of_them) in enumerate(zip(in_sync, replicas, strict=True)):
             strange = next((each for each in alive if each not in all_of_them), None)
@@ -236,9 +236,8 @@ class Placement:
         return json.dumps({"version": 1, "partitions": rows})
 
     def __repr__(self) -> str:
-        counts = ((len(self.replicas), "partition"), (len(self.brokers), "broker"))
-        partitions, brokers = (f"{count} {what}{'' if count == 1 else 's'}" for count, what in counts)
-        return f"Placement({partitions} on {brokers})"
+        brokers = counted(len(self.brokers), "broker")
+        return f"Placement({counted(len(self.replicas), 'partition')} on {brokers})"
 
 
 def placed_by_core(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import at_least_one, listed, shown, there_are
+from partwright._check import at_least_one, counted, listed, shown, there_are
 from partwright.cluster.brokers import Broker
 from partwright.cluster.metadata import Cluster
 from partwright.errors import PartwrightError
@@ -41,7 +41,7 @@ def enough_brokers(replication_factor: object, brokers: tuple[Broker, ...]) -> i
     wanted = at_least_one(replication_factor, "replication_factor", 2**15 - 1)
     if wanted > len(brokers):
         raise PartwrightError(
-            f"{wanted} replicas of a partition need as many brokers, and "
+            f"{counted(wanted, 'replica')} of a partition need as many brokers, and "
             f"{there_are((broker.id for broker in brokers), 'brokers')}: take fewer replicas"
         )
     return wanted

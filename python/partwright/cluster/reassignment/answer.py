@@ -265,7 +265,8 @@ class Reassignment:
             f"{_range([getattr(one, name) for one in stay])} {name}" for name in ("replicas", "leaders")
         )
         brokers = counted(len(stay), "broker")
-        return f"Reassignment({self.replicas_moved} replicas of {replicas} move to {brokers}; {each} each)"
+        moved = counted(self.replicas_moved, f"replica of {replicas} moves", f"replicas of {replicas} move")
+        return f"Reassignment({moved} to {brokers}; {each} each)"
 
     def _repr_html_(self) -> str:
         return notebook(self)

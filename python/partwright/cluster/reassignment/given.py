@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import at_least_one, listed, number, shown, there_are, unknown, whole
+from partwright._check import at_least_one, counted, listed, number, shown, there_are, unknown, whole
 from partwright.cluster.brokers import Broker
 from partwright.cluster.placement.wanted import check_racks
 from partwright.errors import PartwrightError
@@ -142,9 +142,9 @@ def factors(given: object, topics: Mapping[str, Sequence[Partition]], brokers: i
             at_least_one(own, f"the replication factor of topic {name!r}", _HIGHEST_FACTOR)
         found[name] = [len(each.replicas) if own is None else own for each in partitions]
         if max(found[name]) > brokers:
-            are = "broker is" if brokers == 1 else "brokers are"
             raise PartwrightError(
-                f"topic {name!r} needs {max(found[name])} brokers for as many replicas, and {brokers} {are} left: keep "
+                f"topic {name!r} needs {counted(max(found[name]), 'broker')} for as many replicas, and "
+                f"{counted(brokers, 'broker is', 'brokers are')} left: keep "
                 "more brokers, or take a lower replication factor"
             )
     return found

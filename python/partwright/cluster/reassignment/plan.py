@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import shown
+from partwright._check import counted, shown
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.answer import Bounds, Reassignment, broker_changes, changed_cluster, thin
 from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
@@ -177,7 +177,7 @@ def _planned(
         for place, broker in enumerate(brokers):
             if room is not None and found.bytes[place] > room[place]:
                 raise PartwrightError(
-                    f"broker {broker.id} would hold {found.bytes[place]} bytes, and its disk has room for "
+                    f"broker {broker.id} would hold {counted(found.bytes[place], 'byte')}, and its disk has room for "
                     f"{room[place]}: add brokers, or take larger disks"
                 )
     rows = [(name, each) for name in chosen for each in cluster.topics[name]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import listed, number, object_fields, read_json, shown
+from partwright._check import counted, listed, number, object_fields, read_json, shown
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.batches import Batch
 from partwright.cluster.reassignment.moves import Move
@@ -136,7 +136,7 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
             continue
         counts = len(cluster.topics[topic]), len(before.topics[topic])
         if counts[0] != counts[1]:
-            found[f"topic {topic} has {counts[0]} partitions, and had {counts[1]}"] = None
+            found[f"topic {topic} has {counted(counts[0], 'partition')}, and had {counts[1]}"] = None
         if (topic, each.partition) not in now:
             continue
         own = now[topic, each.partition]

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from partwright._check import MOST_MADE, Json, at_least_one, number
+from partwright._check import MOST_MADE, Json, at_least_one, counted, number
 from partwright.cluster.sizing.costs import RAO_2015, SOURCES, CostEstimate, Load, figures, warnings
 from partwright.cluster.sizing.platforms import PLATFORM_SOURCES, Platform, platform_of
 from partwright.cluster.sizing.proportions import (
@@ -168,8 +168,8 @@ def advise(
     )
     if replicas > count:
         raise PartwrightError(
-            f"{replicas} replicas of a partition need as many brokers, and there {'is' if count == 1 else 'are'} "
-            f"{count}: take fewer replicas"
+            f"{counted(replicas, 'replica')} of a partition need as many brokers, and there "
+            f"{'is' if count == 1 else 'are'} {count}: take fewer replicas"
         )
     number(held, "held", MOST_MADE)
     for given, name in ((replica_fetchers, "replica_fetchers"), (cleaner_threads, "cleaner_threads")):

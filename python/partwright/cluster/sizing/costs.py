@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import counted
 from partwright.cluster.sizing.platforms import sizes_for
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ def figures(load: Load) -> Iterator[CostEstimate]:
         "replicas", held, held, "", "arithmetic", "on the busiest broker, with those that it has already"
     )
     yield from _of_platform(load)
-    a_replica = f"{_between(few, many)} segment{'' if few == many == 1 else 's'} a replica"
+    a_replica = (
+        f"{counted(1, 'segment') if few == many == 1 else f'{_between(few, many)} segments'} a replica"
+    )
     yield CostEstimate(
         "open files", held * few * FILES_A_SEGMENT, held * many * FILES_A_SEGMENT, "", MEASURED, a_replica
     )
@@ -229,14 +232,16 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
         yield f"Kafka's controller makes at most {_MOST_AT_ONCE:,} partitions in one request: add the others later"
     if load.busiest_replicas > _MOST_REPLICAS:
         yield (
-            f"{load.busiest_replicas:,} replicas on a broker are more than {_MOST_REPLICAS:,}, the rule of thumb with "
+            f"{counted(load.busiest_replicas, 'replica')} on a broker are more than {_MOST_REPLICAS:,}, the rule "
+            f"of thumb with "
             f"ZooKeeper ({RAO_2018}); KRaft takes more, try it"
         )
     platform = load.platform
     if platform and platform.most_replicas and load.busiest_replicas > platform.most_replicas:
         larger = next(sizes_for(load.busiest_replicas, platform.name), None)
         yield (
-            f"{load.busiest_replicas:,} replicas on a broker are more than the {platform.most_replicas:,} that AWS "
+            f"{counted(load.busiest_replicas, 'replica')} on a broker are more than the {platform.most_replicas:,} "
+            f"that AWS "
             f"recommends for {platform.name} ({platform.source}): "
             f"{'take more brokers' if larger is None else f'take kafka.{larger}, or more brokers'}"
         )

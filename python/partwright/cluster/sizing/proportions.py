@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import at_least_one, listed, refused, shown
+from partwright._check import at_least_one, counted, listed, refused, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def powers_of(brokers: object, power: object) -> tuple[int, ...]:
     powers = [positive(each, "power") for each in listed(power, "power")]
     at_least_one(len(powers), "the number of powers", _MOST_BROKERS)
     if brokers is not None and at_least_one(brokers, "brokers", _MOST_BROKERS) != len(powers):
-        reason = f"has {len(powers)} numbers and brokers is {brokers}: a number for each broker"
+        reason = f"has {counted(len(powers), 'number')} and brokers is {brokers}: a number for each broker"
         raise refused(power, "power", reason)
     common = math.lcm(*(each.denominator for each in powers))
     return tuple(int(each * common) for each in powers)

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import counted
 from partwright._doors import notebook
 from partwright.group.member_client import refuses_list
 from partwright.group.rollouts.client_settings import CLIENTS, broker_lines, client_lines
@@ -164,7 +165,10 @@ class Rollout:
 
     def __repr__(self) -> str:
         best = self.tried[self.recommended]
-        return f"Rollout({len(self.tried)} candidates, take {best.candidate.label}: {best.unread_s.median:g} s unread)"
+        return (
+            f"Rollout({counted(len(self.tried), 'candidate')}, take {best.candidate.label}: "
+            f"{best.unread_s.median:g} s unread)"
+        )
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
@@ -186,10 +190,9 @@ class Rollout:
         """The verdict in a few sentences: which to use, why, and what it saves."""
         best, now = self.best, None if self.today is None else self.tried[self.today]
         spent, plays = best.unread_s, len(best.lived)
-        rolls = "1 roll" if plays == 1 else f"{plays} rolls"
         first = (
             f"Take {best.candidate.label}: {spent.median:,.1f} s of partitions without a reader "
-            f"(median of {rolls}, p95 {spent.p95:,.1f} s), and no partition waits longer than "
+            f"(median of {counted(plays, 'roll')}, p95 {spent.p95:,.1f} s), and no partition waits longer than "
             f"{max(each.longest_ms for each in best.lived) / 1000:,.1f} s."
         )
         found = [first]
@@ -203,16 +206,17 @@ class Rollout:
         if calm is not best and calm.moved < best.moved:
             as_set = ", as a StatefulSet" if calm.workload.kind != self.workload.kind else ""
             found.append(
-                f"If state or caches make moves expensive, take {calm.candidate.label}: {calm.moved:,} partitions move "
+                f"If state or caches make moves expensive, take {calm.candidate.label}: "
+                f"{counted(calm.moved, 'partition moves', 'partitions move')} "
                 f"in place of {best.moved:,}, for {calm.unread_s.median:,.1f} s without a reader{as_set}."
             )
         if best.still_s.median:
             found.append(f"A pod is up and reads nothing for {best.still_s.median:,.1f} s (median).")
         if best.idle:
-            pods = "1 pod is" if best.idle == 1 else f"{best.idle:,} pods are"
+            pods = counted(best.idle, "pod is", "pods are")
             found.append(f"{pods} idle with it: partitions are too few, or go to others.")
         if now is not None and now.idle > best.idle:
-            found.append(f"Today's {now.candidate.assignor} leaves {now.idle:,} pods idle.")
+            found.append(f"Today's {now.candidate.assignor} leaves {counted(now.idle, 'pod')} idle.")
         return " ".join(found)
 
     @property
@@ -342,8 +346,7 @@ def _saved(best: Tried, now: Tried) -> str:
 
 
 def _counts(tried: Tried) -> str:
-    rebalances = "1 rebalance" if tried.rebalances == 1 else f"{tried.rebalances:,} rebalances"
-    return f"{rebalances} and {tried.moved:,} moved partition{'' if tried.moved == 1 else 's'}"
+    return f"{counted(tried.rebalances, 'rebalance')} and {counted(tried.moved, 'moved partition')}"
 
 
 def recommended(tried: Sequence[Tried], today: int | None) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from partwright._check import MOST_INT, listed, refuse_many, refused, shown, whole
+from partwright._check import MOST_INT, counted, listed, refuse_many, refused, shown, whole
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
 from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
@@ -212,7 +212,8 @@ def _clients(given: object, replicas: int) -> tuple[str, ...]:
         raise refused(
             given,
             "client",
-            f"is one for all pods or one for each, and there are {len(found)} clients for {replicas} replicas",
+            f"is one for all pods or one for each, and there are {counted(len(found), 'client')} for "
+            f"{counted(replicas, 'replica')}",
         )
     return found
 
@@ -275,7 +276,8 @@ def _subscribed(given: object, replicas: int) -> tuple[tuple[str, ...], ...]:
     found = tuple(listed(each, "a pod's subscription", str) for each in listed(given, "subscriptions"))
     if len(found) != replicas:
         raise PartwrightError(
-            f"there are subscriptions of {len(found)} pods, and {replicas} replicas: give one for each"
+            f"there are subscriptions of {counted(len(found), 'pod')}, and {counted(replicas, 'replica')}: give "
+            f"one for each"
         )
     return found
 

@@ -35,7 +35,10 @@ def document(
     del source
     if isinstance(found, ReplicaCounts):
         verdicts = of_counts(found)
-        title = f"How evenly {counted(len(found.rows), 'number')} of replicas read {found.partitions:,} partitions"
+        title = (
+            f"How evenly {counted(len(found.rows), 'number')} of replicas read "
+            f"{counted(found.partitions, 'partition')}"
+        )
         return Document(title, verdicts, (_shares(found.rows), _moved(found.rows)), found.to_dict())
     verdicts = of_advice(found, target)
     title = "How many partitions" if target is None else f"How many partitions for {target:,g} MB/s"
@@ -97,7 +100,7 @@ def _costs(found: Advice) -> Figure:
     return Figure(
         id="costs",
         title="What they cost",
-        sentence=f"The table has what {sizes} partitions cost, with what each figure assumes.",
+        sentence=f"The table has what each number of partitions costs ({sizes}), with what each figure assumes.",
         spec=None,
         columns=(
             Column("name", "what it costs", "text"),

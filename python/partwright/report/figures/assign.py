@@ -95,13 +95,12 @@ def _by_partition(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Fig
     spec["encoding"]["x"]["axis"] = _names(len(columns))
     _with_all(spec, assignment)
     idle = [member for member, pairs in assignment.items() if not pairs]
+    of = f"of {counted(len(topics), 'topic')}"
     sentence = (
-        f"{counted(len(rows), 'partition')} of {counted(len(topics), 'topic')} have a reader among "
+        f"{counted(len(rows), f'partition {of} has', f'partitions {of} have')} a reader among "
         f"{counted(len(assignment), 'member')}"
     )
-    sentence += (
-        f"; {counted(len(idle), 'member')} {'reads' if len(idle) == 1 else 'read'} nothing." if idle else "."
-    )
+    sentence += f"; {counted(len(idle), 'member reads', 'members read')} nothing." if idle else "."
     return Figure(
         id="map",
         title="Members by partitions",
@@ -151,8 +150,9 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
     ]
     most = max(row["partitions"] for row in rows)
     reading = sum(1 for pairs in assignment.values() if pairs)
+    of = f"of {counted(len(topics), 'topic')}"
     sentence = (
-        f"{counted(sum(sizes.values()), 'partition')} of {counted(len(topics), 'topic')} are read by "
+        f"{counted(sum(sizes.values()), f'partition {of} is', f'partitions {of} are')} read by "
         f"{number(reading)} of {counted(len(assignment), 'member')}, {number(most)} of one topic by one member at the "
         f"most; all are drawn, and a cell holds {counted(high, 'member')} by {counted(wide, 'topic')}."
     )
@@ -216,13 +216,14 @@ def _each(assignment: Mapping[str, Pairs]) -> Figure:
         each = (
             f"{counted(low, 'partition')} each"
             if low == high
-            else f"{number(low)} to {number(high)} partitions"
+            else f"{number(low)} to {counted(high, 'partition')}"
         )
         sentence = (
-            f"{counted(len(rows), 'member')} read {each}, {number(sum(counts) / len(counts))} on average"
+            f"{counted(len(rows), 'member reads', 'members read')} {each}, {number(sum(counts) / len(counts))} on "
+            "average"
         )
         idle = counts.count(0)
-        sentence += f"; {number(idle)} {'is' if idle == 1 else 'are'} idle" if idle else ""
+        sentence += f"; {counted(idle, 'is', 'are')} idle" if idle else ""
     spec, marks = None, len(rows)
     if len(rows) > _MEMBERS:
         spec, marks = _histogram(counts)

@@ -56,7 +56,10 @@ def document(
     ]
     said: tuple[Verdict, ...] = ()
     if topics is not None:
-        words = f"{len(members):,} members, {len(topics):,} topics, {sum(topics.values()):,} partitions"
+        words = (
+            f"{counted(len(members), 'member')}, {counted(len(topics), 'topic')}, "
+            f"{counted(sum(topics.values()), 'partition')}"
+        )
         said = (Verdict("said", words),)
     figures = (_spread(rows), _moved(rows)) if rows else ()
     verdicts = of_comparison(found)

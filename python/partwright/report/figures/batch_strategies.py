@@ -27,7 +27,7 @@ def _sends(row: Fields) -> str:
     delay = "" if row["p99_delay_ms"] is None else f", and its p99 delay is {number(row['p99_delay_ms'])} ms"
     fill = "" if row["mean_fill"] is None else f", {share(row['mean_fill'])} full on average"
     requests = counted(row["requests"], "request")
-    return f"{row['strategy']} sends {number(row['batches'])} batches in {requests}{fill}{delay}"
+    return f"{row['strategy']} sends {counted(row['batches'], 'batch', 'batches')} in {requests}{fill}{delay}"
 
 
 _SUMMARY = (
@@ -59,9 +59,7 @@ def requests(rows: Sequence[Fields]) -> Figure:
     sentence = f"{_sends(fewest)}."
     if len(rows) > 1:
         equal = [row["strategy"] for row in rows if row["requests"] == fewest["requests"]]
-        sentence = (
-            f"{named(equal)} {'sends' if len(equal) == 1 else 'send'} {number(fewest['requests'])} requests"
-        )
+        sentence = f"{named(equal)} {'sends' if len(equal) == 1 else 'send'} {counted(fewest['requests'], 'request')}"
         if most["requests"] > fewest["requests"]:
             sentence += f", the fewest, and {most['strategy']} {number(most['requests'])}, the most"
         sentence += "."
@@ -164,7 +162,7 @@ def shares(rows: Sequence[Fields]) -> Figure:
         if len(rows) > 1:
             even = min(rows, key=lambda row: row["largest_share"] or 0)
             sentence += f", and that of {even['strategy']} {share(even['largest_share'])}"
-        sentence += f"; all are drawn, {wide} partitions in a cell." if wide > 1 else "."
+        sentence += f"; all are drawn, {counted(wide, 'partition')} in a cell." if wide > 1 else "."
     spec = chart(
         sorted(drawn, key=lambda each: each["place"]),
         height=max(60, 30 * len(rows)),

@@ -57,7 +57,7 @@ def batches(found: Sequence[Fields], name: str) -> Figure:
         why = Counter(row["why"] for row in rows)
         ended = ", ".join(f"{_WHY.get(which, which)} {number(count)}" for which, count in sorted(why.items()))
         sentence = (
-            f"{name} makes {number(len(rows))} {'batch' if len(rows) == 1 else 'batches'} in "
+            f"{name} makes {counted(len(rows), 'batch', 'batches')} in "
             f"{counted(len(used), 'partition')}, {share(full)} full on average; what ended them: {ended}"
         )
     many = len(rows) > _BATCHES or len(used) > _PARTITIONS

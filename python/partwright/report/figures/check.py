@@ -125,8 +125,9 @@ def _spread(sizes: Sequence[int], total: int, n: int) -> Figure:
         id="spread",
         title="How evenly all partitions are filled",
         sentence=(
-            f"{number(n - empty)} of {number(n)} partitions are drawn, neighbours in size in one bar, and "
-            f"{number(empty)} are empty; the middle one has {counted(half['records'], 'record')}, and the fair share "
+            f"{number(n - empty)} of {counted(n, 'partition')} are drawn, neighbours in size in one bar, and "
+            f"{counted(empty, 'is', 'are')} empty; the middle one has {counted(half['records'], 'record')}, and "
+            f"the fair share "
             f"(dashed) is {number(round(total / n, 1))}."
         ),
         spec=spec,
@@ -172,10 +173,11 @@ def _sentence(by_size: Sequence[Fields], total: int, n: int, heavy: int, *, rank
         return "No record is in a partition."
     largest = by_size[0]
     used = sum(1 for row in by_size if row["records"])
+    of = f"of {counted(n, 'partition')}"
     words = (
-        f"Partition {largest['partition']} has the most, {number(largest['records'])} of {number(total)} records "
-        f"({share(largest['share'])}), {times(largest['share'] * n)} its fair share; {number(used)} of "
-        f"{counted(n, 'partition')} {'has' if n == 1 else 'have'} any"
+        f"Partition {largest['partition']} has the most, {number(largest['records'])} of {counted(total, 'record')} "
+        f"({share(largest['share'])}), {times(largest['share'] * n)} its fair share; "
+        f"{counted(used, f'{of} has', f'{of} have')} any"
     )
     if heavy:
         words += f", and the heaviest keys have {number(heavy)} of all ({share(heavy / total)})"
@@ -209,7 +211,8 @@ def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Figure:
         together = sum(row["records"] for row in rows)
         first = rows[0]
         sentence = (
-            f"The heaviest key, {label(first['key'])}, has {number(first['records'])} of {number(keyed)} records with "
+            f"The heaviest key, {label(first['key'])}, has {number(first['records'])} of "
+            f"{counted(keyed, 'record')} with "
             f"a key ({share(first['share'])})"
         )
         if len(rows) > 1:

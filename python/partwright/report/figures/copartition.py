@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.plots import by_kind, by_name, quantity, tooltip
@@ -59,8 +60,8 @@ def _keys(answer: Fields) -> Figure:
         id="keys",
         title="Keys of both tables",
         sentence=(
-            f"A has {number(answer['a']['keys'])} different keys and B {number(answer['b']['keys'])}; "
-            f"{number(answer['keys_shared'])} are in both, of which {number(answer['keys_meeting'])} meet."
+            f"A has {counted(answer['a']['keys'], 'different key')} and B {number(answer['b']['keys'])}; "
+            f"{counted(answer['keys_shared'], 'is', 'are')} in both, of which {number(answer['keys_meeting'])} meet."
         ),
         spec=by_name(
             rows,

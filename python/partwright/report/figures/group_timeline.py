@@ -5,14 +5,15 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import all_of, counted
+from partwright._text import plain
 from partwright.group.readers import extremes
 from partwright.report.binned import binned
 from partwright.report.colours import ACCENT, EMPHASIS, PALETTE, members
 from partwright.report.figure import Column, Figure, bounded
 from partwright.report.plots import Spec, by_kind, chart, quantity, tooltip
 from partwright.report.sentences import seconds
-from partwright.report.text import label, plain, shown
+from partwright.report.text import label, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,7 +102,7 @@ def timeline_figure(found: Timeline) -> Figure:
             f"{label(longest[0])} from {seconds(longest[1])} on"
         )
     if high > 1:
-        sentence += f"; all {len(names):,} members are drawn, {high} in a row"
+        sentence += f"; {all_of(len(names), 'member is', 'members are')} drawn, {high} in a row"
     return Figure(
         id="timeline",
         title="Who reads what, and when",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import counted
 from partwright.report.colours import ACCENT, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.plots import PICKED, by_kind, chart, legend, quantity, tooltip
@@ -47,7 +48,7 @@ def document(
     verdicts = (*of_reassignment(found, min_insync_replicas), *of_batches(batches, throttle))
     answer = found.to_dict(min_insync_replicas) | {"batches": [each.to_dict() for each in batches]}
     return Document(
-        f"A reassignment to {staying:,} brokers{after(source)}",
+        f"A reassignment to {counted(staying, 'broker')}{after(source)}",
         verdicts,
         tuple(figures),
         summed(verdicts, answer),
@@ -73,7 +74,10 @@ def _of_brokers(found: Reassignment, name: str) -> Figure:
     return Figure(
         id=name,
         title=f"{name.capitalize()} of each broker",
-        sentence=f"A broker has {today} {name} today, and {then} after the plan; one that leaves has none then.",
+        sentence=(
+            f"{name.capitalize()} of a broker: {today} today, {then} after the plan; one that leaves has none "
+            "then."
+        ),
         spec=_beside(rows, name, "broker", kind),
         columns=(
             Column("label", "broker", "text"),
@@ -113,7 +117,8 @@ def _of_losses(found: Reassignment, min_insync_replicas: int | Mapping[str, int]
                 for what in ("", "_closed")
             )
             said = (
-                f"A {kind} that is lost leads {led} partitions at most, and closes {closed} for acks=all at most, "
+                f"A {kind} that is lost leads {led} partitions at most, and closes {closed} for "
+                f"acks=all at most, "
                 "offline ones among them."
             )
             figures.append(_losses(rows, kind, title, said))
@@ -155,7 +160,10 @@ def _of_batches(batches: Sequence[Batch]) -> Figure:
     ]
     known = [each["seconds"] for each in rows]
     name = "bytes" if rows[0]["bytes"] is not None else "replicas"
-    words = f"{len(rows):,} batches copy {number(sum(each.replicas for each in batches))} replicas"
+    words = (
+        f"{counted(len(rows), 'batch copies', 'batches copy')} "
+        f"{counted(sum(each.replicas for each in batches), 'replica')}"
+    )
     if None not in known:
         words += f", the longest in {time_of(max(float(each or 0) for each in known))}"
     return Figure(

@@ -60,7 +60,7 @@ def _flow(answer: Fields) -> tuple[Figure, ...]:
     )
     if not answer["flows"]:
         return (figure,)
-    ends = (f"{answer['from']:,} partitions now", f"{answer['to']:,} then")
+    ends = (f"{counted(answer['from'], 'partition')} now", f"{answer['to']:,} then")
     return flows_of(answer["flows"], figure, ends, (answer["from"], answer["to"]))
 
 
@@ -95,9 +95,8 @@ def _even(answer: Fields) -> Figure:
         f"{times(largest['to'] * answer['to'])}"
     )
     if "among" in answer:
-        sentence = (
-            f"{answer['among']:,} of {answer['from']:,} partitions were read, and the others are not drawn"
-        )
+        of = f"of {counted(answer['from'], 'partition')}"
+        sentence = f"{counted(answer['among'], f'{of} was', f'{of} were')} read, and the others are not drawn"
     if ranked and bars:
         empty = answer["to"] - sum(1 for row in rows if row["after"])
         sentence += f"; all that have records are drawn by their size, and {number(empty)} are empty then"

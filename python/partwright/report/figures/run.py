@@ -10,7 +10,7 @@ from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.figures.check import heaviest, partitions
 from partwright.report.plots import by_name, quantity, tooltip
 from partwright.report.sentences import of_run, summed
-from partwright.report.text import label, number
+from partwright.report.text import label
 
 if TYPE_CHECKING:
     from partwright._check import Fields
@@ -56,7 +56,9 @@ def _steps(answer: Fields, found: Report) -> Figure:
         )
         written = next((row for row in rows if row["step"] == "write" and row["rate"]), None)
         if written is not None:
-            sentence += f"; {number(round(written['rate']))} records a second were written"
+            sentence += (
+                f"; {counted(round(written['rate']), 'record a second was', 'records a second were')} written"
+            )
         sentence += "."
     return Figure(
         id="steps",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted
+from partwright._check import all_of, counted
 from partwright.errors import PartwrightError
 from partwright.report.figure import Verdict
 from partwright.report.sentences.figures import named, seconds
@@ -33,9 +33,8 @@ def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdi
     spread = found.spread()
     partitions = sum(map(len, assignment.values()))
     by = "" if assignor is None else f" by {assignor}"
-    words = f"{counted(len(assignment), 'member')} read {counted(partitions, 'partition')}{by}"
-    if len(assignment) == 1:
-        words = words.replace(" read ", " reads ", 1)
+    members = counted(len(assignment), "member reads", "members read")
+    words = f"{members} {counted(partitions, 'partition')}{by}"
     if not assignment:
         return (
             Verdict(
@@ -49,7 +48,7 @@ def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdi
     unread = found.subscribed_partitions() - partitions
     if unread > 0:
         # A cooperative assignor withholds what another member must give up first.
-        what = f"{counted(unread, 'partition')} {'has' if unread == 1 else 'have'} no reader until the next rebalance"
+        what = f"{counted(unread, 'partition has', 'partitions have')} no reader until the next rebalance"
         return (Verdict("said", f"{words}; {what}.", headline=words),)
     idle = [member for member, pairs in assignment.items() if not pairs]
     if not idle or even:
@@ -94,7 +93,7 @@ def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
     first = equal[0]
     words = f"Take {label(first.assignor)}"
     if len(equal) == len(able) and len(able) > 1:
-        words = f"Take any: all {len(able)} assignors are equal"
+        words = f"Take any: {all_of(len(able), 'assignor is', 'assignors are')} equal"
     elif len(equal) > 1:
         words = f"Take {named([each.assignor for each in equal])}, which are equal".replace(" and ", " or ")
     judged = [each for each in _JUDGED if each.place < _ALWAYS or any(map(each.figure, able))]
@@ -133,7 +132,7 @@ def _rank(each: Compared) -> tuple[float, ...]:
 
 def _range(each: Compared) -> str:
     low, high = each.spread.min, each.spread.max
-    return counted(low, "partition") if low == high else f"{low:,} to {high:,} partitions"
+    return counted(low, "partition") if low == high else f"{low:,} to {counted(high, 'partition')}"
 
 
 _JUDGED = (
@@ -157,7 +156,7 @@ _JUDGED = (
         2,
         "moves",
         lambda each: each.moved,
-        lambda each: f"{counted(each.moved, 'partition')} {'moves' if each.moved == 1 else 'move'}",
+        lambda each: counted(each.moved, "partition moves", "partitions move"),
         "Fewest moves",
         "worst",
     ),
@@ -238,11 +237,11 @@ def _records(not_read: float, read_twice: float) -> str:
     if not (not_read or read_twice):
         return ""
     missed, again = round(not_read), round(read_twice)
-    return f" {counted(missed, 'record')} {_were(missed)} not read meanwhile, and {again:,} {_were(again)} read twice."
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
+    return (
+        f" {counted(missed, 'record was', 'records were')} not read meanwhile, and {counted(again, 'was', 'were')} "
+        f"read "
+        "twice."
+    )
 
 
 def _at_rest(timeline: Timeline) -> str:
@@ -332,7 +331,7 @@ def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
     words = f"Take {named(equal)}".replace(" and ", " or ")
     words += (
         f": partitions have no reader for {best['unowned_s']:,.1f} s, added up over all of them, and "
-        f"{counted(best['moved'], 'partition')} {'moves' if best['moved'] == 1 else 'move'}"
+        f"{counted(best['moved'], 'partition moves', 'partitions move')}"
     )
     if rank(worst) != rank(best):
         words += f"; {name(worst)} costs most, {worst['unowned_s']:,.1f} s"
@@ -361,7 +360,10 @@ def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
     ]
     fewest = min(len(each.lived) for each in answer.tried)
     if fewest < answer.plays:
-        told = f"There was time for {fewest:,} of {answer.plays:,} rolls of each candidate: allow more by --time-limit."
+        told = (
+            f"There was time for {fewest:,} of {counted(answer.plays, 'roll')} of each candidate: allow more by "
+            "--time-limit."
+        )
         said.append(Verdict("open", told, headline=told))
     if answer.left_out:
         said.append(Verdict("said", f"Not played: {'; '.join(answer.left_out)}."))

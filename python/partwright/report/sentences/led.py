@@ -30,7 +30,8 @@ def of_each_leader(found: Sequence[Led]) -> tuple[Verdict, ...]:
     restless = [each.leader for each in found if each.error is None and each.rounds is None]
     many = f"any of {counted(len(found), 'member')}" if len(found) > 1 else "its only member"
     said = [
-        f"The leader matters: {len(found)} members would give {len(answers)} different assignments."
+        f"The leader matters: {counted(len(found), 'member')} would give "
+        f"{counted(len(answers), 'different assignment')}."
         if len(answers) > 1
         else f"Each member gets the same partitions, whichever leads: {many} may."
         if len(answers) == 1 and not failing
@@ -66,7 +67,7 @@ def of_roll(rolls: Sequence[Roll], to: str) -> tuple[Verdict, ...]:
     best, *_ = rolls
     order = best.order.capitalize()
     if best.unsafe:
-        steps = f"{best.unsafe} of {len(best.steps)} steps"
+        steps = f"{best.unsafe} of {counted(len(best.steps), 'step')}"
         return (Verdict("said", f"Not safe: a roll to {to} stops readers in {steps}. {order} is best."),)
     told = f"Safe: no step of a roll to {to} stops a reader. {order}: {of_roll_order(best)}."
     return (Verdict("said", told),)
@@ -74,10 +75,10 @@ def of_roll(rolls: Sequence[Roll], to: str) -> tuple[Verdict, ...]:
 
 def of_roll_order(roll: Roll) -> str:
     """What one order of a roll costs."""
-    moved = (
-        f"{counted(roll.moved, 'partition')} of the other members {'moves' if roll.moved == 1 else 'move'}"
+    moved = counted(
+        roll.moved, "partition of the other members moves", "partitions of the other members move"
     )
-    return f"{moved}, {roll.unsafe} steps are not safe" if roll.unsafe else moved
+    return f"{moved}, {counted(roll.unsafe, 'step is', 'steps are')} not safe" if roll.unsafe else moved
 
 
 def of_leaders(timeline: Timeline) -> list[Verdict]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import all_of, counted
 from partwright.report.figure import Verdict
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _plan(answer: Answer) -> str:
     more = answer.more
     if not answer.ok:
         return (
-            f"{_are(more['scattered_keys'], 'key')} in several partitions "
+            f"{counted(more['scattered_keys'], 'key is', 'keys are')} in several partitions "
             f"({counted(answer.out_of_order, 'record')}): copy refuses them. Add --order time or --order generation."
         )
     how = f", merged by {more['order']}" if more["order"] else ""
@@ -57,7 +57,7 @@ def _copy(answer: Answer) -> str:
     now, took = answer.more["copied_now"], answer.more["seconds"]
     rate = f", {now / took:,.0f} a second" if took else ""
     return (
-        f"{_are(answer.written, 'record')} copied, {now:,} of them now in {lasting(took)}{rate}; "
+        f"{counted(answer.written, 'record is', 'records are')} copied, {now:,} of them now in {lasting(took)}{rate}; "
         f"{counted(answer.lag, 'offset')} came meanwhile."
     )
 
@@ -76,9 +76,9 @@ def _verify(answer: Answer) -> str:
 
 
 def _cutover(answer: Answer) -> str:
-    many = len(answer.groups)
-    moved = "1 group has its" if many == 1 else f"{many:,} groups have their"
-    return f"All {_are(answer.written, 'record')} copied, and {moved} offsets in the new topic."
+    all_copied, many = all_of(answer.written, "record is", "records are"), len(answer.groups)
+    moved = counted(many, "group has its offsets", "groups have their offsets")
+    return f"{all_copied[0].upper()}{all_copied[1:]} copied, and {moved} in the new topic."
 
 
 def _back(answer: Answer) -> str:
@@ -92,10 +92,6 @@ def _back(answer: Answer) -> str:
 def _finish(answer: Answer) -> str:
     copies = counted(answer.written, "copy", "copies")
     return f"Finished: the new topic has its own settings, and {copies} of the old one's records."
-
-
-def _are(count: int, what: str) -> str:
-    return f"{counted(count, what)} {'is' if count == 1 else 'are'}"
 
 
 _SENTENCES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import all_of, counted
 from partwright.keys.key_text import short
 from partwright.report.figure import Verdict
 from partwright.report.sentences.figures import times
@@ -87,7 +87,7 @@ def _remedy(found: Check, answer: Fields) -> str:
         return ""
     least = min(each["largest_share"] for each in able)
     best = next(each for each in able if each["largest_share"] <= _NEARLY * least)
-    what = "that key" if best["keys"] == 1 else f"the {best['keys']} heaviest keys"
+    what = "that key" if best["keys"] == 1 else f"the {counted(best['keys'], 'heaviest key')}"
     after = share(best["largest_share"])
     return f" Salt {what} {best['ways']} ways: the largest partition would then hold {after}."
 
@@ -97,7 +97,9 @@ def _salting(answer: Fields) -> Iterable[Verdict]:
     salted = answer["salted"]
     if not any(each["largest_share"] < answer["largest_share"] for each in salted):
         return ()
-    what = "the heaviest key" if salted[0]["keys"] == 1 else f"the {salted[0]['keys']} heaviest keys"
+    what = (
+        "the heaviest key" if salted[0]["keys"] == 1 else f"the {counted(salted[0]['keys'], 'heaviest key')}"
+    )
     shares = ", ".join(f"{each['ways']} ways {share(each['largest_share'])}" for each in salted)
     return (Verdict("said", f"With {what} salted, the largest partition would hold: {shares}."),)
 
@@ -121,11 +123,11 @@ def places(found: Check, *, is_checked: bool) -> Verdict:
             "holds",
             f"{_all(found.rows)} where {found.client} puts {them}.{_undetermined(found)}",
         )
-    part = share(found.misplaced / found.rows)
-    words = f"{found.misplaced:,} of {counted(found.rows, 'record')} ({part}) are not where {found.client} puts them"
+    part, are = share(found.misplaced / found.rows), "is" if found.misplaced == 1 else "are"
+    words = f"{found.misplaced:,} of {counted(found.rows, 'record')} ({part}) {are} not where {found.client} puts them"
     if found.examples:
         first = found.examples[0]
-        place = "no partition" if first.partition is None else first.partition
+        place = "no partition" if first.partition is None else label(first.partition)
         wanted = "elsewhere" if first.expected is None else f"in {first.expected}"
         words += f"; the first: key {label(first.key)} is in {place} and belongs {wanted}"
     words += f".{_undetermined(found)} Run partwright fingerprint to learn who wrote them."
@@ -133,7 +135,8 @@ def places(found: Check, *, is_checked: bool) -> Verdict:
 
 
 def _all(rows: int) -> str:
-    return "The 1 record is" if rows == 1 else f"All {rows:,} records are"
+    words = all_of(rows, "record is", "records are")
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _undetermined(found: Check) -> str:
@@ -152,10 +155,11 @@ def skew(found: Check) -> Iterable[Verdict]:
     of = found.skew
     said = []
     if of.expected_used is not None and found.rows > found.null_keys:
+        of_them = f"of {counted(found.among, 'partition')}"
         said.append(
             Verdict(
                 "said",
-                f"{found.used:,} of {counted(found.among, 'partition')} {'has' if found.among == 1 else 'have'} "
+                f"{counted(found.used, f'{of_them} has', f'{of_them} have')} "
                 f"records; hashing alone would fill {of.expected_used:,.0f}.",
             )
         )
@@ -215,12 +219,14 @@ def of_resize(plan: Resize) -> tuple[Verdict, ...]:
         )
     if plan.keys_moved:
         said.append(
-            f"In a compacted topic, {about}{plan.keys_moved:,} old records would never be replaced, nor deleted by a "
+            f"In a compacted topic, {about}{counted(plan.keys_moved, 'old record')} would never be replaced, nor "
+            f"deleted by a "
             "tombstone."
         )
     if plan.misplaced:
         said.append(
-            f"{counted(plan.misplaced, 'record')} are not where {plan.client} puts them now: run partwright "
+            f"{counted(plan.misplaced, 'record is', 'records are')} not where {plan.client} puts them now: run "
+            f"partwright "
             "fingerprint to learn who wrote them."
         )
     headline = f"From {plan.from_:,} to {counted(plan.to, 'partition')}"
@@ -274,10 +280,10 @@ def _first_apart(found: Meeting) -> str:
 def _shares_apart(found: Meeting) -> str:
     apart = found.keys_shared - found.keys_meeting
     if not apart:
-        return f"{found.keys_shared:,} of {found.a.keys:,} keys of A and {found.b.keys:,} of B are in both"
+        return f"{found.keys_shared:,} of {counted(found.a.keys, 'key')} of A and {found.b.keys:,} of B are in both"
     rows = found.a.rows_not_meeting + found.b.rows_not_meeting
     of = found.a.rows_shared + found.b.rows_shared
     return (
         f"{apart:,} of {found.keys_shared:,} shared keys ({share(found.share_of_keys)}), with {rows:,} of "
-        f"their {of:,} records ({share(found.share_of_rows)})"
+        f"their {counted(of, 'record')} ({share(found.share_of_rows)})"
     )

@@ -68,10 +68,11 @@ def _headline(found: Reassignment) -> str:
     if not found.moves:
         return "Nothing moves: the cluster is as even as it can be"
     replicas = sum(each.replicas for each in found.brokers)
+    of = f"of {counted(replicas, 'replica')}"
     size = "" if found.bytes_moved is None else f" ({bytes_(found.bytes_moved)})"
     return (
-        f"{found.replicas_moved:,} of {counted(replicas, 'replica')} move{size}, and "
-        f"{counted(found.leaders_moved, 'partition')} get another preferred leader"
+        f"{counted(found.replicas_moved, f'{of} moves', f'{of} move')}{size}, and "
+        f"{counted(found.leaders_moved, 'partition gets', 'partitions get')} another preferred leader"
     )
 
 
@@ -89,7 +90,7 @@ def _bounds(found: Reassignment) -> Iterable[Verdict]:
         more = moved - bounds.fewest
         yield Verdict(
             "said",
-            f"{counted(more, 'replica')} of them {'moves' if more == 1 else 'move'} to make bytes even",
+            f"{counted(more, 'replica of them moves', 'replicas of them move')} to make bytes even",
         )
     if bounds.bytes is not None and found.bytes_moved:
         within = share(found.bytes_within)

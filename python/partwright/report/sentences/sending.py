@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import all_of, counted
 from partwright.report.figure import Verdict
 from partwright.report.sentences.figures import named
 from partwright.report.text import label, number, share
@@ -51,9 +51,12 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
     checks, proof = report.checks, report.proof
     said: list[Verdict] = [_in_short(report)]
     if report.resumed:
-        there = f"{report.already_there:,} records were there already"
+        there = f"{counted(report.already_there, 'record was', 'records were')} there already"
         said.append(
-            Verdict("said", f"went on with an earlier run: {there}, {report.written:,} were written now")
+            Verdict(
+                "said",
+                f"went on with an earlier run: {there}, {counted(report.written, 'was', 'were')} written now",
+            )
         )
     if checks is None:
         said.append(Verdict("open", "not checked: --no-check was given", headline="not checked"))
@@ -61,7 +64,7 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
         said.append(
             Verdict(
                 "holds",
-                f"checked {checks.records:,} records: 0 lost, 0 twice, 0 in another partition than asked for, "
+                f"checked {counted(checks.records, 'record')}: 0 lost, 0 twice, 0 in another partition than asked for, "
                 "0 with other bytes, each key in source order, "
                 + ("as read_committed reads them" if report.exactly_once else "offsets without a gap"),
             )
@@ -69,7 +72,7 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
     else:
         broken = {promise: getattr(checks, promise) for promise in checks.PROMISES}
         found = ", ".join(f"{count:,} {_PROMISES[promise]}" for promise, count in broken.items() if count)
-        said.append(Verdict("fails", f"checked {checks.records:,} records: {found}"))
+        said.append(Verdict("fails", f"checked {counted(checks.records, 'record')}: {found}"))
         said += [Verdict("said", f"  {example}") for example in checks.examples]
         if checks.foreign:
             said.append(Verdict("said", f"  {_other_writer(checks)}"))
@@ -108,10 +111,14 @@ def _other_writer(checks: Checks) -> str:
 def _other_number(report: Report) -> str:
     """That the topic has another number of partitions than the records were placed for."""
     if not report.n_now:
-        return f"the topic is gone: somebody deleted it after all {report.records:,} records were written"
+        return (
+            "the topic is gone: somebody deleted it after "
+            f"{all_of(report.records, 'record was', 'records were')} written"
+        )
     how = "partitions were added" if report.n_now > report.n else "the topic was made anew"
     return (
-        f"all {report.records:,} records were placed and written for {report.n} partitions, and the topic has "
+        f"{all_of(report.records, 'record was', 'records were')} placed and written for "
+        f"{counted(report.n, 'partition')}, and the topic has "
         f"{report.n_now} by now: {how} during or after the write, and clients put keys elsewhere from now on"
     )
 
@@ -142,7 +149,7 @@ def of_batches(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
     ]
     delay = "" if best["p99_delay_ms"] is None else f", p99 delay {number(best['p99_delay_ms'])} ms"
     fill = "" if best["mean_fill"] is None else f", {share(best['mean_fill'])} full on average"
-    batches = f"{best['batches']:,} {'batch' if best['batches'] == 1 else 'batches'}{fill}"
+    batches = f"{counted(best['batches'], 'batch', 'batches')}{fill}"
     words = (
         f"{named(equal)} {'sends' if len(equal) == 1 else 'send'} {counted(best['records'], 'record')} in "
         f"{counted(best['requests'], 'request')}{', the fewest' if len(rows) > 1 else ''}: {batches}{delay}"
@@ -170,9 +177,11 @@ def of_batches(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
 
 def of_scenario(records: int, batches: int, requests: Sequence[Fields]) -> tuple[Verdict, ...]:
     """How many batches and requests a scenario's records become, and how many failed."""
-    made = f"{batches:,} {'batch' if batches == 1 else 'batches'}"
+    made = counted(batches, "batch", "batches")
     failed = sum(not each["ok"] for each in requests)
-    words = f"{counted(records, 'record')} go in {made} and {counted(len(requests), 'request')}"
+    words = (
+        f"{counted(records, 'record goes', 'records go')} in {made} and {counted(len(requests), 'request')}"
+    )
     if failed:
         return (Verdict("open", f"{words}, of which {failed:,} failed.", headline=words),)
     return (Verdict("said", f"{words}."),)

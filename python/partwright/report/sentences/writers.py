@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import all_of, counted
 from partwright.keys.key_text import shown_key
 from partwright.report.figure import Verdict
 from partwright.report.text import label, share
@@ -42,7 +42,8 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
         said.append(_when(found.change))
     if found.is_sampled:
         said.append(
-            f"There were too many keys to look at all: {counted(found.keys, 'key')} were, with all their records."
+            f"There were too many keys to look at all: {counted(found.keys, 'key was', 'keys were')}, with all "
+            f"their records."
         )
     advice = _ADVICE.get(found.verdict, "")
     if found.verdict == "mixture" and len(found.shares) == 1:
@@ -90,8 +91,11 @@ def _one_writer(found: Fingerprint, of_n: str) -> str:
     name = found.family[0] if found.family else ""
     right, of = found.explained.get(name, (0, 0))
     if right == of:
-        return f"{name} explains where all {counted(of, 'record')} with a key are{of_n}"
-    words = f"{name} explains where {right:,} of {counted(of, 'record')} with a key are ({share(right / of)}){of_n}"
+        return f"{name} explains where {all_of(of, 'record with a key is', 'records with a key are')}{of_n}"
+    words = (
+        f"{name} explains where {right:,} of {counted(of, 'record with a key is', 'records with a key are')} "
+        f"({share(right / of)}){of_n}"
+    )
     strays = [
         f"{label(shown_key(key))} in {partition} (not {expected})"
         for key, partition, expected, _ in found.strays

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.java_gateway import ensure_callback_server_started
 
+from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.engines import jvm
@@ -59,7 +60,7 @@ def _partition(key: Column, settings: list[Any]) -> Column:
     if len(settings) not in _SETTINGS:
         raise PartwrightError(
             "kafka_partition takes a key and n, the topic's number of partitions, and perhaps a client and a key type, "
-            f"not {len(settings) + 1} arguments"
+            f"not {counted(len(settings) + 1, 'argument')}"
         )
     given = dict(zip(("n", "client", "key_type"), settings, strict=False))
     for name, said in (("n", "n, the number of partitions,"), ("client", "client")):
@@ -73,7 +74,7 @@ def _partition(key: Column, settings: list[Any]) -> Column:
 def _murmur2(key: Column, settings: list[Any]) -> Column:
     if len(settings) > 1:
         raise PartwrightError(
-            f"kafka_murmur2 takes a key and perhaps a key type, not {len(settings) + 1} arguments"
+            f"kafka_murmur2 takes a key and perhaps a key type, not {counted(len(settings) + 1, 'argument')}"
         )
     key_type = settings[0] if settings else None
     hashing.partition_for_key(None, 1, key_type=key_type)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
+from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
@@ -126,7 +127,8 @@ class BatchWriter:
                 self._notes.begin(number, note)
             elif (note.records, note.digest) != (records, digest):
                 raise PartwrightError(
-                    f"batch {number} was begun with {note.records:,} records, and now has {records:,}, other ones or "
+                    f"batch {number} was begun with {counted(note.records, 'record')}, and now has {records:,}, "
+                    f"other ones or "
                     "in another order: its source was changed, or order_by does not say which row comes first"
                 )
             if not records:
@@ -158,7 +160,8 @@ class BatchWriter:
             return n, None
         if not self._follows:
             raise PartwrightError(
-                f"the topic {self._topic!r} has {n} partitions now and had {before}: new records of many keys "
+                f"the topic {self._topic!r} has {counted(n, 'partition')} now and had {before}: new records of "
+                f"many keys "
                 "would go to other partitions than earlier ones, and the keys would lose their order; continue with "
                 "--follow-partitions (follow_partitions=True) if readers can take that"
             )

@@ -15,13 +15,15 @@ pub mod zookeeper;
 
 pub use draws::Draws;
 
-use crate::{Error, Result};
+use crate::{Error, Result, counted};
 
 /// Room for the replicas of all partitions, each of which has at most as many as there are brokers.
 fn room(partitions: usize, replicas: usize, brokers: usize) -> Result<Vec<i32>> {
     if replicas == 0 || replicas > brokers {
         return Err(Error::Placement(format!(
-            "a partition has 1 to {brokers} replicas where there are so many brokers, not {replicas}"
+            "a partition cannot have {} on {}: at most one each, and at least one in all",
+            counted(replicas, "replica", "replicas"),
+            counted(brokers, "broker", "brokers")
         )));
     }
     let mut placed = Vec::new();

@@ -1,7 +1,7 @@
 //! Random numbers as an input: Java's `SplittableRandom` from a seed, or recorded draws.
 
 use crate::hashing::to_positive;
-use crate::{Error, Result};
+use crate::{Error, Result, counted};
 
 /// The source of a strategy's draws, each one a Java `nextInt()`.
 ///
@@ -54,7 +54,8 @@ impl Draws {
                 mix32(*state)
             }
             Source::Recorded(values) => *values.get(self.taken).ok_or_else(|| {
-                Error::Producer(format!("all {} draws are taken, and one more is needed", values.len()))
+                let draws = counted(values.len(), "draw is", "draws are");
+                Error::Producer(format!("{draws} taken, and one more is needed"))
             })?,
         };
         self.taken += 1;

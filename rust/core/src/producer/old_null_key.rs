@@ -7,7 +7,7 @@
 
 use super::draws::Draws;
 use super::topic::Topic;
-use crate::{Error, Result};
+use crate::{Error, Result, counted};
 
 /// The state of all topics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,8 @@ impl OldNullKey {
         if usize::try_from(partition).is_ok_and(|partition| partition < topic.len()) {
             return Ok(partition);
         }
-        Err(refused(format!("partition {partition} is beyond the {} partitions", topic.len()), unknown))
+        let partitions = counted(topic.len(), "partition", "partitions");
+        Err(refused(format!("partition {partition} is beyond the topic's {partitions}"), unknown))
     }
 
     fn keep(&mut self, place: usize, partition: i32) -> i32 {

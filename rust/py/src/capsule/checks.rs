@@ -4,6 +4,8 @@
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 
+use partwright_core::counted;
+
 use super::pointers::{children_of_array, children_of_schema, has_readable_metadata, number, texts_of};
 
 /// The deepest nesting that Arrow's own importers accept. A limit is needed, since a structure may be its own child.
@@ -104,7 +106,7 @@ fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
         return Err("has metadata of a wrong length".to_owned());
     }
     if schema.n_children < 0 {
-        return Err(format!("has {} children", schema.n_children));
+        return Err(format!("has {}", counted(schema.n_children, "child", "children")));
     }
     let children = children_of_schema(schema).ok_or("has a child that is a null pointer")?;
     let fits = match shape.children {
@@ -114,7 +116,10 @@ fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
         Children::Columns | Children::Any => true,
     };
     if !fits {
-        return Err(format!("has {} children, which its format does not have", children.len()));
+        return Err(format!(
+            "has {}, which its format does not have",
+            counted(children.len(), "child", "children")
+        ));
     }
     for (place, child) in children.into_iter().enumerate() {
         schema_below(child, depth + 1).map_err(|wrong| format!("has a child {place} that {wrong}"))?;
@@ -186,7 +191,10 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
         Layout::Views => usize::try_from(array.n_buffers).unwrap_or(0).max(first + 2),
     };
     if usize::try_from(array.n_buffers) != Ok(wanted) {
-        return Err(format!("has {} buffers where its format has {wanted}", array.n_buffers));
+        return Err(format!(
+            "has {} where its format has {wanted}",
+            counted(array.n_buffers, "buffer", "buffers")
+        ));
     }
     if wanted > 0 && array.buffers.is_null() {
         return Err("has a null pointer for its buffers".to_owned());
@@ -229,10 +237,14 @@ fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
 fn check_nulls(array: &FFI_ArrowArray) -> Checked {
     let nulls = array.null_count;
     if !(-1..=array.length).contains(&nulls) {
-        return Err(format!("has {nulls} nulls in {} rows", array.length));
+        return Err(format!(
+            "has {} in {}",
+            counted(nulls, "null", "nulls"),
+            counted(array.length, "row", "rows")
+        ));
     }
     if nulls > 0 && array.buffer(0).is_null() {
-        return Err(format!("has {nulls} nulls and no validity bitmap"));
+        return Err(format!("has {} and no validity bitmap", counted(nulls, "null", "nulls")));
     }
     Ok(())
 }
@@ -241,10 +253,13 @@ fn check_nulls(array: &FFI_ArrowArray) -> Checked {
 fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Checked {
     match rows.checked_mul(bits) {
         Some(size) if size / 8 <= LARGEST => {}
-        _ => return Err(format!("has {rows} rows, more than any memory has")),
+        _ => return Err(format!("has {}, more than any memory has", counted(rows, "row", "rows"))),
     }
     if rows > 0 && bits > 0 && array.buffer(buffer).is_null() {
-        return Err(format!("has a null pointer for buffer {buffer} of its {rows} rows"));
+        return Err(format!(
+            "has a null pointer for buffer {buffer} of its {}",
+            counted(rows, "row", "rows")
+        ));
     }
     Ok(())
 }
@@ -252,17 +267,21 @@ fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Ch
 /// Checks a buffer with this many bytes.
 fn check_data(array: &FFI_ArrowArray, buffer: usize, bytes: i64) -> Checked {
     if !(0..=LARGEST).contains(&bytes) {
-        return Err(format!("has {bytes} bytes in buffer {buffer}"));
+        return Err(format!("has {} in buffer {buffer}", counted(bytes, "byte", "bytes")));
     }
     if bytes > 0 && array.buffer(buffer).is_null() {
-        return Err(format!("has a null pointer for buffer {buffer} of {bytes} bytes"));
+        return Err(format!("has a null pointer for buffer {buffer} of {}", counted(bytes, "byte", "bytes")));
     }
     Ok(())
 }
 
 fn check_children(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema, shape: &Shape, rows: i64) -> Checked {
     if array.n_children != schema.n_children {
-        return Err(format!("has {} children where its schema has {}", array.n_children, schema.n_children));
+        return Err(format!(
+            "has {} where its schema has {}",
+            counted(array.n_children, "child", "children"),
+            schema.n_children
+        ));
     }
     let null = "has a child that is a null pointer";
     let (arrays, schemas) = children_of_array(array).zip(children_of_schema(schema)).ok_or(null)?;
@@ -274,7 +293,11 @@ fn check_children(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema, shape: &Shap
     for (place, (child, schema)) in arrays.into_iter().zip(schemas).enumerate() {
         check_array(child, schema).map_err(|wrong| format!("has a child {place} that {wrong}"))?;
         if child.length < wanted {
-            return Err(format!("has a child {place} of {} rows where {wanted} are needed", child.length));
+            return Err(format!(
+                "has a child {place} of {} where {} needed",
+                counted(child.length, "row", "rows"),
+                counted(wanted, "is", "are")
+            ));
         }
     }
     Ok(())

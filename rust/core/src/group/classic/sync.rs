@@ -3,6 +3,7 @@
 use super::super::error_code::Code;
 use super::state::Timer;
 use super::{Answer, Group, Joined, Phase, Sender, Written};
+use crate::counted;
 use crate::interned::{Id, Name};
 use crate::java::changing_hash_map::ChangingHashMap;
 
@@ -126,7 +127,10 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
         let (size, most) = (self.members.len(), self.config.max_size);
         if size > most {
-            self.prepare(format!("the group has {size} members, and group.max.size is {most}"), at);
+            self.prepare(
+                format!("the group has {}, and group.max.size is {most}", counted(size, "member", "members")),
+                at,
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ use super::classic_member::{JoinFuture, MemberState, Metadata, Prepare, Said};
 use super::client::{Answer, Asked, beyond};
 use super::ledger::Reader;
 use super::world::World;
-use crate::Result;
+use crate::{Result, counted};
 
 type Group = classic::Group<Said, Arc<[Place]>>;
 
@@ -298,8 +298,8 @@ impl World {
             client.app.commits = config.auto_commit_interval_ms.map(|every| (now, every));
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.
-                let many = if revoked.len() == 1 { "" } else { "s" };
-                client.classic.request_rejoin(format!("gave up {} partition{many}", revoked.len()));
+                let given_up = counted(revoked.len(), "partition", "partitions");
+                client.classic.request_rejoin(format!("gave up {given_up}"));
             }
             self.own(reader, wanted);
             self.clients[reader as usize].classic.called_back = 2;
