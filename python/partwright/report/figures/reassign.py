@@ -70,10 +70,12 @@ def _of_brokers(found: Reassignment, name: str) -> Figure:
     today, then = (
         f"{form(each['least'])} to {form(each['most'])}" for each in (ends["before"], ends["after"])
     )
+    election = " and a preferred leader election" if name == "leaders" else ""
     return Figure(
         id=name,
         title=f"{name.capitalize()} of each broker",
-        sentence=f"A broker has {today} {name} today, and {then} after the plan; one that leaves has none then.",
+        sentence=f"A broker has {today} {name} today, and {then} after the plan{election}; one that leaves has none "
+        "then.",
         spec=_beside(rows, name, "broker", kind),
         columns=(
             Column("label", "broker", "text"),

@@ -102,6 +102,20 @@ def _evenness(found: Reassignment) -> Iterable[Verdict]:
     even = found.even()
     for name in ("replicas", "leaders"):
         yield Verdict("said", f"{name} of a broker: {_ends(even[name])}")
+    apart = sum(each.leader != each.replicas[0] for those in found.before.topics.values() for each in those)
+    if apart:
+        yield Verdict(
+            "said",
+            f"preferred leaders of a broker: {_ends(even['preferred_leaders'])} "
+            f"({counted(apart, 'partition')} without its preferred leader today)",
+        )
+    if elected := found.leaders_elected:
+        change = "changes its" if elected == 1 else "change their"
+        yield Verdict(
+            "said",
+            f"{counted(elected, 'partition')} {change} leader, by a preferred leader election once replicas have "
+            "moved: --execute asks for it, --out writes elections.json for kafka-leader-election.sh",
+        )
     if "bytes" in even and found.bytes_within is not None:
         off = (
             max(
