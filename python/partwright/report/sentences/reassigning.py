@@ -113,8 +113,8 @@ def _evenness(found: Reassignment) -> Iterable[Verdict]:
         change = "changes its" if elected == 1 else "change their"
         yield Verdict(
             "said",
-            f"{counted(elected, 'partition')} {change} leader, by a preferred leader election once replicas have "
-            "moved: --execute asks for it, --out writes elections.json for kafka-leader-election.sh",
+            f"{counted(elected, 'partition')} {change} leader, by a preferred leader election at the end "
+            "(--execute holds it; or use elections.json of --out)",
         )
     if "bytes" in even and found.bytes_within is not None:
         off = (
