@@ -29,7 +29,32 @@ def test_the_same_as_json(command: Command) -> None:
     assert code == 0
     assert answer.pop("read").startswith("kafka-console-consumer.sh --bootstrap-server localhost:9092 ")
     hashed = answer.pop("hash")
+    rule = {
+        "broker_kind": "kafka",
+        "formula": "abs(hashCode) % n",
+        "evidence": "compared with a running Kafka",
+    }
+    assert answer.pop("rule") == rule
     assert answer == {"id": "group", "topic": "__consumer_offsets", "n": 7, "partition": abs(hashed) % 7}
+
+
+def test_redpandas_rule_is_named_and_marked_as_read(command: Command) -> None:
+    for words, n in (([], 16), (["-n", 50], 50)):
+        code, out, _ = command("coordinator", "panda3", "--broker-kind", "redpanda", *words)
+        lines = out.decode().splitlines()
+        assert code == 0
+        assert lines[0] == f"panda3: partition 13 of the {n} of __consumer_offsets"
+        assert lines[1] == f"jump_consistent_hash(xxh64(id), n) = 13 for n = {n}"
+        assert lines[2].startswith("This is Redpanda's rule, read from its source, not tried;")
+    _, out, _ = command("coordinator", "panda3", "--broker-kind", "redpanda", "--json")
+    answer = json.loads(out)
+    assert (answer["partition"], answer["rule"]["evidence"]) == (13, "read from its source, not tried")
+
+
+def test_kafkas_rule_is_named(command: Command) -> None:
+    _, out, _ = command("coordinator", "panda3", "-n", 16)
+    assert out.decode().startswith("panda3: partition 7 of the 16 of __consumer_offsets\n")
+    assert "This is Kafka's rule, compared with a running Kafka; brokers of another kind" in out.decode()
 
 
 def test_the_least_int_is_said_to_be_0(command: Command) -> None:
@@ -57,6 +82,8 @@ def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
         (["group", "--broker", "kafka://127.0.0.1:1"], "no Kafka answers at 127.0.0.1:1"),
         (["group", "--broker", "kafka://127.0.0.1:1/orders"], "is not the address of brokers alone"),
         ([], "Missing argument 'GROUP'"),
+        (["group", "--broker-kind", "pulsar"], "there is no broker kind 'pulsar' in partwright"),
+        (["id", "--transactional", "--broker-kind", "redpanda"], "--broker-kind redpanda is for groups"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str, refusal: Refusal) -> None:
