@@ -147,7 +147,7 @@ def test_leaders_today_are_those_of_the_file() -> None:
     led_by_another()
     text = run().stdout
     assert "\nleaders of a broker: 1 today, 1 after it\n" in text
-    said = "preferred leaders of a broker: 0 to 2 today, 1 after it (1 partition without its preferred leader today)"
+    said = "preferred leaders of a broker: 0 to 2 today, 1 after it (1 partition not led by its preferred leader today)"
     assert f"\n{said}\n" in text
     assert "1 → 1 with a new leader" in text
     rows = [line.split() for line in text.splitlines() if line.strip().startswith(("0 ", "1 "))]

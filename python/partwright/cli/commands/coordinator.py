@@ -106,7 +106,13 @@ def command(
     # A producer's rule that starts with the same hash, but continues differently.
     (hashed,) = placements(group, found["n"], "java:string-hash")
     rule = {"broker_kind": kind.name, "formula": kind.formula, "evidence": kind.evidence}
-    answer = {"id": group, "topic": topic, "hash": hashed.hash, "rule": rule, **found}
+    answer = {
+        "id": group,
+        "topic": topic,
+        "hash": hashed.hash if kind.name == "kafka" else None,
+        "rule": rule,
+        **found,
+    }
     answer["read"] = _reading(topic, found["partition"], broker or "localhost:9092")
     if as_json:
         click.echo(json.dumps(answer))
@@ -148,8 +154,7 @@ def _print(page: Page, answer: Json, broker: str | None) -> None:
         where = f": partition {answer['partition']} of the {answer['n']:,} of {answer['topic']}"
         page.line(Cell(visible(answer["id"]), bold=True), where)
         least = ", because Kafka's absolute value of the lowest int is 0"
-        is_least = answer["rule"]["broker_kind"] == "kafka" and answer["hash"] == -(2**31)
-        page.line(f"{_by_rule(answer)}{least if is_least else ''}")
+        page.line(f"{_by_rule(answer)}{least if answer['hash'] == -(2**31) else ''}")
         _print_leader(page, answer, asked=broker is not None)
     if answer.get("offsets"):
         columns = [Column("topic"), Column("partition", right=True, whole=True)]

@@ -104,10 +104,11 @@ def _evenness(found: Reassignment) -> Iterable[Verdict]:
         yield Verdict("said", f"{name} of a broker: {_ends(even[name])}")
     apart = sum(each.leader != each.replicas[0] for those in found.before.topics.values() for each in those)
     if apart:
+        whose = "its" if apart == 1 else "their"
         yield Verdict(
             "said",
             f"preferred leaders of a broker: {_ends(even['preferred_leaders'])} "
-            f"({counted(apart, 'partition')} without its preferred leader today)",
+            f"({counted(apart, 'partition')} not led by {whose} preferred leader today)",
         )
     if elected := found.leaders_elected:
         change = "changes its" if elected == 1 else "change their"
