@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+
+from partwright.kafka import coordinators
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,3 +102,36 @@ def test_an_empty_id_is_refused_as_by_kafka(refusal: Refusal) -> None:
     )
     said = refusal("coordinator", "", "--transactional")
     assert said == "partwright: a transactional.id is empty, which Kafka's producer refuses: name one\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "agrees", "words"),
+    [
+        (1, True, "which leads it: FindCoordinator names it too."),
+        (
+            2,
+            False,
+            "The rule is wrong here: abs(hashCode) % n: abs(-995544679) % 16 = 7 of __consumer_offsets",
+        ),
+        (None, None, "no broker could be asked who coordinates this ID."),
+    ],
+)
+def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
+    asked: int | None, agrees: bool | None, words: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broker 1 leads partition 7 of 16, where Kafka's rule has panda3; broker 2 leads the others."""
+    nodes = {id_: SimpleNamespace(id=id_, host="b", port=9090 + id_) for id_ in (1, 2)}
+    partitions = [SimpleNamespace(id=at, leader=nodes[1 if at == 7 else 2]) for at in range(16)]
+    internal = SimpleNamespace(partitions=partitions)
+    monkeypatch.setattr(coordinators, "described", lambda _, names: dict.fromkeys(names, internal))
+    named = None if asked is None else {"id": asked, "host": "b", "port": 9090 + asked}
+    monkeypatch.setattr(coordinators, "_asked", lambda *_: named)
+    monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
+    code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
+    assert (code, err) == (0, "")
+    assert words in out.decode()
+    answer = json.loads(command("coordinator", "panda3", "--broker", "127.0.0.1:1", "--json")[1])
+    assert (answer["by_rule"], answer["rule_agrees"]) == (7, agrees)
+    assert answer["partition"] == (None if agrees is False else 7)
+    assert (answer["read"] is None) == (agrees is False)
+    assert answer["leader"]["id"] == (asked or 1)
