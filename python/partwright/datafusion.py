@@ -86,11 +86,16 @@ def encode(df: _datafusion.DataFrame, key: str, key_type: str | None = None) -> 
     return _expression(df, key, f"encode[{key_type}]", lambda values: _hashing.encode(values, key_type))
 
 
-def coordinator_partition(df: _datafusion.DataFrame, group: str, n: int = 50) -> _datafusion.Expr:
+def coordinator_partition(
+    df: _datafusion.DataFrame, group: str, n: int | None = None, *, broker_kind: str = "kafka"
+) -> _datafusion.Expr:
     """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-    _core.check(n, "java", None)
+    _hashing.coordinator_partition(None, n, broker_kind=broker_kind)
     return _expression(
-        df, group, f"coordinator_partition[{n}]", lambda ids: _hashing.coordinator_partition(ids, n)
+        df,
+        group,
+        f"coordinator_partition[{n}, {broker_kind}]",
+        lambda ids: _hashing.coordinator_partition(ids, n, broker_kind=broker_kind),
     )
 
 

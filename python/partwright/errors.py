@@ -101,6 +101,15 @@ class PartwrightError(ValueError):
         """
         return self._again(f"{where}: {self}", path=self.path if path is None else path)
 
+    def followed_by(self, more: str) -> Self:
+        """The same refusal, with more behind its sentence.
+
+        Examples:
+            >>> print(PartwrightError("no such topic").followed_by("nothing was written"))
+            no such topic; nothing was written
+        """
+        return self._again(f"{self}; {more}")
+
     def knowing(self, **known: object) -> Self:
         """The same refusal with more attributes set; its sentence does not change."""
         return self._again(str(self), **known)

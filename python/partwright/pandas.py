@@ -44,9 +44,9 @@ class KafkaAccessor:
         """The key bytes of each value, bytes or None; arguments, nulls and errors as `partwright.encode`."""
         return self._series(_hashing.encode(self._keys, key_type).to_numpy(zero_copy_only=False))
 
-    def coordinator_partition(self, n: int = 50) -> _pd.Series:
+    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _pd.Series:
         """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-        return self._numbers(_hashing.coordinator_partition(self._keys, n))
+        return self._numbers(_hashing.coordinator_partition(self._keys, n, broker_kind=broker_kind))
 
     def _numbers(self, column: object) -> _pd.Series:
         return self._series(_pd.Int32Dtype().__from_arrow__(column))

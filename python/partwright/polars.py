@@ -70,11 +70,14 @@ class KafkaNamespace:
             is_elementwise=True,
         )
 
-    def coordinator_partition(self, n: int = 50) -> _pl.Expr:
+    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _pl.Expr:
         """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-        _core.check(n, "java", None)
+        # The settings are refused now, and not when the expression is evaluated.
+        _hashing.coordinator_partition(None, n, broker_kind=broker_kind)
         return self._expr.map_batches(
-            lambda ids: _pl.Series(ids.name, _hashing.coordinator_partition(_typed(ids), n)),
+            lambda ids: _pl.Series(
+                ids.name, _hashing.coordinator_partition(_typed(ids), n, broker_kind=broker_kind)
+            ),
             return_dtype=_pl.Int32,
             is_elementwise=True,
         )

@@ -177,7 +177,7 @@ def test_the_signatures_are_those_that_are_promised() -> None:
         pw.murmur2: "(keys, *, key_type=None, threads=1)",
         pw.partition_for_key: "(keys, n, client='java', key_type=None, *, threads=1)",
         pw.encode: "(values, key_type=None)",
-        pw.coordinator_partition: "(ids, n=50)",
+        pw.coordinator_partition: "(ids, n=None, *, broker_kind='kafka')",
     }
     assert {function: plain(function) for function in promised} == promised
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+
+from partwright.kafka import coordinators
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +32,33 @@ def test_the_same_as_json(command: Command) -> None:
     assert code == 0
     assert answer.pop("read").startswith("kafka-console-consumer.sh --bootstrap-server localhost:9092 ")
     hashed = answer.pop("hash")
+    rule = {
+        "broker_kind": "kafka",
+        "formula": "abs(hashCode) % n",
+        "evidence": "compared with a running Kafka",
+    }
+    assert answer.pop("rule") == rule
     assert answer == {"id": "group", "topic": "__consumer_offsets", "n": 7, "partition": abs(hashed) % 7}
+
+
+def test_redpandas_rule_is_named_and_marked_as_read(command: Command) -> None:
+    for words, n in (([], 16), (["-n", 50], 50)):
+        code, out, _ = command("coordinator", "panda3", "--broker-kind", "redpanda", *words)
+        lines = out.decode().splitlines()
+        assert code == 0
+        assert lines[0] == f"panda3: partition 13 of the {n} of __consumer_offsets"
+        assert lines[1] == f"jump_consistent_hash(xxh64(id), n) = 13 for n = {n}"
+        assert lines[2].startswith("This is Redpanda's rule, read from its source, not tried;")
+    _, out, _ = command("coordinator", "panda3", "--broker-kind", "redpanda", "--json")
+    answer = json.loads(out)
+    assert (answer["partition"], answer["hash"]) == (13, None)
+    assert answer["rule"]["evidence"] == "read from its source, not tried"
+
+
+def test_kafkas_rule_is_named(command: Command) -> None:
+    _, out, _ = command("coordinator", "panda3", "-n", 16)
+    assert out.decode().startswith("panda3: partition 7 of the 16 of __consumer_offsets\n")
+    assert "This is Kafka's rule, compared with a running Kafka; brokers of another kind" in out.decode()
 
 
 def test_the_least_int_is_said_to_be_0(command: Command) -> None:
@@ -57,6 +86,8 @@ def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
         (["group", "--broker", "kafka://127.0.0.1:1"], "no Kafka answers at 127.0.0.1:1"),
         (["group", "--broker", "kafka://127.0.0.1:1/orders"], "is not the address of brokers alone"),
         ([], "Missing argument 'GROUP'"),
+        (["group", "--broker-kind", "pulsar"], "there is no broker kind 'pulsar' in partwright"),
+        (["id", "--transactional", "--broker-kind", "redpanda"], "--broker-kind redpanda is for groups"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str, refusal: Refusal) -> None:
@@ -71,3 +102,36 @@ def test_an_empty_id_is_refused_as_by_kafka(refusal: Refusal) -> None:
     )
     said = refusal("coordinator", "", "--transactional")
     assert said == "partwright: a transactional.id is empty, which Kafka's producer refuses: name one\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "agrees", "words"),
+    [
+        (1, True, "which leads it: FindCoordinator names it too."),
+        (
+            2,
+            False,
+            "The rule is wrong here: abs(hashCode) % n: abs(-995544679) % 16 = 7 of __consumer_offsets",
+        ),
+        (None, None, "no broker could be asked who coordinates this ID."),
+    ],
+)
+def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
+    asked: int | None, agrees: bool | None, words: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broker 1 leads partition 7 of 16, where Kafka's rule has panda3; broker 2 leads the others."""
+    nodes = {id_: SimpleNamespace(id=id_, host="b", port=9090 + id_) for id_ in (1, 2)}
+    partitions = [SimpleNamespace(id=at, leader=nodes[1 if at == 7 else 2]) for at in range(16)]
+    internal = SimpleNamespace(partitions=partitions)
+    monkeypatch.setattr(coordinators, "described", lambda _, names: dict.fromkeys(names, internal))
+    named = None if asked is None else {"id": asked, "host": "b", "port": 9090 + asked}
+    monkeypatch.setattr(coordinators, "_asked", lambda *_: named)
+    monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
+    code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
+    assert (code, err) == (0, "")
+    assert words in out.decode()
+    answer = json.loads(command("coordinator", "panda3", "--broker", "127.0.0.1:1", "--json")[1])
+    assert (answer["by_rule"], answer["rule_agrees"]) == (7, agrees)
+    assert answer["partition"] == (None if agrees is False else 7)
+    assert (answer["read"] is None) == (agrees is False)
+    assert answer["leader"]["id"] == (asked or 1)

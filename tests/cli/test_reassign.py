@@ -101,6 +101,7 @@ REFUSED = [
     (["--sizes", "cluster.json"], "sizes lacks topic 'orders'"),
     (["--sizes", "kafka"], "--sizes kafka asks a live Kafka"),
     (["--execute"], "--execute needs a live Kafka"),
+    (["--unthrottle"], "--unthrottle needs a live Kafka"),
     (["-X", "a=b"], "--command-config and -X are for reaching a Kafka"),
     (["--plan", "nowhere"], "'nowhere' is not a plan"),
     (["--plan", "nowhere", "--add", "3"], "--plan takes a plan that is there: leave out --add"),
@@ -133,3 +134,50 @@ def test_a_damaged_plan_is_refused(text: str) -> None:
     next(Path("plan/batches").iterdir()).write_text(text)
     with pytest.raises(PartwrightError, match=r"0001\.json"):
         run("--plan", "plan")
+
+
+def led_by_another() -> None:
+    """A cluster whose broker 1 is preferred twice, while each of two brokers leads one partition."""
+    partitions = [{"id": at, "leader": at, "replicas": [1, 0]} for at in range(2)]
+    text = json.dumps({"brokers": [{"id": 0}, {"id": 1}], "topics": {"t": partitions}})
+    Path("cluster.json").write_text(text)
+
+
+def test_leaders_today_are_those_of_the_file() -> None:
+    led_by_another()
+    text = run().stdout
+    assert "\nleaders of a broker: 1 today, 1 after it\n" in text
+    said = "preferred leaders of a broker: 0 to 2 today, 1 after it (1 partition not led by its preferred leader today)"
+    assert f"\n{said}\n" in text
+    assert "1 → 1 with a new leader" in text
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith(("0 ", "1 "))]
+    assert [row[3:] for row in rows[-2:]] == [["1", "1"], ["1", "1"]]
+    told = json.loads(run("--json").stdout)
+    assert [(each["leaders_before"], each["preferred_before"]) for each in told["brokers"]] == [
+        (1, 0),
+        (1, 2),
+    ]
+    assert told["leaders_elected"] == 0
+
+
+def test_an_election_moves_leaders() -> None:
+    """All lists prefer their leaders today, and three get another one."""
+    text = run("--add", "2=a,3=b").stdout
+    assert "3 partitions change their leader, by a preferred leader election at the end" in text
+    assert "preferred leaders of a broker" not in text
+
+
+def test_a_saved_plan_keeps_the_leaders_of_today() -> None:
+    led_by_another()
+    run("--out", "plan")
+    assert [each["leader"] for each in json.loads(Path("plan/cluster.json").read_text())["topics"]["t"]] == [
+        0,
+        1,
+    ]
+    assert json.loads(Path("plan/elections.json").read_text()) == {"partitions": []}
+
+
+@pytest.mark.parametrize("words", [["--plan", "plan"], ["--execute"], ["--throttle", "1MB"], ["--add", "3"]])
+def test_unthrottle_does_nothing_else(words: list[str]) -> None:
+    with pytest.raises(PartwrightError, match=f"does nothing else: leave out {words[0]}"):
+        CliRunner().invoke(command, ["kafka://127.0.0.1:1", "--unthrottle", *words], catch_exceptions=False)

@@ -243,3 +243,29 @@ def test_a_cluster_that_cannot_be_planned() -> None:
     some = explicit("0,1").to_cluster("t").with_topic("u", [Partition(0, leader=1, replicas=(1,))])
     with pytest.raises(pw.PartwrightError, match="broker 1 leaves, and has a replica of topic 'u'"):
         reassign(some, ["t"], remove=[1])
+
+
+def test_todays_leaders_are_the_clusters_and_preferred_ones_are_named_so() -> None:
+    """Broker 1 is preferred twice, but each broker leads one partition."""
+    partitions = [Partition(0, leader=0, replicas=(1, 0)), Partition(1, leader=1, replicas=(1, 0))]
+    plan = reassign(Cluster([Broker(0), Broker(1)], {"t": partitions}))
+    assert [each.leaders_before for each in plan.brokers] == [1, 1]
+    assert [each.preferred_before for each in plan.brokers] == [0, 2]
+    assert [each.leaders for each in plan.brokers] == [1, 1]
+    one_each = {"least": 1, "most": 1}
+    assert plan.even()["leaders"] == {"before": one_each, "after": one_each}
+    assert plan.even()["preferred_leaders"] == {"before": {"least": 0, "most": 2}, "after": one_each}
+    before, after = plan.losses()
+    assert [(each.name, each.leaders, each.most_taken_over) for each in before] == [("0", 1, 1), ("1", 1, 1)]
+    assert [each.leaders for each in after] == [1, 1]
+    # One list is reordered, and its leader is already the one that it prefers then.
+    assert (plan.leaders_moved, plan.leaders_elected) == (1, 0)
+    assert json.loads(plan.elections()) == {"partitions": []}
+
+
+def test_a_partition_without_a_leader_counts_for_no_broker() -> None:
+    partitions = [Partition(0, leader=None, replicas=(0, 1)), Partition(1, leader=1, replicas=(1, 0))]
+    plan = reassign(Cluster([Broker(0), Broker(1)], {"t": partitions}))
+    assert [(each.leaders_before, each.preferred_before) for each in plan.brokers] == [(0, 1), (1, 1)]
+    assert [each.leaders for each in plan.losses()[0]] == [0, 1]
+    assert plan.leaders_elected == 1

@@ -78,3 +78,41 @@ def test_a_column_in_chunks_stays_in_chunks() -> None:
 def test_what_is_no_id_is_refused(groups: Any, n: int, sentence: str) -> None:
     with pytest.raises(pw.PartwrightError, match=sentence):
         pw.coordinator_partition(groups, n)
+
+
+# The hashes' vectors stand in rust/core/src/hashing/redpanda.rs: xxhash 4.1.0 of PyPI and the source's C++ made them.
+REDPANDA = [
+    ("panda3", 16, 13),
+    ("panda3", 50, 13),
+    ("panda3", 100, 62),
+    ("", 16, 7),
+    ("my-group", 16, 4),
+    ("my-group", 50, 20),
+    ("0123456789abcdef0123456789abcdef0", 3, 2),
+    ("grüppe-键-🔑", 2**31 - 1, 981022394),
+]
+
+
+@pytest.mark.parametrize(("group", "n", "partition"), REDPANDA)
+def test_redpandas_groups_are_where_its_source_has_them(group: str, n: int, partition: int) -> None:
+    assert pw.coordinator_partition(group, n, broker_kind="redpanda") == partition
+    column = pw.coordinator_partition([group, None], n, broker_kind="redpanda")
+    assert column.type == pa.int32()
+    assert column.to_pylist() == [partition, None]
+    chunks = pw.coordinator_partition(pa.chunked_array([[group], []]), n, broker_kind="redpanda")
+    assert chunks.to_pylist() == [partition]
+
+
+def test_the_default_number_of_partitions_is_that_of_the_kind() -> None:
+    for kind, n in (("kafka", 50), ("redpanda", 16)):
+        assert pw.coordinator_partition("panda3", broker_kind=kind) == pw.coordinator_partition(
+            "panda3", n, broker_kind=kind
+        )
+    # Kafka's, as before.
+    assert pw.coordinator_partition("panda3", 16) == 7
+
+
+@pytest.mark.parametrize("kind", ["pulsar", "", None, ["kafka"]])
+def test_an_unknown_kind_of_broker_is_refused(kind: Any) -> None:
+    with pytest.raises(pw.PartwrightError, match=r"there is no broker kind .* kafka and redpanda"):
+        pw.coordinator_partition("group", 16, broker_kind=kind)

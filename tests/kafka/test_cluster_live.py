@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import sys
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
@@ -325,3 +326,32 @@ def test_the_main_job_loses_nothing_while_brokers_die_and_leaders_move(
         assert (found.lost, found.moved, found.twice) == (0, 0, twice)
         assert code == (1 if twice else 0)
         assert in_sync(three, name) == [{1, 2, 3}] * N
+
+
+def test_the_coordinator_is_asked_for_and_a_wrong_rule_is_named(three: EmbeddedKafka) -> None:
+    """Redpanda's rule is wrong for a Kafka wherever another broker leads its partition."""
+    topics.create_topic(three.bootstrap_servers, "asked-for", 1)
+    seen = set()
+    for group in (f"asked-{number}" for number in range(12)):
+        at = TopicPartition("asked-for", 0, 1)
+        wait_for("the coordinator takes a commit", partial(commits, three.bootstrap_servers, group, at))
+        kafka = coordinator(three.bootstrap_servers, group)
+        assert (kafka["rule_agrees"], kafka["partition"]) == (
+            True,
+            pw.coordinator_partition(group, kafka["n"]),
+        )
+        other = coordinator(three.bootstrap_servers, group, broker_kind="redpanda")
+        assert other["leader"] == kafka["leader"]
+        assert other["by_rule"] == pw.coordinator_partition(group, 50, broker_kind="redpanda")
+        seen.add(other["rule_agrees"])
+        if not other["rule_agrees"]:
+            assert other["partition"] is None
+            wrong = group
+    assert False in seen
+    words = ["coordinator", wrong, "--broker", three.bootstrap_servers, "--broker-kind", "redpanda"]
+    out = subprocess.run(
+        [sys.executable, "-m", "partwright", *words], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert "as it says itself (FindCoordinator)" in out
+    assert "The rule is wrong here: jump_consistent_hash(xxh64(id), n) = " in out
+    assert "To read that partition" not in out

@@ -92,6 +92,9 @@ def test_the_command_tells_the_leader_and_what_is_committed(broker: EmbeddedKafk
         f"The coordinator is broker {found['leader']['id']} at {broker.bootstrap_servers}" in printed.stdout
     )
     assert "1,235" in printed.stdout
+    # One broker leads all partitions, so its answer confirms no rule.
+    assert (found["by_rule"], found["rule_agrees"], found["leads_all"]) == (found["partition"], None, True)
+    assert "so its answer confirms nothing" in printed.stdout
     nobody = coordinator(broker.bootstrap_servers, "nobody-has-this-id")
     assert nobody["offsets"] == []
 

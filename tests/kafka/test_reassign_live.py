@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 from live_cluster import PATIENCE_S, alive, in_sync, leaders, wait_for
 
 import partwright as pw
+from partwright.cluster.reassignment.saved import load
 from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka import reassign as live_reassign
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.throttles import find_throttles
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from partwright.cluster.reassignment import Batch
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(1200)]
 
@@ -167,3 +178,206 @@ def test_a_plan_is_refused_when_its_topic_has_changed(tmp_path: Path) -> None:
         code, out, said = reassign(address, "--plan", folder, "--execute")
         assert (code, out) == (2, "")
         assert f"topic {TOPIC} has 6 partitions, and had 4: make a new plan" in said
+
+
+SLOW, SLOW_SAID = "100kB", "100,000 bytes a second on broker 1, 2, 3"
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
+    with EmbeddedKafka(
+        brokers=3, overrides=SETTINGS, parent=tmp_path_factory.mktemp("k"), timeout=300
+    ) as kafka:
+        yield kafka
+
+
+@pytest.fixture
+def crowded(three: EmbeddedKafka) -> Iterator[EmbeddedKafka]:
+    """Three brokers, without a topic at the end; `crowd` puts topics on the first of them."""
+    yield three
+    with AdminClient({"bootstrap.servers": three.bootstrap_servers}) as admin:
+        names = [*admin.list_topics(timeout=PATIENCE_S).topics]
+        for each in admin.delete_topics(names).values() if names else ():
+            each.result(PATIENCE_S)
+        wait_for("no topic is left", lambda: not admin.list_topics(timeout=PATIENCE_S).topics)
+    assert reassign(f"kafka://{three.bootstrap_servers}", "--unthrottle")[0] == 0
+
+
+def crowd(kafka: EmbeddedKafka, topic: str, partitions: int = 6, megabytes: int = 6) -> None:
+    """A topic whose partitions are all on broker 1, with some megabytes in each."""
+    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
+        new = NewTopic(topic, partitions, replica_assignment=[[1]] * partitions)
+        admin.create_topics([new])[topic].result(PATIENCE_S)
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
+    for partition in range(partitions):
+        for _ in range(10 * megabytes):
+            producer.produce(topic, os.urandom(100_000), partition=partition)
+        producer.flush(PATIENCE_S)
+
+
+def planned(kafka: EmbeddedKafka, folder: Path, *words: str) -> tuple[str, ...]:
+    """A plan that spreads the topics of `crowd`, and the words that execute it."""
+    address = f"kafka://{kafka.bootstrap_servers}"
+    code, _, said = reassign(address, "--out", str(folder), *words)
+    assert code == 0, said
+    return address, "--plan", str(folder), "--execute"
+
+
+def limits(kafka: EmbeddedKafka) -> str:
+    """What is limited, for each broker and topic that there is."""
+    return str(find_throttles(KafkaConfig.read(servers=kafka.bootstrap_servers)) or "")
+
+
+def moving(kafka: EmbeddedKafka, topic: str) -> bool:
+    """Whether Kafka moves partitions: both the old and the new replicas are listed then."""
+    return any(
+        len(each.replicas) > 1
+        for each in pw.Cluster.from_kafka(kafka.bootstrap_servers, [topic]).topics[topic]
+    )
+
+
+@contextmanager
+def executing(kafka: EmbeddedKafka, topic: str, words: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
+    """An execution that has given Kafka partitions which take long."""
+    command = [sys.executable, "-m", "partwright", "reassign", *words, "--throttle", SLOW]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for("Kafka moves partitions", lambda: moving(kafka, topic) or process.poll() is not None)
+            assert process.poll() is None, process.communicate()
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_a_throttle_that_is_named_and_a_rerun_sets_its_own_first(
+    crowded: EmbeddedKafka, tmp_path: Path, number: signal.Signals
+) -> None:
+    crowd(crowded, TOPIC)
+    words = planned(crowded, tmp_path / "plan")
+    with executing(crowded, TOPIC, words) as process:
+        process.send_signal(number)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 128 + number
+    assert "; Kafka goes on with " in said
+    assert f"at its throttle ({SLOW_SAID}, for topic {TOPIC}), which stays" in said
+    assert f"`partwright reassign {words[0]} --unthrottle`" in said
+    assert limits(crowded) == f"{SLOW_SAID}, for topic {TOPIC}"
+    # At the old rate it would take minutes.
+    began = time.monotonic()
+    code, _, said = reassign(*words, "--throttle", "500MB")
+    assert code == 0, said
+    assert time.monotonic() - began < 60
+    assert f"an earlier execution left a throttle ({SLOW_SAID}, for topic {TOPIC})" in said
+    assert "this one sets 500,000,000 bytes a second" in said
+    assert limits(crowded) == ""
+
+
+def test_what_a_killed_execution_left_is_found_by_the_next_one(
+    crowded: EmbeddedKafka, tmp_path: Path
+) -> None:
+    crowd(crowded, TOPIC)
+    words = planned(crowded, tmp_path / "plan")
+    with executing(crowded, TOPIC, words) as process:
+        process.kill()
+    assert limits(crowded) == f"{SLOW_SAID}, for topic {TOPIC}"
+    code, _, said = reassign(*words)
+    assert code == 0, said
+    assert (
+        f"an earlier execution left a throttle ({SLOW_SAID}, for topic {TOPIC}): this one removes it" in said
+    )
+    assert limits(crowded) == ""
+
+
+def test_what_a_killed_execution_left_is_removed_alone(crowded: EmbeddedKafka, tmp_path: Path) -> None:
+    crowd(crowded, TOPIC)
+    # Another number of replicas, where Kafka lists the new ones at once.
+    words = planned(crowded, tmp_path / "plan", "--replication-factor", "2")
+    with executing(crowded, TOPIC, words) as process:
+        process.kill()
+    code, out, said = reassign(words[0], "--unthrottle", "--json")
+    assert code == 0, said
+    assert json.loads(out) == {"rates": {"1": 100_000, "2": 100_000, "3": 100_000}, "topics": [TOPIC]}
+    assert limits(crowded) == ""
+    code, out, said = reassign(words[0], "--unthrottle")
+    assert (code, out) == (0, "No broker and no topic has a throttle: nothing is removed\n"), said
+    code, _, said = reassign(*words)
+    assert code == 0, said
+    assert all(len(each) == 2 for each in in_sync(crowded, TOPIC))
+
+
+def test_a_deleted_topic_ends_it_and_takes_the_throttle_along(crowded: EmbeddedKafka, tmp_path: Path) -> None:
+    crowd(crowded, TOPIC)
+    words = planned(crowded, tmp_path / "plan")
+    with (
+        executing(crowded, TOPIC, words) as process,
+        AdminClient({"bootstrap.servers": crowded.bootstrap_servers}) as admin,
+    ):
+        admin.delete_topics([TOPIC])[TOPIC].result(PATIENCE_S)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert f"topic {TOPIC} is gone, and the plan moves it: make a new plan" in said
+    assert "Kafka moves nothing of the plan now, and no throttle is left" in said
+    assert limits(crowded) == ""
+
+
+def test_a_deleted_topic_leaves_the_throttle_for_another(crowded: EmbeddedKafka, tmp_path: Path) -> None:
+    crowd(crowded, TOPIC)
+    crowd(crowded, "others")
+    words = planned(crowded, tmp_path / "plan")
+    with (
+        executing(crowded, TOPIC, words) as process,
+        AdminClient({"bootstrap.servers": crowded.bootstrap_servers}) as admin,
+    ):
+        admin.delete_topics(["others"])["others"].result(PATIENCE_S)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert "topic others is gone" in said
+    assert f"at its throttle ({SLOW_SAID}, for topic {TOPIC}), which stays" in said
+    # The plan is refused now, and names what is still limited.
+    code, _, said = reassign(*words)
+    assert code == 2
+    assert "topic others is gone" in said
+    assert f"`partwright reassign {words[0]} --unthrottle`" in said
+
+
+def test_what_the_tool_refuses_leaves_no_throttle(
+    crowded: EmbeddedKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch is given to Kafka with a throttle, and the second one is refused."""
+    crowd(crowded, TOPIC, megabytes=1)
+    folder = tmp_path / "plan"
+    planned(crowded, folder, "--max-replicas", "1")
+    plan = load(folder)
+    give, given = live_reassign._give, []
+
+    def refuse(config: KafkaConfig, batch: Batch, words: Sequence[str]) -> None:
+        given.append(batch)
+        if len(given) > 1:
+            raise pw.BrokerError("Kafka's tool refuses")
+        give(config, batch, words)
+
+    monkeypatch.setattr(live_reassign, "_give", refuse)
+    config = KafkaConfig.read(servers=crowded.bootstrap_servers)
+    with pytest.raises(pw.BrokerError) as error:
+        live_reassign.execute(
+            config, plan.before, plan.batches, throttle=50_000_000, timeout=60, told=lambda *_: None, note=str
+        )
+    wanted = "Kafka's tool refuses; Kafka moves nothing of the plan now, and no throttle is left"
+    assert str(error.value) == wanted
+    assert limits(crowded) == ""
+
+
+def test_the_throttle_of_another_reassignment_stays(crowded: EmbeddedKafka, tmp_path: Path) -> None:
+    """While it runs, Kafka's tool refuses ours."""
+    crowd(crowded, TOPIC)
+    words = planned(crowded, tmp_path / "plan")
+    with executing(crowded, TOPIC, words) as process:
+        process.kill()
+    crowd(crowded, "others", megabytes=1)
+    words = planned(crowded, tmp_path / "another", "--topic", "others")
+    code, _, said = reassign(*words)
+    assert code == 2
+    assert "refuses: " in said
+    assert f"no throttle is left but one that the plan has not set ({SLOW_SAID})" in said
+    assert limits(crowded) == f"{SLOW_SAID}, for topic {TOPIC}"

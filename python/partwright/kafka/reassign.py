@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -16,19 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted
 from partwright.cluster.reassignment import Batch
-from partwright.cluster.reassignment.saved import refuse_changed
-from partwright.errors import BrokerError
+from partwright.cluster.reassignment.saved import elsewhere, refuse_changed
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
 from partwright.kafka.metadata import live_cluster
+from partwright.kafka.throttles import find_throttles, remove_throttles
+from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from partwright.cluster import Cluster
+    from partwright.cluster import Cluster, Partition
     from partwright.cluster.reassignment import Move
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.throttles import Throttles
 
 __all__ = ["execute", "live", "live_sizes"]
 
@@ -78,16 +82,22 @@ def execute(
     throttle: int | None,
     timeout: float,
     told: Callable[[int, int], None],
+    note: Callable[[str], None],
 ) -> int:
     """Gives Kafka the batches of a plan one after the other, and then elects the preferred leaders.
+
+    When it ends, in whatever way, no throttle is left, unless Kafka still moves partitions: then the error says so,
+    and how to remove it.
 
     Args:
         config: The client's configuration.
         before: The cluster for which the plan was made.
         batches: The plan.
-        throttle: The most bytes a second that each broker copies; None for no limit.
+        throttle: The most bytes a second that each broker copies; None for no limit. It also holds for what an
+            interrupted execution has left Kafka to do.
         timeout: Seconds for each batch.
         told: Called with the number of partitions that are done and the number in all.
+        note: Called with a sentence about a throttle that an earlier execution left.
 
     Returns:
         The number of partitions that the election gave their preferred leader.
@@ -96,63 +106,147 @@ def execute(
         PartwrightError: The cluster has changed since the plan was made.
         BrokerError: Kafka refuses, or a batch takes longer than the timeout; in this case Kafka continues with it.
         MissingExtraError: There is no Java, or confluent-kafka is missing.
+        Ended: A signal came; its text says what is left.
     """
-    total = sum(len(each.moves) for each in batches)
-    done = 0
-    for batch in batches:
-        now = live(config)
-        refuse_changed(before, batch.moves, now)
-        waiting = _waiting(batch.moves, now)
-        if waiting:
-            # The partitions of an execution that was interrupted.
-            is_moving = any(each.is_moving(_replicas(now, each)) for each in waiting)
-            if not is_moving:
-                rate = [] if throttle is None else ["--throttle", str(throttle)]
-                _reassigning(config, batch, ["--execute", *rate])
-            _wait(config, batch, timeout, partial(_told_left, told, done + len(batch.moves), total))
-        done += len(batch.moves)
-        told(done, total)
     moves = [each for batch in batches for each in batch.moves]
     if not moves:
         return 0
-    # This removes the throttles, also those of an interrupted execution.
-    _reassigning(config, Batch(tuple(moves)), ["--verify"])
-    return _elect(config, moves)
+    limited: list[Move] = []
+    try:
+        _execute(config, before, batches, throttle, timeout, told, note, limited)
+        _remove_own(config, moves, limited)
+        return _elect(config, moves)
+    except PartwrightError as error:
+        raise error.followed_by(_left(config, moves, limited)) from None
+    except KeyboardInterrupt as error:
+        number = error.number if isinstance(error, Ended) else signal.SIGINT
+        raise Ended(number, f"{Ended(number)}; {_left(config, moves, limited)}") from None
+
+
+def _execute(
+    config: KafkaConfig,
+    before: Cluster,
+    batches: Sequence[Batch],
+    throttle: int | None,
+    timeout: float,
+    told: Callable[[int, int], None],
+    note: Callable[[str], None],
+    limited: list[Move],
+) -> None:
+    """Executes batches, and keeps in `limited` what was given to Kafka with a throttle."""
+    moves = [each for batch in batches for each in batch.moves]
+    refuse_changed(before, moves, live(config))
+    earlier = find_throttles(config, {each.topic for each in moves})
+    if earlier is not None and earlier.topics:
+        change = "removes it" if throttle is None else f"sets {throttle:,} bytes a second"
+        note(f"an earlier execution left a throttle ({earlier}): this one {change}")
+        if throttle is None:
+            remove_throttles(config, earlier)
+    done = 0
+    for batch in batches:
+        cluster = live(config)
+        refuse_changed(before, batch.moves, cluster)
+        now = _partitions(cluster)
+        waiting = _waiting(batch.moves, now)
+        begun = [each for each in waiting if now[each.topic, each.partition].replicas != each.before]
+        # What an interrupted execution gave Kafka is given again, because that changes its throttle.
+        if len(begun) < len(waiting) or (waiting and throttle is not None):
+            rate = [] if throttle is None else ["--throttle", str(throttle)]
+            limited += waiting if rate else []
+            _give(config, Batch(tuple(waiting)), [*rate, *["--additional"] * bool(begun)])
+        _wait(config, batch, timeout, partial(_told_left, told, done + len(batch.moves), len(moves)))
+        done += len(batch.moves)
+        told(done, len(moves))
 
 
 def _told_left(told: Callable[[int, int], None], end: int, total: int, left: int) -> None:
     told(end - left, total)
 
 
-def _replicas(cluster: Cluster, move: Move) -> tuple[int, ...]:
-    return next(each.replicas for each in cluster.topics[move.topic] if each.id == move.partition)
-
-
 def _wait(config: KafkaConfig, batch: Batch, timeout: float, told: Callable[[int], None]) -> None:
     """Waits until a batch is done; an interrupted execution may have given it to Kafka."""
     until = time.monotonic() + timeout
-    while left := len(_waiting(batch.moves, live(config))):
+    while left := len(_waiting(batch.moves, now := _read_partitions(config, batch.moves))):
+        said = elsewhere(batch.moves, now)
+        if said:
+            raise BrokerError(f"{said[0]}, and the plan moves it: make a new plan")
         told(left)
         if time.monotonic() > until:
             raise BrokerError(
-                f"{counted(left, 'partition is', 'partitions are')} not yet where the plan has them after "
-                f"{timeout:g} s: Kafka goes on with them "
-                "at its throttle; run it again later, with --plan, or give a longer --timeout"
+                f"{counted(left, 'partition of the batch is', 'partitions of the batch are')} not yet where the plan "
+                f"has them after {timeout:g} s: give a longer --timeout"
             )
         time.sleep(_LOOK_S)
 
 
-def _reassigning(config: KafkaConfig, batch: Batch, words: Sequence[str]) -> None:
-    """Runs Kafka's own tool to execute or verify a batch."""
+def _remove_own(config: KafkaConfig, moves: Sequence[Move], limited: Sequence[Move]) -> Throttles | None:
+    """Removes the throttles that this plan has set, and returns those that are somebody else's.
+
+    Brokers may have a rate from another reassignment. The plan has set it if replicas of its topics are limited, or if
+    it was given to Kafka with a throttle; the topics may be gone since.
+    """
+    found = find_throttles(config, {each.topic for each in moves})
+    if found is None or not (found.topics or limited):
+        return found
+    remove_throttles(config, found)
+    return None
+
+
+def _left(config: KafkaConfig, moves: Sequence[Move], limited: Sequence[Move]) -> str:
+    """Removes the throttles, unless Kafka still moves partitions, and says what an execution leaves behind."""
+    command = f"`partwright reassign kafka://{config.required_servers()} --unthrottle`"
+    try:
+        moving = _moving(config, moves)
+        if not moving:
+            # A broker learns from the controller a little later what Kafka was given last.
+            time.sleep(_LOOK_S)
+            moving = _moving(config, moves)
+        if not moving:
+            others = _remove_own(config, moves, limited)
+            none = "Kafka moves nothing of the plan now, and no throttle is left"
+            if others is None:
+                return none
+            return f"{none} but one that the plan has not set ({others}): {command} removes it"
+        found = find_throttles(config, {each.topic for each in moves})
+    except PartwrightError as error:
+        return f"whether a throttle is left is unknown ({error}): {command} removes it"
+    goes_on = f"Kafka goes on with {counted(moving, 'partition')}"
+    if found is None:
+        return f"{goes_on}, without a throttle: run the plan again to finish it (--plan)"
+    return (
+        f"{goes_on} at its throttle ({found}), which stays: run the plan again to finish it and to remove the throttle "
+        f"(--plan), or {command} to remove the throttle alone"
+    )
+
+
+def _moving(config: KafkaConfig, moves: Sequence[Move]) -> int:
+    """How many partitions Kafka moves."""
+    now = _read_partitions(config, moves)
+    waiting = _waiting([each for each in moves if (each.topic, each.partition) in now], now)
+    return sum(now[each.topic, each.partition].replicas != each.before for each in waiting)
+
+
+def _read_partitions(config: KafkaConfig, moves: Sequence[Move]) -> dict[tuple[str, int], Partition]:
+    """The partitions of a plan's topics, as far as they exist."""
+    with admin_client(config, TIMEOUT_S) as admin:
+        names = sorted({each.topic for each in moves}.intersection(admin.metadata().topics))
+    return _partitions(live_cluster(None, names, timeout=TIMEOUT_S, kafka_config=config)) if names else {}
+
+
+def _partitions(cluster: Cluster) -> dict[tuple[str, int], Partition]:
+    return {(name, each.id): each for name, those in cluster.topics.items() for each in those}
+
+
+def _give(config: KafkaConfig, batch: Batch, words: Sequence[str]) -> None:
+    """Gives Kafka a batch with its own tool."""
     with tempfile.TemporaryDirectory(prefix="partwright-reassign-") as folder:
         file = Path(folder, "batch.json")
         file.write_text(batch.json(), encoding="utf-8")
-        _tool(config, _REASSIGN, ["--reassignment-json-file", str(file), *words])
+        _tool(config, _REASSIGN, ["--reassignment-json-file", str(file), "--execute", *words])
 
 
-def _waiting(moves: Sequence[Move], cluster: Cluster) -> list[Move]:
+def _waiting(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[Move]:
     """The partitions that are not yet in their new place with all replicas in sync."""
-    now = {(name, each.id): each for name, those in cluster.topics.items() for each in those}
     found = []
     for each in moves:
         own = now.get((each.topic, each.partition))
@@ -191,16 +285,28 @@ def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
         settings.write_text(properties(config.java()), encoding="ascii")
         reached = ["--bootstrap-server", config.required_servers(), "--command-config", str(settings)]
         command = [str(java_command()), "-cp", path, name, *reached, *words]
-        try:
-            ran = subprocess.run(  # noqa: S603 - a list, no shell: the Java that was found
-                command, capture_output=True, text=True, errors="replace", timeout=_TOOL_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise BrokerError(
-                f"Kafka's tool {name} does not end within {_TOOL_S} s: is the Kafka at {config.servers} well?"
-            ) from None
-    said = config.redacted(ran.stdout + ran.stderr)
-    if ran.returncode:
+        # In a session of its own, Ctrl-C does not reach it: what it has begun it ends.
+        with subprocess.Popen(  # noqa: S603 - a list, no shell: the Java that was found
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        ) as tool:
+            try:
+                output, _ = tool.communicate(timeout=_TOOL_S)
+            except KeyboardInterrupt:
+                # Only then is it known what Kafka was given.
+                tool.communicate(timeout=_TOOL_S)
+                raise
+            except subprocess.TimeoutExpired:
+                tool.kill()
+                raise BrokerError(
+                    f"Kafka's tool {name} does not end within {_TOOL_S} s: is the Kafka at {config.servers} well?"
+                ) from None
+    said = config.redacted(output)
+    if tool.returncode:
         raise BrokerError(f"Kafka's tool {name.rpartition('.')[2]} refuses: {_last(said)}")
     return said
 

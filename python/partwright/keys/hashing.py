@@ -10,6 +10,7 @@ import pyarrow as pa
 from partwright import _core
 from partwright._doors import polars_namespace
 from partwright.keys.as_column import as_column, is_expression, is_single, single_column
+from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
@@ -231,17 +232,27 @@ def placer(
 
 
 @overload
-def coordinator_partition(ids: None, n: SupportsIndex = 50) -> None: ...
-@overload
-def coordinator_partition(ids: str | bytes, n: SupportsIndex = 50) -> int: ...
-@overload
-def coordinator_partition(ids: Expr, n: SupportsIndex = 50) -> Expr: ...
-@overload
-def coordinator_partition(ids: Sequence[str | bytes | None], n: SupportsIndex = 50) -> pa.Array: ...
-@overload
-def coordinator_partition(ids: Column, n: SupportsIndex = 50) -> pa.Array | pa.ChunkedArray: ...
 def coordinator_partition(
-    ids: object, n: SupportsIndex = 50
+    ids: None, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
+) -> None: ...
+@overload
+def coordinator_partition(
+    ids: str | bytes, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
+) -> int: ...
+@overload
+def coordinator_partition(
+    ids: Expr, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
+) -> Expr: ...
+@overload
+def coordinator_partition(
+    ids: Sequence[str | bytes | None], n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
+) -> pa.Array: ...
+@overload
+def coordinator_partition(
+    ids: Column, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
+) -> pa.Array | pa.ChunkedArray: ...
+def coordinator_partition(
+    ids: object, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
 ) -> int | pa.Array | pa.ChunkedArray | Expr | None:
     """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
 
@@ -251,11 +262,15 @@ def coordinator_partition(
     (`TransactionStateManager`), and the text `group:topic id:partition` in `__share_group_state`
     (`SharePartitionKey.asCoordinatorKey`).
 
+    Redpanda has another rule for groups, `jump_consistent_hash(xxh64(id), n)`. We have read it in its source
+    (`coordinator_ntp_mapper.h`), and have tried no Redpanda.
+
     Args:
         ids: A column of text, or of its UTF-8 bytes; see `partition_for_key`. Or one id.
         n: The internal topic's number of partitions, 1 to 2^31-1: `offsets.topic.num.partitions`,
-            `transaction.state.log.num.partitions` or `share.coordinator.state.topic.num.partitions`; Kafka's default is
-            50.
+            `transaction.state.log.num.partitions` or `share.coordinator.state.topic.num.partitions`, and Redpanda's
+            `group_topic_partitions`. None is the broker's default: 50 in Kafka, 16 in Redpanda.
+        broker_kind: `kafka` or `redpanda`.
 
     Returns:
         An int32 column as long as `ids`, null where the ID is null; a ChunkedArray if `ids` came in chunks. An int for
@@ -263,20 +278,25 @@ def coordinator_partition(
 
     Raises:
         KeyTypeError: The ids are neither text nor bytes.
-        PartwrightError: `n` is out of range; with its row, an id that is not UTF-8.
+        PartwrightError: `n` is out of range; there is no such kind of broker; with its row, an id that is not UTF-8,
+            which Kafka's rule needs.
 
     Examples:
         >>> coordinator_partition("KafkaConsumerDemo")
         35
         >>> coordinator_partition(["my-group", "", None, "polygenelubricants"]).to_pylist()
         [12, 0, None, 0]
+        >>> coordinator_partition("panda3", 16), coordinator_partition("panda3", 16, broker_kind="redpanda")
+        (7, 13)
     """
+    kind = broker_kind_named(broker_kind)
+    n = kind.partitions if n is None else n
     _core.check(n, "java", None)
     if is_expression(ids):
-        return polars_namespace(ids).coordinator_partition(n)
+        return polars_namespace(ids).coordinator_partition(n, broker_kind=broker_kind)
     if is_single(ids):
-        return _core.coordinator_partition_of_bytes(_single_bytes(ids, None), n)
-    return _core.coordinator_partition(as_column(ids, None), n)
+        return kind.of_bytes(_single_bytes(ids, None), n)
+    return kind.of_column(as_column(ids, None), n)
 
 
 @overload

@@ -223,6 +223,22 @@ pub(crate) fn coordinator_partition_of_bytes(
     Ok(hashing::Client::COORDINATOR.partition_for_key(name, n.0)?)
 }
 
+/// For each group's ID, its partition of Redpanda's internal topic.
+#[pyfunction]
+pub(crate) fn redpanda_coordinator(
+    py: Python<'_>,
+    ids: Column,
+    n: Count,
+) -> Result<Py<PyAny>, BoundaryError> {
+    ids.map(py, None, |ids| columnar::redpanda_coordinator(ids, n.0))
+}
+
+/// The same for one ID.
+#[pyfunction]
+pub(crate) fn redpanda_coordinator_of_bytes(name: Option<&[u8]>, n: Count) -> Option<i32> {
+    name.map(|name| hashing::redpanda_coordinator(name, n.0))
+}
+
 /// How a client computes the partition of one key: the hash, the number that is divided, the remainder and the
 /// partition; `None` if the client does not hash the key, or not keys of this type.
 #[pyfunction]

@@ -33,7 +33,7 @@ mod _core {
     use crate::hashing::{
         OneKeyFirst, Placer, check, clients, coordinator_partition, coordinator_partition_of_bytes, encode,
         encode_one, following, key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes,
-        partition_for_key, steps,
+        partition_for_key, redpanda_coordinator, redpanda_coordinator_of_bytes, steps,
     };
     #[pymodule_export]
     use crate::key_sums::{KeySums, rows_by_partition};

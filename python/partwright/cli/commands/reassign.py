@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
     from partwright.cluster import Cluster
     from partwright.cluster.reassignment import Batch
+    from partwright.kafka.connection import KafkaConfig
 
 __all__ = ["command"]
 
@@ -87,6 +88,11 @@ __all__ = ["command"]
 @click.option("--plan", "saved", metavar="DIR", help="Take the plan that --out wrote instead of a new one.")
 @click.option("--execute", is_flag=True, help="Give the plan to Kafka, batch by batch, and wait for each.")
 @click.option(
+    "--unthrottle",
+    is_flag=True,
+    help="Remove the throttles that an interrupted execution has left in SOURCE, and do nothing else.",
+)
+@click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=3600,
@@ -117,6 +123,7 @@ def command(
     out: str | None,
     saved: str | None,
     execute: bool,
+    unthrottle: bool,
     timeout: float,
     as_json: bool,
     report: Path | None,
@@ -130,7 +137,8 @@ def command(
 
     --out writes the files that kafka-reassign-partitions.sh takes. --execute runs Kafka's own tool in Java, and then
     elects the preferred leaders. --plan DIR --execute takes a saved plan, refuses it if the cluster has changed since,
-    and continues if a part of it was already executed.
+    and continues if a part of it was already executed. Each end removes the throttle or says what is left;
+    --unthrottle finds and removes what a killed execution left.
 
     \b
     Exit code: 0 planned or executed, 2 wrong use or bad input, 130 interrupted.
@@ -144,26 +152,32 @@ def command(
     """
     rate = None if throttle is None else read_size(throttle, "--throttle")
     is_live = is_topic(source)
-    if execute and not is_live:
-        raise PartwrightError(
-            f"--execute needs a live Kafka: give kafka://host:port, not {source!r}", path=source
-        )
+    for option, needs_kafka in (("--execute", execute), ("--unthrottle", unthrottle)):
+        if needs_kafka and not is_live:
+            raise PartwrightError(
+                f"{option} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
+            )
     if connection.is_given and not is_live:
         raise PartwrightError(
             "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
         )
+    planning: dict[str, object] = {
+        "--brokers": brokers,
+        "--add": add,
+        "--remove": remove,
+        "--out": out,
+        "--report": report,
+        "--topic": topics or None,
+        "--replication-factor": factors or None,
+        "--sizes": sizes,
+    }
+    if unthrottle:
+        others = {"--plan": saved, "--execute": execute or None, "--throttle": throttle}
+        _refuse_options("--unthrottle removes throttles and does nothing else", planning | others)
+        _unthrottle(connection.config(_servers(source)), as_json=as_json)
+        return
     if saved is not None:
-        given: dict[str, object] = {
-            "--brokers": brokers,
-            "--add": add,
-            "--remove": remove,
-            "--out": out,
-            "--report": report,
-        }
-        given |= {"--topic": topics or None, "--replication-factor": factors or None, "--sizes": sizes}
-        wrong = next((option for option, value in given.items() if value is not None), None)
-        if wrong is not None:
-            raise PartwrightError(f"--plan takes a plan that is there: leave out {wrong}")
+        _refuse_options("--plan takes a plan that is there", planning)
         told = _run_saved(source, saved, rate, connection, timeout, executes=execute)
         if as_json:
             click.echo(json.dumps(told))
@@ -213,6 +227,26 @@ def command(
         _execute(source, plan.before, batches, rate, connection, timeout)
 
 
+def _refuse_options(why: str, options: Mapping[str, object]) -> None:
+    wrong = next((option for option, value in options.items() if value is not None), None)
+    if wrong is not None:
+        raise PartwrightError(f"{why}: leave out {wrong}")
+
+
+def _unthrottle(config: KafkaConfig, *, as_json: bool) -> None:
+    from partwright.kafka.throttles import Throttles, find_throttles, remove_throttles
+
+    throttles = find_throttles(config)
+    if throttles is not None:
+        remove_throttles(config, throttles)
+    if as_json:
+        click.echo(json.dumps((throttles or Throttles({}, ())).to_dict()))
+    elif throttles is None:
+        click.echo("No broker and no topic has a throttle: nothing is removed")
+    else:
+        click.echo(f"removed: {throttles}; what Kafka still moves has no limit now")
+
+
 def _cluster(source: str, connection: Connection) -> Cluster:
     from partwright.cluster import Cluster
 
@@ -259,7 +293,13 @@ def _execute(
 
     with working("reassigning", "partitions") as done:
         elected = execute(
-            connection.config(_servers(source)), before, batches, throttle=rate, timeout=timeout, told=done
+            connection.config(_servers(source)),
+            before,
+            batches,
+            throttle=rate,
+            timeout=timeout,
+            told=done,
+            note=lambda text: click.echo(text, err=True),
         )
     moved = sum(len(each.moves) for each in batches)
     echo(
@@ -276,9 +316,10 @@ def _run_saved(
     from partwright.cluster.reassignment.saved import load, refuse_changed
 
     saved = load(folder)
-    refuse_changed(saved.before, saved.moves, _cluster(source, connection))
     if executes:
         _execute(source, saved.before, saved.batches, rate, connection, timeout)
+    else:
+        refuse_changed(saved.before, saved.moves, _cluster(source, connection))
     return {
         "plan": folder,
         "partitions": len(saved.moves),

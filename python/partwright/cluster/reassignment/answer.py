@@ -37,8 +37,9 @@ class BrokerChange(NamedTuple):
         stays: Whether it has replicas afterwards; False for a broker that leaves.
         replicas_before: How many replicas it has today.
         replicas: How many replicas it has afterwards.
-        leaders_before: How many partitions it leads today, if all are led by their preferred leader.
-        leaders: How many it leads afterwards.
+        leaders_before: How many partitions it leads today.
+        preferred_before: Of how many it is the preferred leader today, the first of their replicas.
+        leaders: How many it leads afterwards, once a preferred leader election has been held.
         bytes_before: The bytes of its replicas today; None if no sizes are known, as below.
         bytes: The bytes afterwards.
         bytes_in: The bytes that it receives.
@@ -50,6 +51,7 @@ class BrokerChange(NamedTuple):
     replicas_before: int
     replicas: int
     leaders_before: int
+    preferred_before: int
     leaders: int
     bytes_before: int | None
     bytes: int | None
@@ -121,6 +123,11 @@ class Reassignment:
         """How many partitions get another preferred leader."""
         return sum(each.before[0] != each.after[0] for each in self.moves)
 
+    @property
+    def leaders_elected(self) -> int:
+        """How many partitions a preferred leader election gives another leader than today's, once the plan is done."""
+        return len(self._elected())
+
     def json(self) -> str:
         """The JSON for `kafka-reassign-partitions.sh --reassignment-json-file`.
 
@@ -141,11 +148,14 @@ class Reassignment:
 
         It has the partitions that would otherwise not be led by their preferred leader.
         """
-        led = {(topic, each.id): each.leader for topic, those in self.before.topics.items() for each in those}
-        wanted = {
-            (topic, each.id): each.leader for topic, those in self.after.topics.items() for each in those
-        }
-        return elections_json(each for each, leader in wanted.items() if led[each] != leader)
+        return elections_json(self._elected())
+
+    def _elected(self) -> list[tuple[str, int]]:
+        before, after = (
+            {(topic, each.id): each.leader for topic, those in cluster.topics.items() for each in those}
+            for cluster in (self.before, self.after)
+        )
+        return [each for each, leader in after.items() if before[each] != leader]
 
     def batches(
         self,
@@ -220,8 +230,9 @@ class Reassignment:
     def even(self) -> Json:
         """How even brokers are: the least and the most of replicas, leaders and bytes, before and after.
 
-        `before` covers all brokers that the cluster lists, `after` all that stay. In `uneven_topics`, one broker has at
-        least two more replicas than another; `thin` partitions are in fewer racks than possible.
+        `preferred_leaders` has the same of preferred leaders, which lead after an election. `before` covers all brokers
+        that the cluster lists, `after` all that stay. In `uneven_topics`, one broker has at least two more replicas
+        than another; `thin` partitions are in fewer racks than possible.
         """
         found: Json = {}
         named = {broker.id for broker in self.before.brokers}
@@ -231,6 +242,8 @@ class Reassignment:
             new = [getattr(each, name) for each in self.brokers if each.stays]
             if None not in old:
                 found[name] = {"before": _ends(old), "after": _ends(new)}
+        preferred = _ends([each.preferred_before for each in there])
+        found["preferred_leaders"] = {"before": preferred, "after": found["leaders"]["after"]}
         found["uneven_topics"] = {"before": _uneven(self.before), "after": _uneven(self.after)}
         found["thin"] = {"before": self.thin_before, "after": self.thin}
         return found
@@ -246,6 +259,7 @@ class Reassignment:
             "replicas_moved": self.replicas_moved,
             "bytes_moved": self.bytes_moved,
             "leaders_moved": self.leaders_moved,
+            "leaders_elected": self.leaders_elected,
             "partitions_changed": len(self.moves),
             "bounds": self.bounds._asdict(),
             "bytes_within": self.bytes_within,
@@ -300,7 +314,8 @@ def broker_changes(
     sizes: Mapping[str, Sequence[int]] | None,
 ) -> tuple[BrokerChange, ...]:
     """Each broker's load before and after, by ID."""
-    old, new = _carried(before, sizes), _carried(after, sizes)
+    replicas, leaders, preferred, held = _carried(before, sizes)
+    new_replicas, new_leaders, _, new_held = _carried(after, sizes)
     arriving: Counter[int] = Counter()
     for each in moves:
         arriving.update(dict.fromkeys(each.added, each.size or 0))
@@ -311,30 +326,33 @@ def broker_changes(
             id_,
             racks.get(id_),
             id_ in staying,
-            old[0][id_],
-            new[0][id_],
-            old[1][id_],
-            new[1][id_],
-            *((None,) * 3 if sizes is None else (old[2][id_], new[2][id_], arriving[id_])),
+            replicas[id_],
+            new_replicas[id_],
+            leaders[id_],
+            preferred[id_],
+            new_leaders[id_],
+            *((None,) * 3 if sizes is None else (held[id_], new_held[id_], arriving[id_])),
         )
-        for id_ in sorted({*racks, *old[0], *new[0]})
+        for id_ in sorted({*racks, *replicas, *new_replicas})
     )
 
 
 def _carried(
     cluster: Cluster, sizes: Mapping[str, Sequence[int]] | None
-) -> tuple[Counter[int], Counter[int], Counter[int]]:
-    """By broker, its replicas, the partitions that it leads as preferred leader, and its bytes."""
+) -> tuple[Counter[int], Counter[int], Counter[int], Counter[int]]:
+    """By broker, its replicas, the partitions that it leads, those whose preferred leader it is, and its bytes."""
     replicas: Counter[int] = Counter()
     leaders: Counter[int] = Counter()
+    preferred: Counter[int] = Counter()
     held: Counter[int] = Counter()
     for topic, partitions in cluster.topics.items():
         for place, each in enumerate(partitions):
             replicas.update(each.replicas)
-            leaders.update(each.replicas[:1])
+            leaders.update([] if each.leader is None else [each.leader])
+            preferred.update(each.replicas[:1])
             if sizes is not None:
                 held.update(dict.fromkeys(each.replicas, sizes[topic][place]))
-    return replicas, leaders, held
+    return replicas, leaders, preferred, held
 
 
 def _uneven(cluster: Cluster) -> int:

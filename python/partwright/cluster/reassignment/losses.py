@@ -26,7 +26,7 @@ class ClusterLoss(NamedTuple):
     Attributes:
         kind: `broker` or `rack`.
         name: The broker's id, or the rack's name.
-        leaders: Partitions that it leads as preferred leader, which get another leader or none.
+        leaders: Partitions that it leads, which get another leader or none.
         offline: Partitions without any replica in sync left.
         below_min_insync: Partitions that can be read, but refuse records with `acks=all`.
         under_replicated: Partitions that lack a replica, and still have one.
@@ -47,6 +47,7 @@ class ClusterLoss(NamedTuple):
 
 class _Own(NamedTuple):
     topic: str
+    leader: int | None
     replicas: tuple[int, ...]
     in_sync: tuple[int, ...]
     least: int
@@ -85,7 +86,7 @@ def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -
     by_broker: dict[int, list[_Own]] = defaultdict(list)
     for topic, partitions in cluster.topics.items():
         for each in partitions:
-            has = _Own(topic, each.replicas, _in_sync(each), wanted.get(topic, 1))
+            has = _Own(topic, each.leader, each.replicas, _in_sync(each), wanted.get(topic, 1))
             for broker in each.replicas:
                 by_broker[broker].append(has)
     racks: dict[str, set[int]] = defaultdict(set)
@@ -114,7 +115,7 @@ def _loss(
     told: bool,
 ) -> ClusterLoss:
     touched = list(_once(gone, by_broker))
-    led = [each for each in touched if each.replicas[0] in gone]
+    led = [each for each in touched if each.leader in gone]
     offline = below = fewer = 0
     taken: dict[int, int] = defaultdict(int)
     for least in sorted({each.least for each in touched}):
@@ -123,9 +124,11 @@ def _loss(
         offline += len(lost.offline)
         below += len(lost.below_min_insync)
         fewer += len(lost.under_replicated)
-        for place, leader in lost.new_leaders.items():
-            if own[place].replicas[0] in gone:
-                taken[leader] += 1
+    for each in led:
+        # `PartitionChangeBuilder` of kafka-metadata 4.3.1 takes the first of the list that is in sync and alive.
+        left = [id_ for id_ in each.replicas if id_ not in gone and id_ in each.in_sync]
+        for id_ in left[:1]:
+            taken[id_] += 1
     coordinators = sum(each.topic in COORDINATORS for each in led) if told else None
     return ClusterLoss(
         kind, name, len(led), offline, below, fewer, coordinators, max(taken.values(), default=0)

@@ -15,12 +15,13 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from partwright._check import Json
+    from partwright.cluster.brokers import Partition
     from partwright.cluster.reassignment.answer import Reassignment
 
-__all__ = ["Saved", "changed", "load", "refuse_changed", "save"]
+__all__ = ["Saved", "changed", "elsewhere", "load", "refuse_changed", "save"]
 
 _CLUSTER, _PLAN, _ROLLBACK, _ELECTIONS, _BATCHES = (
     "cluster.json",
@@ -127,30 +128,46 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
         ('topic t has 3 partitions, and had 2',)
     """
     live = {broker.id for broker in cluster.brokers}
-    found: dict[str, None] = {}
     now = {(name, each.id): each for name, those in cluster.topics.items() for each in those}
+    moves = list(moves)
+    found = dict.fromkeys(elsewhere(moves, now))
     for each in moves:
         topic = each.topic
         if topic not in cluster.topics:
-            found[f"topic {topic} is gone"] = None
             continue
         counts = len(cluster.topics[topic]), len(before.topics[topic])
         if counts[0] != counts[1]:
             found[f"topic {topic} has {counted(counts[0], 'partition')}, and had {counts[1]}"] = None
-        if (topic, each.partition) not in now:
-            continue
-        own = now[topic, each.partition]
-        if own.replicas not in {each.before, each.after} and not each.is_moving(own.replicas):
-            found[
-                f"partition {topic}-{each.partition} is on the brokers {_ids(own.replicas)}, and was on "
-                f"{_ids(each.before)}"
-            ] = None
-        elif own.replicas != each.after and own.leader is None:
+        own = now.get((topic, each.partition))
+        if own is not None and own.replicas != each.after and own.leader is None:
             found[f"partition {topic}-{each.partition} has no leader"] = None
         for broker in each.after:
             if broker not in live:
                 found[f"broker {broker} is not in the cluster"] = None
     return tuple(found)
+
+
+def elsewhere(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[str]:
+    """What is gone, or neither in its old place nor in its new one nor between them, as sentences.
+
+    Args:
+        moves: The planned moves.
+        now: The partitions that there are, by topic and number.
+    """
+    topics = {topic for topic, _ in now}
+    found: dict[str, None] = {}
+    for each in moves:
+        own = now.get((each.topic, each.partition))
+        if each.topic not in topics:
+            found[f"topic {each.topic} is gone"] = None
+        elif own is None:
+            found[f"partition {each.topic}-{each.partition} is gone"] = None
+        elif own.replicas not in {each.before, each.after} and not each.is_moving(own.replicas):
+            found[
+                f"partition {each.topic}-{each.partition} is on the brokers {_ids(own.replicas)}, and was on "
+                f"{_ids(each.before)}"
+            ] = None
+    return list(found)
 
 
 def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> None:

@@ -71,12 +71,13 @@ def _of_brokers(found: Reassignment, name: str) -> Figure:
     today, then = (
         f"{form(each['least'])} to {form(each['most'])}" for each in (ends["before"], ends["after"])
     )
+    election = " and a preferred leader election" if name == "leaders" else ""
     return Figure(
         id=name,
         title=f"{name.capitalize()} of each broker",
         sentence=(
-            f"{name.capitalize()} of a broker: {today} today, {then} after the plan; one that leaves has none "
-            "then."
+            f"{name.capitalize()} of a broker: {today} today, {then} after the plan{election}; one that leaves has "
+            "none then."
         ),
         spec=_beside(rows, name, "broker", kind),
         columns=(

@@ -103,6 +103,21 @@ def _evenness(found: Reassignment) -> Iterable[Verdict]:
     even = found.even()
     for name in ("replicas", "leaders"):
         yield Verdict("said", f"{name} of a broker: {_ends(even[name])}")
+    apart = sum(each.leader != each.replicas[0] for those in found.before.topics.values() for each in those)
+    if apart:
+        whose = "its" if apart == 1 else "their"
+        yield Verdict(
+            "said",
+            f"preferred leaders of a broker: {_ends(even['preferred_leaders'])} "
+            f"({counted(apart, 'partition')} not led by {whose} preferred leader today)",
+        )
+    if elected := found.leaders_elected:
+        change = "changes its" if elected == 1 else "change their"
+        yield Verdict(
+            "said",
+            f"{counted(elected, 'partition')} {change} leader, by a preferred leader election at the end "
+            "(--execute holds it; or use elections.json of --out)",
+        )
     if "bytes" in even and found.bytes_within is not None:
         off = (
             max(

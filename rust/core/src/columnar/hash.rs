@@ -7,7 +7,7 @@ use super::keys::key_column;
 use super::layout::{Each, KeyColumn};
 use super::workers::{Alone, Workers};
 use crate::hashing::lanes::Finish;
-use crate::hashing::{Client, KeyType, Keyless, Partitions, Rule};
+use crate::hashing::{self, Client, KeyType, Keyless, Partitions, Rule};
 use crate::{Error, Result};
 
 /// Kafka's murmur2 of each key; null for a null key.
@@ -101,6 +101,23 @@ pub fn partition_for_key_by(
         Keyless::Hashed => Ok(placed),
         Keyless::Chosen(_) => empty_as_null(&keys, placed, of_no_bytes),
     }
+}
+
+/// The partition of each group's ID in Redpanda; see [`hashing::redpanda_coordinator`].
+///
+/// ```
+/// use arrow_array::{Int32Array, StringArray};
+/// use partwright_core::columnar::redpanda_coordinator;
+/// use partwright_core::hashing::Partitions;
+/// let ids = StringArray::from(vec![Some("panda3"), None]);
+/// assert_eq!(redpanda_coordinator(&ids, Partitions::new(16)?)?, Int32Array::from(vec![Some(13), None]));
+/// # Ok::<(), partwright_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`key_column`], and [`Error::Malformed`].
+pub fn redpanda_coordinator(ids: &dyn Array, n: Partitions) -> Result<Int32Array> {
+    key_column(ids, None)?.map(&Each(|id: &[u8]| hashing::redpanda_coordinator(id, n)), &Alone)
 }
 
 /// Replaces each null by `partition`.

@@ -42,7 +42,7 @@ pub use batching::{BatchTables, append_records};
 pub use encode::encode;
 pub use following::{Following, following};
 pub use groups::{assign, list_column};
-pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};
+pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by, redpanda_coordinator};
 pub use key_sums::{KeySums, Measures};
 pub use keys::key_column;
 pub use layout::KeyColumn;

@@ -10,6 +10,7 @@ pub(crate) mod lanes;
 mod murmur2;
 mod partition_rule;
 mod partitions;
+mod redpanda;
 pub mod serializer;
 mod string_hash;
 pub mod text_form;
@@ -22,6 +23,7 @@ pub use key_type::KeyType;
 pub use murmur2::murmur2;
 pub use partition_rule::{Rule, Steps};
 pub use partitions::{Partitions, to_positive};
+pub use redpanda::redpanda_coordinator;
 pub use string_hash::string_hash;
 
 /// The partition that the Java producer gives a record with these key bytes, an empty key included.

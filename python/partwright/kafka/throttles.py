@@ -1,0 +1,134 @@
+"""The limits on copying replicas that Kafka's reassignment tool sets: find them in a live Kafka, and remove them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from confluent_kafka.admin import ConfigResource
+
+    from partwright._check import Json
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = ["Throttles", "find_throttles", "remove_throttles"]
+
+# As `ReassignPartitionsCommand` of kafka-tools 4.3.1 sets them.
+_OF_BROKER = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+_OF_TOPIC = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
+# DYNAMIC_TOPIC_CONFIG and DYNAMIC_BROKER_CONFIG of org.apache.kafka.clients.admin.ConfigEntry.ConfigSource.
+_ITS_OWN = {1, 2}
+# UNKNOWN_TOPIC_OR_PARTITION of org.apache.kafka.common.protocol.Errors.
+_GONE = 3
+
+
+class Throttles(NamedTuple):
+    """What limits the copying of replicas.
+
+    Attributes:
+        rates: By broker, the most bytes a second that it sends or receives.
+        topics: The topics whose replicas are limited.
+
+    Examples:
+        >>> print(Throttles({1: 50_000_000, 2: 50_000_000, 3: 1_000}, ("orders",)))
+        1,000 bytes a second on broker 3, 50,000,000 bytes a second on broker 1, 2, for topic orders
+    """
+
+    rates: Mapping[int, int]
+    topics: tuple[str, ...]
+
+    def __str__(self) -> str:
+        words = []
+        for rate in sorted({*self.rates.values()}):
+            brokers = ", ".join(str(each) for each in sorted(self.rates) if self.rates[each] == rate)
+            words.append(f"{rate:,} bytes a second on broker {brokers}")
+        words += [f"for topic {', '.join(self.topics)}"] * bool(self.topics)
+        return ", ".join(words)
+
+    def to_dict(self) -> Json:
+        """The same for JSON."""
+        return {
+            "rates": {str(broker): rate for broker, rate in sorted(self.rates.items())},
+            "topics": [*self.topics],
+        }
+
+
+def find_throttles(config: KafkaConfig, topics: Collection[str] | None = None) -> Throttles | None:
+    """The throttles of a live Kafka; None if there is none.
+
+    Args:
+        config: The client configuration.
+        topics: The topics to look at; None for all. Each broker that is alive is looked at.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right.
+        MissingExtraError: confluent-kafka is missing.
+    """
+    with admin_client(config, TIMEOUT_S) as admin:
+        cluster = admin.metadata()
+        names = sorted(cluster.topics if topics is None else {*topics} & {*cluster.topics})
+        # librdkafka takes at most one broker in a request, which it sends to that broker.
+        brokers = {
+            id_: _settings(admin, "BROKER", [str(id_)], _OF_BROKER)[str(id_)] for id_ in cluster.brokers
+        }
+        limited = _settings(admin, "TOPIC", names, _OF_TOPIC) if names else {}
+    rates = {id_: min(map(int, own.values())) for id_, own in brokers.items() if own}
+    found = Throttles(rates, tuple(name for name, own in limited.items() if own))
+    return found if any(found) else None
+
+
+def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
+    """Remove throttles that `find_throttles` found; a topic that is gone meanwhile has none.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right.
+    """
+    resources = [("BROKER", str(id_), _OF_BROKER) for id_ in throttles.rates]
+    resources += [("TOPIC", name, _OF_TOPIC) for name in throttles.topics]
+    kafka = confluent_kafka().admin
+    with admin_client(config, TIMEOUT_S) as admin:
+        for kind, name, settings in resources:
+            entries = [
+                kafka.ConfigEntry(each, None, incremental_operation=kafka.AlterConfigOpType.DELETE)
+                for each in settings
+            ]
+            resource = _resource(kind, name, incremental_configs=entries)
+            asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)
+            error = admin.error(asked[resource])
+            if error is not None and error.code() != _GONE:
+                raise refusal(config, error, "ALTER_CONFIGS", _of(kind, name))
+
+
+def _settings(
+    admin: Admin, kind: str, names: Iterable[str], settings: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """By broker or topic, those of the settings that are its own; a topic that is gone meanwhile has none."""
+    found: dict[str, dict[str, str]] = {}
+    asked = admin.client.describe_configs(
+        [_resource(kind, name) for name in names], request_timeout=admin.timeout
+    )
+    for resource, answer in asked.items():
+        error = admin.error(answer)
+        if error is not None and error.code() != _GONE:
+            raise refusal(admin.config, error, "DESCRIBE_CONFIGS", _of(kind, resource.name))
+        entries = {} if error is not None else answer.result()
+        found[resource.name] = {
+            name: entry.value
+            for name, entry in entries.items()
+            if name in settings and entry.value and int(entry.source) in _ITS_OWN
+        }
+    return found
+
+
+def _resource(kind: str, name: str, **settings: object) -> ConfigResource:
+    kafka = confluent_kafka().admin
+    resource: ConfigResource = kafka.ConfigResource(kafka.ResourceType[kind], name, **settings)
+    return resource
+
+
+def _of(kind: str, name: str) -> str:
+    # The right to a broker's settings is one on the cluster.
+    return f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
