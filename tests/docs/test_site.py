@@ -187,6 +187,21 @@ def test_the_reference_has_each_public_name(site: Path) -> None:
             assert {full, f"{full}.{name}"} & shown or (elsewhere and name in names), full
 
 
+def test_the_reference_shows_types_where_it_names_them(site: Path) -> None:
+    """The parser of docstrings takes a sentence before a colon for the type of what a function returns."""
+    shown = [
+        re.sub(r"<[^>]*>", "", each)
+        for page in (site / "reference").glob("*.html")
+        for each in re.findall(
+            r'<li class="doc-section-item field-body">\s*<code>(.*?)</code>',
+            page.read_text(encoding="utf-8"),
+            re.DOTALL,
+        )
+    ]
+    assert len(shown) > 100
+    assert [each for each in shown if re.search(r"`|\w \w", each)] == []
+
+
 def test_the_figures_are_what_partwright_draws() -> None:
     done = subprocess.run(
         [sys.executable, "tools/figures.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
