@@ -28,7 +28,7 @@ FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 OUTWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]*)(?:#[^)]*)?\)")
 SESSION = re.compile(r"^>>> .*(?:\n.+)*(?:\n\n>>> .*(?:\n.+)*)*", re.MULTILINE)
 # What a function returns, as a sentence with a colon.
-RETURNS = re.compile(r"^((?:Returns|Yields):\n +)(?=.*: )", re.MULTILINE)
+RETURNS = re.compile(r"^((?:Returns|Yields):\n +)(?=.*:\s)", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
