@@ -6,6 +6,7 @@ import importlib
 import os
 import random
 import secrets
+import shutil
 import subprocess
 import sys
 import warnings
@@ -66,6 +67,23 @@ def reference() -> Iterator[Callable[[str], ModuleType]]:
     importlib.import_module("builds").SHARED = REFERENCE.parents[1] / "target" / "reference"
     yield importlib.import_module
     sys.path.remove(str(REFERENCE))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The machine's own browser: none is downloaded."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
+    if program is None:
+        pytest.fail("Chromium was not found on PATH: install it (Debian: apt-get install chromium)")
+    # Its sandbox does not work for root, as in a container.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield running
+        running.close()
 
 
 @pytest.fixture

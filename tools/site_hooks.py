@@ -1,7 +1,7 @@
 """Hooks of the site's builder: links that leave docs/, sample pages, and Python sessions in pages and docstrings.
 
 mkdocs calls `on_page_markdown` and `on_post_build`, and griffe, which reads the sources for the reference, the class
-`Sessions`.
+`Docstrings`.
 """
 
 # ruff: noqa: INP001
@@ -27,6 +27,8 @@ DOCS = ROOT / "docs"
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 OUTWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]*)(?:#[^)]*)?\)")
 SESSION = re.compile(r"^>>> .*(?:\n.+)*(?:\n\n>>> .*(?:\n.+)*)*", re.MULTILINE)
+# What a function returns, as a sentence with a colon.
+RETURNS = re.compile(r"^((?:Returns|Yields):\n +)(?=.*:\s)", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
@@ -60,10 +62,17 @@ def _inside(link: re.Match[str], folder: Path) -> str:
     return path if link[1].strip("`") in path else f"{link[1]} ({path})"
 
 
-class Sessions(griffe.Extension):
-    """Fences the sessions at a docstring's margin, which Markdown would take for quotations."""
+class Docstrings(griffe.Extension):
+    """Makes docstrings what their author meant, where the parser or Markdown would take them for something else."""
 
     def on_object(self, *, obj: griffe.Object, **_: object) -> None:
-        """Change an object's docstring, if it has one."""
+        """Change an object's docstring, if it has one.
+
+        Sessions at its margin get fences, because Markdown would take them for quotations. In what it returns, the
+        annotation comes first, because the parser takes what is before the first colon for the type.
+        """
         if obj.docstring:
-            obj.docstring.value = SESSION.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
+            text = SESSION.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
+            if annotation := getattr(obj, "annotation", None):
+                text = RETURNS.sub(lambda found: f"{found[1]}{annotation}: ", text)
+            obj.docstring.value = text

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import html
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -18,6 +21,25 @@ PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 FETCHED = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//[^\"' >]+", re.IGNORECASE
 )
+FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+# The elements that are wider than the window, unless one around them scrolls.
+WIDE = """() => [...document.querySelectorAll('body *')].filter((each) => {
+  const box = each.getBoundingClientRect();
+  if (!box.width || box.right <= document.documentElement.clientWidth + 1) return false;
+  for (let above = each.parentElement; above; above = above.parentElement) {
+    if (getComputedStyle(above).overflowX !== 'visible') return false;
+  }
+  return true;
+}).map((each) => each.outerHTML.slice(0, 100))"""
+# Pictures that are not there or shrunk, sessions whose lines are wrapped, names in tables that are broken.
+BROKEN = """() => {
+  const shrunk = [...document.images].filter((each) => !each.naturalWidth || each.width < each.naturalWidth);
+  const wrapped = [...document.querySelectorAll('article pre > code')].filter((each) =>
+    getComputedStyle(each).whiteSpace !== 'pre');
+  const names = [...document.querySelectorAll('article td > code')].filter((each) =>
+    /^\\w+$/.test(each.textContent) && each.getClientRects().length > 1);
+  return [...shrunk, ...wrapped, ...names].map((each) => each.outerHTML.slice(0, 100));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +89,86 @@ def test_the_pages_are_what_they_were_written_as(site: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
         prose = re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL)
-        assert not re.findall(r"```|\| --- |\n- |\]\([\w./#-]+\)|<blockquote>|&gt;&gt;&gt; ", prose), page
+        assert "<blockquote>" not in prose
+        # A page of the site has a title, and a table's code its bar without a sign in front of it.
+        assert not re.findall(r"\.md</a>|\\\|", re.sub(r"<pre\b.*?</pre>", "", text, flags=re.DOTALL)), page
+        shown = html.unescape(re.sub(r"<[^>]*>", "", prose))
+        assert not re.findall(r"`|\*\*|##|\|\s*:?---|\n- |\]\(|\]\[|^#|>>> |!!!|:::", shown, re.MULTILINE), (
+            page
+        )
+
+
+def headings(page: str) -> list[tuple[str, str]]:
+    """A page's headings, level and text, but for those of the reference, which come from docstrings."""
+    found = re.findall(r"<(h[1-6])\b([^>]*)>(.*?)</\1>", page.partition("<article")[2], re.DOTALL)
+    return [
+        (tag, html.unescape(re.sub(r"<[^>]*>", "", text)).removesuffix("¶").strip())
+        for tag, attributes, text in found
+        if "doc-heading" not in attributes
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_the_headings_that_its_author_wrote(page: str, site: Path) -> None:
+    written = re.findall(
+        r"^(#{1,6}) (.*)$", FENCED.sub("", (DOCS / page).read_text(encoding="utf-8")), re.MULTILINE
+    )
+    shown = headings((site / page.replace(".md", ".html")).read_text(encoding="utf-8"))
+    plain = [(f"h{len(signs)}", re.sub(r"[`*]|\]\(.*?\)|\[", "", text)) for signs, text in written]
+    assert shown == plain
+    assert [tag for tag, _ in shown].count("h1") == 1
+    assert shown[0][0] == "h1"
+    assert len(dict.fromkeys(shown)) == len(shown)
+    assert all(text for _, text in shown)
+
+
+def test_each_page_has_a_title_of_its_own(site: Path) -> None:
+    titles = [
+        re.findall(r"<title>(.+)</title>", (site / page.replace(".md", ".html")).read_text(encoding="utf-8"))
+        for page in PAGES
+    ]
+    assert {len(each) for each in titles} == {1}
+    assert len({each[0] for each in titles}) == len(PAGES)
+
+
+def test_each_link_leads_somewhere(site: Path) -> None:
+    # A server shows 404.html for any address, so its links begin at the server's root.
+    pages = {
+        page: re.sub(
+            r"(<script\b[^>]*>).*?</script>", r"\1", page.read_text(encoding="utf-8"), flags=re.DOTALL
+        )
+        for page in site.rglob("*.html")
+        if page.name != "404.html"
+    }
+    anchors = {page: set(re.findall(r'<[^>]*\bid="([^"]+)"', text)) for page, text in pages.items()}
+    count = 0
+    for page, text in pages.items():
+        for address in re.findall(r'<\w[^>]*\b(?:href|src)="([^"]*)"', text):
+            link = urlsplit(html.unescape(address))
+            if link.scheme or link.netloc:
+                continue
+            target = (page.parent / unquote(link.path)).resolve() if link.path else page
+            assert target.is_file(), (page, address)
+            if link.fragment and target in anchors:
+                assert unquote(link.fragment) in anchors[target], (page, address)
+                count += 1
+    assert count > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1300])
+def test_no_page_is_wider_than_the_window(width: int, site: Path, chromium: Any) -> None:
+    """Sessions, tables and figures scroll where they are; a session's line and a name in a table are never broken."""
+    tab = chromium.new_page(viewport={"width": width, "height": 900})
+    for page in PAGES:
+        tab.goto((site / page.replace(".md", ".html")).as_uri())
+        tab.wait_for_function("document.readyState === 'complete'")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, page
+        assert tab.evaluate(WIDE) == [], page
+        broken = tab.evaluate(BROKEN)
+        assert broken == [], page
+    tab.close()
 
 
 def test_the_reference_has_each_public_name(site: Path) -> None:
@@ -86,6 +187,21 @@ def test_the_reference_has_each_public_name(site: Path) -> None:
             # A function whose module has its name appears under the module's path.
             elsewhere = not module or module == ".migration"
             assert {full, f"{full}.{name}"} & shown or (elsewhere and name in names), full
+
+
+def test_the_reference_shows_types_where_it_names_them(site: Path) -> None:
+    """The parser of docstrings takes a sentence before a colon for the type of what a function returns."""
+    shown = [
+        re.sub(r"<[^>]*>", "", each)
+        for page in (site / "reference").glob("*.html")
+        for each in re.findall(
+            r'<li class="doc-section-item field-body">\s*<code>(.*?)</code>',
+            page.read_text(encoding="utf-8"),
+            re.DOTALL,
+        )
+    ]
+    assert len(shown) > 100
+    assert [each for each in shown if re.search(r"`|\w \w", each)] == []
 
 
 def test_the_figures_are_what_partwright_draws() -> None:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -26,23 +24,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 SHOTS = Path(__file__).parents[2] / "target" / "report-screenshots"
 DRAWN = "html[data-drawn]"
 PATIENCE_S = 30
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """The machine's own browser: none is downloaded."""
-    from playwright.sync_api import sync_playwright
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
-    if program is None:
-        pytest.fail("Chromium was not found on PATH: install it (Debian: apt-get install chromium)")
-    # Its sandbox does not work for root, as in a container.
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=arguments)
-        yield running
-        running.close()
 
 
 class Opened:
