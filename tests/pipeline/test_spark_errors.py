@@ -1,0 +1,54 @@
+"""How far a run is belongs to the errors that end it at any moment; no Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from partwright.errors import BrokerError, PartwrightError
+from partwright.pipeline.spark_errors import explained_end
+from partwright.spark import classic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def ended(error: Exception, interrupted: list[int], log: Path | None = None) -> Exception:
+    with pytest.raises(type(error) if interrupted else PartwrightError) as raised:  # noqa: SIM117 - what is tested
+        with explained_end(lambda: "while it wrote: 3 of 7; add --resume to go on", interrupted, log):
+            raise error
+    return raised.value
+
+
+@pytest.fixture
+def java(monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], None]:
+    return lambda how: monkeypatch.setattr(classic, "how_java_ended", lambda: how)
+
+
+def test_javas_end(java: Callable[[str | None], None]) -> None:
+    """PySpark throws whatever it meets first, such as a refused connection."""
+    java("was ended by SIGKILL")
+    for error in (
+        ConnectionRefusedError(111, "Connection refused"),
+        RuntimeError("?"),
+        BrokerError("no answer"),
+    ):
+        assert str(ended(error, [], Path("a.log"))) == (
+            "Spark's Java process was ended by SIGKILL while it wrote: 3 of 7; add --resume to go on; Spark's log is "
+            "'a.log'"
+        )
+        # Ctrl-C ends Java, too.
+        assert ended(error, [2]) is error
+
+
+def test_the_brokers_end(java: Callable[[str | None], None]) -> None:
+    java(None)
+    late = BrokerError("Kafka at h:1 does not answer in time: is it too busy, or just starting?", value=7)
+    said = ended(late, [])
+    assert isinstance(said, BrokerError)
+    assert said.value == 7
+    assert str(said) == f"{late}; this happened while it wrote: 3 of 7; add --resume to go on"
+    other = PartwrightError("there is no column 'id'")
+    assert ended(other, []) is other
