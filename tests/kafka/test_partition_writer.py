@@ -399,12 +399,12 @@ def test_a_header_name_with_a_nul_is_refused(config: KafkaConfig, topic: str, ma
     with pytest.raises(PartwrightError) as refused:
         writer.write(rows, column, column, headers)
     assert str(refused.value) == (
-        "row 13 has a header with a NUL in its name, and the writer of --exactly-once would cut it there: rename it, or "
-        "leave --exactly-once out"
+        "row 13 has a header with a NUL in its name, and the writer of --exactly-once would cut it there: rename it, "
+        "or leave --exactly-once out"
     )
     assert sum(topics.end_offsets(None, topic, kafka_config=config).values()) == 0
     writer.write(rows[:3], column[:3], column[:3], headers[:3])
     writer.end()
     # A slice of a longer column has its own rows.
-    with pytest.raises(PartwrightError, match="^row 14 has"):
+    with pytest.raises(PartwrightError, match=r"^row 14 has"):
         writer.write(rows[4:], column[4:], column[4:], headers[4:])

@@ -136,6 +136,13 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             with explained_end(job.standing, interrupted, log):
                 try:
                     report = job.report()
+                except BrokerError as error:
+                    # The error of the write itself says how far it is.
+                    if not job.all_written:
+                        raise
+                    raise BrokerError(
+                        f"{error}; this happened {job.standing()}", value=error.value
+                    ) from error
                 finally:
                     job.forget()
     return replace(report, log=str(log) if log else None)

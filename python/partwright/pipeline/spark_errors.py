@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from partwright.errors import BrokerError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.kafka.client import no_right
 from partwright.spark import classic
 from partwright.spark.errors import first_sentence
@@ -49,7 +49,7 @@ def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Ite
 
 @contextlib.contextmanager
 def explained_end(standing: Callable[[], str], interrupted: list[int], log: Path | None) -> Iterator[None]:
-    """Add how far a run or stream is to the errors that end it at any moment: Spark's Java or the broker is gone.
+    """Raise one error, with how far a run or stream is, for the many of PySpark's that mean that Spark's Java is gone.
 
     Args:
         standing: Returns how far it is, in words that follow "it ended", and how to go on.
@@ -61,11 +61,8 @@ def explained_end(standing: Callable[[], str], interrupted: list[int], log: Path
     except Exception as error:
         how = None if interrupted else classic.how_java_ended()
         if how is not None:
-            # PySpark has many errors that mean this.
             where = f"; Spark's log is {str(log)!r}" if log else ""
             raise PartwrightError(f"Spark's Java process {how} {standing()}{where}") from error
-        if isinstance(error, BrokerError) and not interrupted:
-            raise BrokerError(f"{error}; this happened {standing()}", value=error.value) from error
         raise
 
 
