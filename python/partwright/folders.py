@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import shutil
@@ -27,6 +28,7 @@ __all__ = [
     "private_state",
     "state_folder",
     "temporary_folder",
+    "write_file",
 ]
 
 _FOLDER, _FILE = 0o700, 0o600
@@ -41,9 +43,15 @@ def cache_folder() -> Path:
 
 
 def state_folder() -> Path:
-    """The state folder: the running broker, the runs and their logs. `PARTWRIGHT_STATE` names another one."""
+    """The state folder: the running broker, the runs and their logs. `PARTWRIGHT_STATE` names another one.
+
+    Raises:
+        PartwrightError: Every user can write to it.
+    """
     chosen = os.environ.get("PARTWRIGHT_STATE")
-    return (Path(chosen) if chosen else platformdirs.user_state_path("partwright")).absolute()
+    folder = (Path(chosen) if chosen else platformdirs.user_state_path("partwright")).absolute()
+    _refuse_open(folder)
+    return folder
 
 
 def private_state(name: str = "") -> Path:
@@ -55,23 +63,19 @@ def private_state(name: str = "") -> Path:
         name: The folder's name within the state folder; empty for the state folder itself.
 
     Raises:
-        PartwrightError: The folder cannot be created, or all users can write to it.
+        PartwrightError: The folder cannot be created, is a link in the state folder, or every user can write to it.
     """
     folder = state_folder()
     try:
         folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-        # A folder that many users write to, such as /tmp, must stay open to them.
-        if folder.stat().st_mode & stat.S_ISVTX:
-            raise PartwrightError(
-                f"the state folder {str(folder)!r} is shared with other users: name a folder of your own in "
-                "PARTWRIGHT_STATE"
-            )
         # A folder with other people's files, such as a home folder, must stay open too: there, only our own entries are
         # closed.
         if all(each.name.startswith(_OURS) for each in folder.iterdir()):
             _close(folder, _FOLDER)
         if name:
             folder /= name
+            _refuse_link(folder)
+            _refuse_open(folder)
             folder.mkdir(mode=_FOLDER, exist_ok=True)
             _close(folder, _FOLDER)
     except OSError as error:
@@ -82,7 +86,13 @@ def private_state(name: str = "") -> Path:
 
 
 def private_file(file: Path) -> Path:
-    """Create a file if it does not exist, closed to other users whatever the umask."""
+    """Create a file if it does not exist, closed to other users whatever the umask.
+
+    Raises:
+        PartwrightError: It is a link.
+        OSError: It cannot be created.
+    """
+    _refuse_link(file)
     file.touch(mode=_FILE)
     _close(file, _FILE)
     return file
@@ -91,6 +101,39 @@ def private_file(file: Path) -> Path:
 def opened_privately(path: str, flags: int) -> int:
     """An opener for `open`: a file that it creates is closed to other users; an existing one stays as it is."""
     return os.open(path, flags, _FILE)
+
+
+def write_file(file: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a file in one step: even after a power failure, it has its earlier content or this one.
+
+    Only one process may write it at a time.
+
+    Args:
+        file: The file.
+        content: Its content.
+        mode: The mode of the new file, less the umask.
+
+    Raises:
+        OSError: It cannot be written; what was there stays.
+    """
+    part = file.with_name(f"{file.name}.part")
+    # A killed process may have left its unfinished file.
+    part.unlink(missing_ok=True)
+    try:
+        with open(part, "xb", opener=functools.partial(os.open, mode=mode)) as new:
+            new.write(content)
+            new.flush()
+            os.fsync(new.fileno())
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+    # Until the folder is written too, the new name may be lost. Not every file system has this for folders.
+    with contextlib.suppress(OSError):
+        folder = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 class Temporary(NamedTuple):
@@ -144,6 +187,35 @@ def _abandoned(lock: Path) -> str | None:
             lock.unlink(missing_ok=True)
             return folder.name
     return None
+
+
+def _refuse_open(folder: Path) -> None:
+    """Refuse a folder in which any user can plant files and links.
+
+    A folder that many users write to, such as /tmp, must stay open to them, so nothing is closed here.
+    """
+    try:
+        mode = stat.S_IMODE(folder.stat().st_mode)
+    except OSError:
+        # It is not there yet; any other cause shows when it is used.
+        return
+    # Windows reports every folder as open.
+    if mode & stat.S_IWOTH and os.name == "posix":
+        raise PartwrightError(
+            f"the state folder {str(folder)!r} has mode {mode:04o}, so it is shared with other users: name a folder of "
+            "your own in PARTWRIGHT_STATE, or close it (chmod 700) if it is yours alone",
+            path=str(folder),
+        )
+
+
+def _refuse_link(path: Path) -> None:
+    """Refuse an entry of the state folder that leads elsewhere; partwright makes no links there."""
+    if path.is_symlink():
+        raise PartwrightError(
+            f"{str(path)!r} in the state folder is a link to {str(path.readlink())!r}, and partwright follows none "
+            "there: remove it",
+            path=str(path),
+        )
 
 
 def _close(path: Path, mode: int) -> None:

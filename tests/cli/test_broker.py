@@ -111,8 +111,8 @@ def test_start_status_stop(state: Path) -> None:
 
 
 def test_the_same_as_json(state: Path) -> None:
-    state.mkdir(mode=0o777)
-    state.chmod(0o777)
+    state.mkdir()
+    state.chmod(0o775)
     assert partwright("status", "--json").object == {"running": False}
     assert partwright("stop", "--json").object == {"stopped": None, "cleaned": None}
     started = partwright("start", "--json").object

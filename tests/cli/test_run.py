@@ -224,7 +224,7 @@ def test_a_killed_java_is_told_as_such_and_leaves_nothing(tmp_path: Path) -> Non
     )
     assert f": {arrived:,} of 300,000 records are written (" in sentence
     (log,) = (state / "logs").iterdir()
-    assert sentence.endswith(f"; Spark's log is {str(log)!r}")
+    assert sentence.endswith(f"; add --resume to go on; Spark's log is {str(log)!r}")
     assert [path.name for path in temporary.rglob("*")] == ["l"]
     modes = {path.name: path.stat().st_mode & 0o777 for path in [state, log.parent, log]}
     assert modes == {"state": 0o700, "logs": 0o700, log.name: 0o600}

@@ -196,7 +196,7 @@ def test_what_is_no_csv_is_one_sentence(data: bytes, sentence: str, refusal: Ref
 def test_a_quote_too_many_is_told_before_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    monkeypatch.setattr(lines, "_LONGEST_VALUE", 1 << 20)
+    monkeypatch.setattr(lines, "_LONGEST", 1 << 20)
     Path("x.csv").write_bytes(b'k,v\na,"1\n' + b"a,b\n" * 2_000_000)
     code, _, err = command("place", "x.csv", "--key", "k", "-n", 12, "--force", "--out", "y.csv")
     assert code == 2

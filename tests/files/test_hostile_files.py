@@ -401,5 +401,50 @@ def test_a_small_file_takes_little(
         assert took["stderr"].count("\n") == 1
 
 
+BOMB_MIB, MOST_MIB = 300, 256
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
+@pytest.mark.parametrize(
+    ("name", "codec", "start", "said"),
+    [
+        (
+            "x.csv.gz",
+            "gzip",
+            b"k,v\n1,",
+            "line 2 of 'x.csv.gz' is longer than 64 MiB: look at its line ends, or",
+        ),
+        ("x.csv.zst", "zstd", b'k,v\n1,"', "line 2 of 'x.csv.zst' is longer than 64 MiB"),
+        ("x.csv.bz2", "bz2", b"k", "line 1 of 'x.csv.bz2' is longer than 64 MiB"),
+        ("x.tsv.zst", "zstd", b"k\tv\n", "line 2 of 'x.tsv.zst' is longer than 64 MiB"),
+        ("x.jsonl.gz", "gzip", b'{"k":"', "line 1 of 'x.jsonl.gz' is longer than 64 MiB"),
+        (
+            "x.json.zst",
+            "zstd",
+            b'[{"k":"',
+            "'x.json.zst' is not JSON: the value in line 1 (Unterminated string",
+        ),
+    ],
+)
+def test_one_endless_line_takes_little(
+    name: str,
+    codec: str,
+    start: bytes,
+    said: str,
+    limited: Callable[[list[str]], dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    """A small compressed file that unpacks to one line is refused before the line fills the memory."""
+    file = tmp_path / name
+    with pa.CompressedOutputStream(str(file), codec) as bomb:
+        bomb.write(start)
+        for _ in range(BOMB_MIB):
+            bomb.write(b"x" * (1 << 20))
+    assert file.stat().st_size < 2 << 20
+    took = limited(["place", str(file), "--key", "k", "-n", "12"])
+    assert (took["code"], said in took["stderr"].replace(f"{tmp_path}/", "")) == (2, True), took
+    assert took["mib"] < MOST_MIB, took
+
+
 def test_every_command_that_takes_a_file_is_limited() -> None:
     assert {words.split()[0] for words, _, _ in HOSTILE} >= commands() - NO_FILE - IN_SPARK

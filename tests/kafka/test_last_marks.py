@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 import time
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from raw_records import produce_raw
 
 from partwright.errors import BrokerError
 from partwright.kafka import compacted, topics
 from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.headers import UnreadableHeaderError
 from partwright.kafka.last_marks import last_marks, settled_ends
+from partwright.kafka.records import TopicRecords
 from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
@@ -88,6 +92,27 @@ def test_it_is_found_behind_whatever_came_later(config: KafkaConfig, topic: Call
     assert last_marks(config, name, windows, "partwright", RUN)[0] == RUN + b"b"
     assert not last_marks(config, name, {}, "partwright", RUN)
     assert not last_marks(config, name, {6: (0, 0), 0: (3, 3)}, "partwright", RUN)
+
+
+def test_records_whose_headers_nobody_can_read(config: KafkaConfig, topic: Callable[[int], str]) -> None:
+    """Such a record is another writer's. confluent-kafka crashes at a second look at its headers."""
+    name = topic(2)
+    put(config, name, 0, [RUN + b"a"])
+    odd = [(b"k", b"v", [(b"\xff", b"1")]), (b"k", b"v", [(b"partwright\0", OTHER), (b"\x80a", None)])]
+    for partition in (0, 1):
+        produce_raw(config.required_servers(), name, partition, odd)
+    windows = {each: (0, end) for each, end in topics.end_offsets(None, name, kafka_config=config).items()}
+    assert last_marks(config, name, windows, "partwright", RUN) == {0: RUN + b"a"}
+
+    # Whoever needs the headers gets one sentence; whoever does not, gets the records.
+    assert sum(len(each.keys) for each in TopicRecords(None, name, kafka_config=config).batches()) == 5
+    with pytest.raises(UnreadableHeaderError) as refused:
+        list(TopicRecords(None, name, sizes=True, kafka_config=config).batches())
+    assert re.fullmatch(
+        rf"the record at offset [01] of partition [01] of '{name}' has a header name that is not UTF-8, which "
+        r"confluent-kafka cannot read: correct its writer, .*",
+        str(refused.value),
+    )
 
 
 def test_where_the_beginning_was_deleted(config: KafkaConfig, topic: Callable[[int], str]) -> None:

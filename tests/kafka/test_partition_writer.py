@@ -385,3 +385,26 @@ def test_the_topic_says_how_large_a_record_may_be(mark: Mark, config: KafkaConfi
     again.write(*one_row(mark, 0, b"", None))
     again.end()
     assert (again.written, again.already_there) == (0, 1)
+
+
+def test_a_header_name_with_a_nul_is_refused(config: KafkaConfig, topic: str, mark: Mark) -> None:
+    """confluent-kafka would write it up to the NUL."""
+    writer = PartitionWriter(config, topic, PARTITION, 0, mark)
+    kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    names = [["a"], [], None, ["b", "n\0m"], ["\0"]]
+    headers = pa.array(
+        [None if each is None else [{"key": name, "value": b"x"} for name in each] for each in names], kind
+    )
+    rows, column = list(range(10, 15)), pa.array([b"x"] * 5)
+    with pytest.raises(PartwrightError) as refused:
+        writer.write(rows, column, column, headers)
+    assert str(refused.value) == (
+        "row 13 has a header with a NUL in its name, and the writer of --exactly-once would cut it there: rename it, "
+        "or leave --exactly-once out"
+    )
+    assert sum(topics.end_offsets(None, topic, kafka_config=config).values()) == 0
+    writer.write(rows[:3], column[:3], column[:3], headers[:3])
+    writer.end()
+    # A slice of a longer column has its own rows.
+    with pytest.raises(PartwrightError, match=r"^row 14 has"):
+        writer.write(rows[4:], column[4:], column[4:], headers[4:])

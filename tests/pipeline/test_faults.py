@@ -117,6 +117,46 @@ def stopped_and_gone_on(
     return read_directly(broker.servers, topic, [source], N), twice
 
 
+@pytest.mark.parametrize("step", ["write", "read back and check"])
+def test_a_run_whose_broker_goes_away_says_how_far_it_is(
+    step: str, broker_of_its_own: Mortal, tmp_path: Path
+) -> None:
+    source = records_file(tmp_path / "some.jsonl", RECORDS, wide=700)
+    topic = f"gone-{step[:5].strip()}"
+    words = [
+        "run",
+        source,
+        "--key",
+        "id",
+        "--topic",
+        topic,
+        "-n",
+        N,
+        "--to",
+        f"kafka://{broker_of_its_own.servers}",
+    ]
+    # librdkafka's own patience with a broker that is gone, which is a minute for Java's producer.
+    run = Watched([*words, "--topic-config", "flush.messages=1", "--exactly-once", *LIGHT], tmp_path)
+    try:
+        if step == "write":
+            run.until_held(broker_of_its_own.servers, topic, RECORDS // 4)
+        else:
+            run.until("write")
+        broker_of_its_own.kill()
+        assert run.end() == 2, run.lines
+    finally:
+        run.close()
+        broker_of_its_own.come_back()
+    (said,) = run.sentences
+    assert said.count("; add --resume to go on") == 1, said
+    how_far = (
+        f"how many of the {RECORDS:,} records arrived is not known, for the broker does not answer"
+        if step == "write"
+        else f"after all {RECORDS:,} records were written to topic {topic!r} at {broker_of_its_own.servers}"
+    )
+    assert how_far in said
+
+
 def topics_of(broker: Mortal) -> list[str]:
     from confluent_kafka.admin import AdminClient
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.errors import PartwrightError
+from partwright.kafka import embedded_state
 from partwright.pipeline import orphan
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
@@ -108,7 +109,7 @@ def test_a_write_that_stops_half_way_leaves_the_note_of_before(
 def test_notes_and_locks_are_the_users_alone(runs: Path, umask: int) -> None:
     runs.mkdir(parents=True)
     for folder in (runs, runs.parent):
-        folder.chmod(0o777)
+        folder.chmod(0o775)
     before = os.umask(umask)
     try:
         with journal_of("topic") as journal:
@@ -126,20 +127,60 @@ def test_notes_and_locks_are_the_users_alone(runs: Path, umask: int) -> None:
         os.umask(before)
 
 
-def test_a_folder_that_others_use_is_refused_and_left_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o757, 0o702])
+@pytest.mark.parametrize("inside", ["", "runs"])
+def test_a_folder_that_others_write_to_is_refused_and_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, inside: str
 ) -> None:
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    shared.chmod(0o1777)
-    monkeypatch.setenv("PARTWRIGHT_STATE", str(shared))
-    with (
-        pytest.raises(PartwrightError, match=r"is shared with other users: name a folder of your own"),
-        journal_of("t"),
-    ):
+    """Anybody may have planted files and links there, so nothing in it is read or followed."""
+    state = tmp_path / "shared"
+    shared = state / inside
+    shared.mkdir(parents=True)
+    shared.chmod(mode)
+    monkeypatch.setenv("PARTWRIGHT_STATE", str(state))
+    said = (
+        f"the state folder {str(shared)!r} has mode {mode:04o}, so it is shared with other users: name a folder of "
+        "your own in PARTWRIGHT_STATE, or close it (chmod 700) if it is yours alone"
+    )
+    with pytest.raises(PartwrightError) as refused, journal_of("t"):
         pass
-    assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
+    assert str(refused.value) == said
+    assert stat.S_IMODE(shared.stat().st_mode) == mode
     assert not list(shared.iterdir())
+    if not inside:
+        with pytest.raises(PartwrightError) as refused:
+            embedded_state.status()
+        assert str(refused.value) == said
+
+
+def test_links_in_the_state_folder_are_not_followed(runs: Path, tmp_path: Path) -> None:
+    with journal_of("t") as journal:
+        journal.begin("ab", 3000)
+    (lock,), (file,) = runs.glob("*.lock"), runs.glob("*.json")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    for link in (lock, file, runs):
+        away = theirs / link.name
+        link.rename(away)
+        link.symlink_to(away)
+        before = {each: each.read_bytes() for each in theirs.rglob("*") if each.is_file()}
+        with pytest.raises(PartwrightError) as refused, journal_of("t"):
+            pass
+        assert str(refused.value) == (
+            f"{str(link)!r} in the state folder is a link to {str(away)!r}, and partwright follows none there: "
+            "remove it"
+        )
+        assert {each: each.read_bytes() for each in theirs.rglob("*") if each.is_file()} == before
+        link.unlink()
+        away.rename(link)
+    # A link of the unfinished note is replaced, not written through.
+    victim = theirs / "victim"
+    victim.write_text("as it was", encoding="utf-8")
+    file.with_name(f"{file.name}.part").symlink_to(victim)
+    with journal_of("t") as journal:
+        journal.begin("cd", 7)
+    assert victim.read_text(encoding="utf-8") == "as it was"
+    assert '"records": 7' in file.read_text(encoding="utf-8")
 
 
 def test_a_folder_that_holds_more_is_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ class TestWithSpark:
         self, run: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """It stops when all files exist, but not the manifest."""
-        create = HadoopFolder.create
+        create = HadoopFolder.create_whole
 
         def full(self: HadoopFolder, name: str, content: bytes) -> None:
             if name == RemoteFolders.MANIFEST:
@@ -156,7 +156,7 @@ class TestWithSpark:
                 raise PartwrightError("no space")
             create(self, name, content)
 
-        monkeypatch.setattr(HadoopFolder, "create", full)
+        monkeypatch.setattr(HadoopFolder, "create_whole", full)
         with pytest.raises(PartwrightError, match=r"stopped: no space; 0 of 60 records are written"):
             run((tmp_path / "out").as_uri())
         assert not (tmp_path / "out" / "t").exists()

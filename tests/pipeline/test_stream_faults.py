@@ -7,6 +7,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 from faults import LIGHT, Watched, held, read_directly, records_file
 
@@ -27,6 +28,47 @@ def test_a_stream_that_is_killed_at_any_moment(
     for case in range(cases(1)):
         rng = random.Random(f"{seed} {case}")
         killed_and_started_again(kafka.bootstrap_servers, f"{topic}-{case}", tmp_path / str(case), rng)
+
+
+def test_a_stream_whose_java_is_killed(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
+    """One sentence, with what docs/run-failures.md promises, and how to go on."""
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    source = records_file(inbox / "0.jsonl", ROWS)
+    words = [
+        *[
+            "run",
+            inbox,
+            "--key",
+            "id",
+            "--topic",
+            topic,
+            "-n",
+            N,
+            "--to",
+            f"kafka://{kafka.bootstrap_servers}",
+        ],
+        *["--stream", "--checkpoint", tmp_path / "checkpoint", *LIGHT],
+    ]
+    run = Watched(words, tmp_path)
+    try:
+        assert run.until("batch 0: "), run.lines
+        (java,) = (each for each in psutil.Process(run.process.pid).children() if each.name() == "java")
+        java.kill()
+        assert run.end() == 2, run.lines
+        (said,) = run.sentences
+        (log,) = (run.state / "logs").iterdir()
+        assert said == (
+            f"partwright: Spark's Java process was ended by SIGKILL while the stream wrote to topic {topic!r} at "
+            f"{kafka.bootstrap_servers}: {ROWS:,} records in 1 batches are written: start again with the same "
+            f"--checkpoint to go on; Spark's log is {str(log)!r}"
+        )
+        assert run.left() == []
+        again = Watched([*words, "--available-now", "--json"], tmp_path)
+        assert again.end() == 0, again.lines
+    finally:
+        run.close()
+    assert read_directly(kafka.bootstrap_servers, topic, [source], N) == (0, 0, 0, 0)
 
 
 def killed_and_started_again(servers: str, topic: str, folder: Path, rng: random.Random) -> None:

@@ -240,11 +240,54 @@ def test_a_note_whose_writing_was_interrupted(
     """The note is written before a batch's first record, so nothing of the batch exists yet."""
     write(files(1))
     notes = tmp_path / "a checkpoint" / "partwright"
-    # Half of a note, with the checksum that Hadoop would then have.
-    (notes / "batch-1.json").write_bytes((notes / "batch-0.json").read_bytes()[:40])
-    (notes / ".batch-1.json.crc").write_bytes((notes / ".batch-0.json.crc").read_bytes())
+    whole = (notes / "batch-0.json").read_bytes()
+    # A damaged note of the previous batch would hide that the topic got partitions.
+    (notes / "batch-0.json").write_bytes(b"")
+    with pytest.raises(
+        PySparkException, match=r"'partwright/batch-0.json' in .* is empty: that batch is written; see"
+    ):
+        write(files(2))
+    (notes / "batch-0.json").write_bytes(whole)
+    (notes / "batch-1.json").write_bytes(whole[:40])
     assert [(each.number, each.already_there) for each in write(files(2))] == [(1, 0)]
     as_it_should_be(there(), 2 * ROWS)
+    assert sorted(each.name for each in notes.iterdir()) == ["batch-0.json", "batch-1.json", "stream.json"]
+
+
+@pytest.mark.parametrize("exactly_once", [False, True], ids=["Spark's sink", "exactly once"])
+def test_a_damaged_note_never_makes_a_batch_be_written_again(
+    exactly_once: bool,
+    files: Callable[[int], DataFrame],
+    write: Callable[..., list[BatchDone]],
+    there: Callable[[], list[tuple[int, str | None, int]]],
+    tmp_path: Path,
+) -> None:
+    write(files(2), exactly_once=exactly_once)
+    forget_last_commit(tmp_path / "a checkpoint")
+    note = tmp_path / "a checkpoint" / "partwright" / "batch-1.json"
+    whole = note.read_bytes()
+    for content, what in [
+        (b"", "empty"),
+        (whole[:40], "damaged"),
+        (b'{"version": 1}', "damaged"),
+        (b"[]", "damaged"),
+        (whole.replace(b'"records": ', b'"records": null, "of": '), "damaged"),
+    ]:
+        note.write_bytes(content)
+        why = (
+            rf"'partwright/batch-1.json' in .* is {what}, and {N} of {N} partitions of .* hold records of this batch: "
+            "written again, they would be there twice; restore the file"
+        )
+        with pytest.raises(PySparkException, match=why):
+            write(files(2), exactly_once=exactly_once)
+        assert note.read_bytes() == content
+    note.write_bytes(whole)
+    done = write(files(2), exactly_once=exactly_once)
+    assert [(each.number, each.already_there) for each in done] == [(1, ROWS)]
+    as_it_should_be(there(), 2 * ROWS)
+    (stream := note.with_name("stream.json")).write_bytes(b"")
+    refused(write, "'partwright/stream.json' in .* is empty, and without it nobody knows", files(2))
+    assert stream.read_bytes() == b""
 
 
 @pytest.fixture

@@ -22,10 +22,9 @@ __all__ = ["Block", "LineReader", "text_of"]
 
 # As much as the processor's caches hold: larger blocks take longer.
 _BLOCK = 1 << 20
-# The most bytes of a line; Arrow's text ends at twice that.
-_LONGEST = 1 << 30
-# The most bytes of a value over several lines, so that an extra quote is reported soon.
-_LONGEST_VALUE = 64 << 20
+# The most bytes of a line, and of a value over several lines, so that a file of one endless line, or an extra quote, is
+# reported before it fills the memory.
+_LONGEST = 64 << 20
 _BOM = b"\xef\xbb\xbf"
 _FED, _RETURNED = text("\n"), text("\r\n")
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -101,7 +100,7 @@ class LineReader:
         """All blocks; `mark` is the byte order mark, once the first has come.
 
         Raises:
-            PartwrightError: The file cannot be read, is empty, is not UTF-8, or has a line of more than 1 GiB.
+            PartwrightError: The file cannot be read, is empty, is not UTF-8, or has a line of more than 64 MiB.
         """
         start = True
         while text := self._next(start=start):
@@ -120,28 +119,32 @@ class LineReader:
         """
         self._rest = block.text + self._rest
         self.lines -= len(block.lines)
-        if len(block.text) > _LONGEST_VALUE:
+        if len(block.text) > _LONGEST:
             raise PartwrightError(
                 f"line {block.first} of {self.name!r} starts a value that has no end within 64 MiB: look at its quotes"
             )
 
     def _next(self, *, start: bool) -> bytes:
         """The next whole lines; what is left of the file at its end."""
-        text, self._rest = self._rest, b""
-        while True:
-            # As much as is there already, so that a very long line is searched only a few times.
-            more = self._chunk(max(_BLOCK, len(text)))
+        parts, size = [self._rest], len(self._rest)
+        self._rest = b""
+        # As much as was given back, so that a value over many lines is read only a few times, up to the longest value.
+        step = max(_BLOCK, min(size, _LONGEST - size))
+        while more := self._chunk(step):
             if start:
                 more, start = self._unmarked(more), False
-            if not more:
-                return text
             end = more.rfind(b"\n") + 1
             if end:
                 self._rest = more[end:]
-                return text + more[:end]
-            text += more
-            if len(text) > _LONGEST:
-                raise PartwrightError(f"line {self.lines + 1} of {self.name!r} is longer than 1 GiB")
+                return b"".join([*parts, more[:end]])
+            parts.append(more)
+            size += len(more)
+            if size > _LONGEST:
+                raise PartwrightError(
+                    f"line {self.lines + 1} of {self.name!r} is longer than 64 MiB: look at its line ends, "
+                    "or name its format with --format"
+                )
+        return b"".join(parts)
 
     def _chunk(self, size: int) -> bytes:
         try:

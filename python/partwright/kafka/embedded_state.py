@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import filelock
 
 from partwright.errors import BrokerError
-from partwright.folders import opened_privately, private_file, private_state, state_folder
+from partwright.folders import private_file, private_state, state_folder, write_file
 from partwright.kafka.embedded_process import log_tail, runs_for
 
 if TYPE_CHECKING:
@@ -162,15 +162,11 @@ def forget() -> None:
 def write(kafka: DetachedKafka) -> None:
     """Write the state file in one step, so that nobody reads it half written."""
     file = _state_file()
-    part = file.with_suffix(".part")
     written = asdict(kafka)
     for broker in written["brokers"]:
         del broker["running"]
     try:
-        part.unlink(missing_ok=True)
-        with open(part, "w", encoding="utf-8", opener=opened_privately) as unfinished:
-            unfinished.write(json.dumps(written, indent=2) + "\n")
-        part.replace(file)
+        write_file(file, f"{json.dumps(written, indent=2)}\n".encode(), 0o600)
     except OSError as error:
         raise BrokerError(f"{file} cannot be written ({error}): see PARTWRIGHT_STATE") from error
 

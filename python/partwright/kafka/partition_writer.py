@@ -146,12 +146,13 @@ class PartitionWriter:
 
         Raises:
             BrokerError: Kafka refuses, or another process took this partition's writing over.
-            PartwrightError: A timestamp is too early.
+            PartwrightError: A timestamp is too early, or a header's name has a NUL.
         """
         start = self._passed(rows)
         with self._refused():
             if start < len(rows):
                 _refuse_early(rows, timestamps)
+                _refuse_cut(rows, headers)
             while start < len(rows):
                 some = slice(start, start + min(_POLLED, self._most - self._open))
                 theirs = self._marks(rows[some]) if headers is None else _pairs(headers[some])
@@ -340,6 +341,20 @@ def _refuse_early(rows: Sequence[int], timestamps: pa.Array | None) -> None:
     first = None if timestamps is None else pc.min(timestamps).as_py()
     if first is not None and first < EARLIEST_MS:
         raise too_early(rows[pc.index(timestamps, first).as_py()], first)
+
+
+def _refuse_cut(rows: Sequence[int], headers: pa.ListArray | None) -> None:
+    """Refuse a header's name that confluent-kafka would cut at its NUL."""
+    if headers is None:
+        return
+    at = pc.index(pc.match_substring(headers.flatten().field("key"), "\0"), True).as_py()
+    if at >= 0:
+        row = rows[pc.list_parent_indices(headers)[at].as_py()]
+        raise PartwrightError(
+            f"row {row} has a header with a NUL in its name, and the writer of --exactly-once would cut it "
+            "there: rename it, or leave --exactly-once out",
+            row=row,
+        )
 
 
 def _pairs(headers: pa.ListArray) -> Iterator[_Headers]:

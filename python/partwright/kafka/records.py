@@ -22,6 +22,7 @@ from partwright.kafka.client import (
 )
 from partwright.kafka.connection.given import configured
 from partwright.kafka.extent import extent
+from partwright.kafka.headers import headers_of
 from partwright.kafka.topics import check_topic_name, described, offsets_of
 from partwright.kafka.troubles import Troubles
 
@@ -79,6 +80,7 @@ class _Message(Protocol):
     def key(self) -> bytes | None: ...
     def value(self) -> bytes | None: ...
     def headers(self) -> list[tuple[str, bytes | None]] | None: ...
+    def topic(self) -> str: ...
     def partition(self) -> int: ...
     def offset(self) -> int: ...
     def timestamp(self) -> tuple[int, int]: ...
@@ -203,6 +205,7 @@ class TopicRecords:
         Raises:
             BrokerError: The broker is gone, sends nothing more or does not allow the user to read; or the topic is
                 deleted.
+            PartwrightError: Sizes were requested, and the name of a record's header is not UTF-8.
         """
         open_ = {partition for partition in self._end if self._at[partition] < self._end[partition]}
         if not open_:
@@ -363,6 +366,5 @@ def _next_count(messages: list[_Message], count: int) -> int:
 
 
 def _size(message: _Message) -> int:
-    key, headers = message.key(), message.headers()
-    in_headers = sum(len(name.encode()) + len(value or b"") for name, value in headers) if headers else 0
-    return len(key or b"") + len(message) + in_headers
+    in_headers = sum(len(name.encode()) + len(value or b"") for name, value in headers_of(message))
+    return len(message.key() or b"") + len(message) + in_headers

@@ -194,7 +194,7 @@ def _begun(
     else:
         foresee_target(migration, new_topic)
     own = {**settings_of(migration.source).own, **new_topic.configs}
-    seen = scan(migration, source, groups_of(migration.source, groups), scanning, sizes=False)
+    seen = scan(migration, source, groups_of(migration.source, groups), scanning)
     refuse_scattered(migration, seen)
     is_older = migration.order == "generation"
     if Ledger(migration.target.config, migration.ledger).extent() is None:

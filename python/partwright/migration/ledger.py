@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client
+from partwright.kafka.headers import headers_of
 from partwright.kafka.topics import described, offsets_of
 from partwright.migration.streams import Streams
 from partwright.migration.translate import Slice
@@ -289,7 +290,7 @@ class Ledger:
         with Streams(self._config, self._topic, {0: start}) as streams:
             while (record := streams.head(0, end)) is not None:
                 streams.drop(0)
-                yield self._read(record), dict(record.headers() or []).get(MAPPING)
+                yield self._read(record), dict(headers_of(record)).get(MAPPING)
 
     def _read(self, record: Record) -> State:
         try:

@@ -100,8 +100,6 @@ def scan(
     source: Found,
     groups: Sequence[Group],
     progress: Callable[[int, float | None], None],
-    *,
-    sizes: bool = True,
 ) -> Scan:
     """Read the old topic once.
 
@@ -110,9 +108,9 @@ def scan(
         source: The old topic as it is.
         groups: Its consumer groups.
         progress: Called with how many records were read, and with how much of all that is.
-        sizes: Whether bytes are counted, which takes more time.
 
     Raises:
+        PartwrightError: The name of a record's header is not UTF-8.
         BrokerError: The broker is gone, sends nothing more, or gives no right to read.
     """
     old = len(source.begin)
@@ -121,7 +119,7 @@ def scan(
     seen = Observed()
     counted = _Counted(groups, source, is_layered=migration.order is None)
     config = KafkaConfig.read(migration.source.config, settings={"isolation.level": "read_committed"})
-    records = TopicRecords(None, migration.source.topic, sizes=sizes, kafka_config=config)
+    records = TopicRecords(None, migration.source.topic, sizes=True, kafka_config=config)
     held: list[TopicChunk] = []
     rows = 0
     for chunk in records.batches():
@@ -143,7 +141,7 @@ def scan(
 
 def _joined(chunks: Sequence[TopicChunk]) -> list[Any]:
     columns = zip(*chunks, strict=True)
-    return [None if column[0] is None else pa.concat_arrays(column) for column in columns]
+    return [pa.concat_arrays(column) for column in columns]
 
 
 def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[Any]) -> None:
@@ -152,7 +150,7 @@ def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, colum
     home = place.home(keys)
     keyless = home.null_count
     found.records += len(keys)
-    found.bytes += (pc.sum(sizes).as_py() or 0) if sizes is not None else 0
+    found.bytes += pc.sum(sizes).as_py() or 0
     found.keyless += keyless
     found.untimed += times.null_count + pc.sum(pc.equal(times, 0)).as_py() if len(times) else 0
     found.away += pc.sum(pc.not_equal(home, partitions)).as_py() or 0

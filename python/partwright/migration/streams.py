@@ -63,6 +63,7 @@ class Record(Protocol):
     def key(self) -> bytes | None: ...  # noqa: D102
     def value(self) -> bytes | None: ...  # noqa: D102
     def headers(self) -> list[tuple[str, bytes | None]] | None: ...  # noqa: D102
+    def topic(self) -> str: ...  # noqa: D102
     def partition(self) -> int: ...  # noqa: D102
     def offset(self) -> int: ...  # noqa: D102
     def timestamp(self) -> tuple[int, int]: ...  # noqa: D102

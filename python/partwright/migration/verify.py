@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from partwright.kafka.headers import headers_of
 from partwright.migration.copier import Older
 from partwright.migration.copy import not_begun, told
 from partwright.migration.groups import groups_of
@@ -240,7 +241,7 @@ def _same(record: Record, copy: Record) -> bool:
     return (
         record.key() == copy.key()
         and record.value() == copy.value()
-        and (record.headers() or []) == (copy.headers() or [])
+        and headers_of(record) == headers_of(copy)
         # A record without a time got that of its copying.
         and (time <= 0 or time == copy.timestamp()[1])
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from partwright.kafka.headers import headers_of
 from partwright.migration.streams import Streams
 
 if TYPE_CHECKING:
@@ -81,5 +82,5 @@ def _digest(record: Record) -> bytes:
     value = record.value()
     if value is None:
         return _DELETED
-    parts = repr((value, record.headers() or [], record.timestamp()[1])).encode()
+    parts = repr((value, list(headers_of(record)), record.timestamp()[1])).encode()
     return blake2b(parts, digest_size=16).digest()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, no_right, refused_settings
+from partwright.kafka.headers import headers_of
 from partwright.kafka.transactional import FENCED, own_error
 from partwright.kafka.troubles import Troubles
 from partwright.migration.ledger import MAPPING, encoded
@@ -170,7 +171,7 @@ class Writer:
         # Its annotations know only headers of text, and a cast in each of these calls would take time.
         send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
         for record, target, note in zip(records, targets, edges.callbacks(targets), strict=True):
-            time_ms, headers = max(0, record.timestamp()[1]), record.headers()
+            time_ms, headers = max(0, record.timestamp()[1]), headers_of(record)
             while True:
                 try:
                     send(record.value(), record.key(), target, note, timestamp=time_ms, headers=headers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ import filelock
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.folders import opened_privately, private_file, private_state
+from partwright.folders import private_file, private_state, write_file
 from partwright.pipeline.orphan import Java, wait_for_orphan
 
 if TYPE_CHECKING:
@@ -88,20 +87,9 @@ class Journal:
 
     def _write(self, entry: Entry) -> None:
         self.entry = entry
-        part = self._file.with_suffix(".part")
         # A lost note costs a sentence, never a record, so a full disk does not stop a run here.
         with contextlib.suppress(OSError):
-            # A killed run may have left its unfinished file.
-            part.unlink(missing_ok=True)
-            try:
-                with open(part, "w", encoding="utf-8", opener=opened_privately) as file:
-                    file.write(json.dumps(asdict(entry)))
-                    file.flush()
-                    os.fsync(file.fileno())
-                # In one step, so that readers find either the previous note or this one, never half of one.
-                part.replace(self._file)
-            finally:
-                part.unlink(missing_ok=True)
+            write_file(self._file, json.dumps(asdict(entry)).encode(), 0o600)
 
 
 def now_in_words() -> str:

@@ -7,12 +7,14 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyarrow import fs
 
 from partwright._check import counted, first_line
 from partwright.errors import PartwrightError
+from partwright.folders import write_file
 from partwright.kafka.compacted import last_values, put
 
 if TYPE_CHECKING:
@@ -191,6 +193,9 @@ class FolderLedger:
         path = self._path(plan.topic, plan.source)
         try:
             self._files.create_dir(self._folder, recursive=True)
+            if isinstance(self._files, fs.LocalFileSystem):
+                write_file(Path(path), plan.to_json().encode())
+                return
             with self._files.open_output_stream(f"{path}.part") as file:
                 file.write(plan.to_json().encode())
             self._files.move(f"{path}.part", path)

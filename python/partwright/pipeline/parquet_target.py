@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
+from partwright.folders import write_file
 from partwright.kafka import topics
 from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
 from partwright.pipeline.source import spark_path
@@ -257,9 +258,7 @@ class LocalFolders(ParquetFolders):
         return self._folders()
 
     def _keep(self, manifest: bytes) -> None:
-        part = self._file.with_suffix(".part")
-        part.write_bytes(manifest)
-        part.replace(self._file)
+        write_file(self._file, manifest)
 
     def _kept(self) -> Manifest:
         return Manifest.read(self._file.read_bytes(), str(self._file))
@@ -349,7 +348,7 @@ class RemoteFolders(ParquetFolders):
         return self._folders()
 
     def _keep(self, manifest: bytes) -> None:
-        self._folder.create(self.MANIFEST, manifest)
+        self._folder.create_whole(self.MANIFEST, manifest)
         self._folder.remove(self.UNFINISHED)
 
     def _kept(self) -> Manifest:

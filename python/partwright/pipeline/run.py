@@ -35,7 +35,7 @@ from partwright.pipeline.resume import (
 )
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
 from partwright.pipeline.source import find_source, read_records
-from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
+from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.steps import Steps
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
@@ -49,8 +49,6 @@ from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.executors.own_code import send_own_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.pipeline.given import Given
@@ -136,9 +134,16 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
                 ledger,
                 plan,
             )
-            with _told_of_javas_end(job, interrupted, log):
+            with explained_end(job.standing, interrupted, log):
                 try:
                     report = job.report()
+                except BrokerError as error:
+                    # The error of the write itself says how far it is.
+                    if not job.all_written:
+                        raise
+                    raise BrokerError(
+                        f"{error}; this happened {job.standing()}", value=error.value
+                    ) from error
                 finally:
                     job.forget()
     return replace(report, log=str(log) if log else None)
@@ -195,19 +200,6 @@ def _cluster(target: Target, settings: RunSettings, topic: str, n: int) -> Clust
             "first"
         )
     return (there or Cluster.of({topic: n})).in_metadata_order()
-
-
-@contextlib.contextmanager
-def _told_of_javas_end(job: _Run, interrupted: list[int], log: Path | None) -> Iterator[None]:
-    """Raise one error, with what is written, for the many of PySpark's that mean that Spark's Java is gone."""
-    try:
-        yield
-    except Exception as error:
-        how = None if interrupted else classic.how_java_ended()
-        if how is None:
-            raise
-        where = f"; Spark's log is {str(log)!r}" if log else ""
-        raise PartwrightError(f"Spark's Java process {how} {job.standing()}{where}") from error
 
 
 def _with_null_keys(
@@ -276,13 +268,13 @@ class _Run:
     def standing(self) -> str:
         """How far the run is, in words."""
         if self.records is None:
-            return f"before anything was written to {self.target}"
+            return f"before it wrote anything to {self.target}{self._how_to_go_on()}"
         if self.all_written:
             return (
                 f"after {all_of(self.records, 'record was', 'records were')} written to {self.target}: what "
-                "followed was not done"
+                f"followed was not done{self._how_to_go_on()}"
             )
-        return f"while it wrote to {self.target}: {self._written(self.records)}"
+        return f"while it wrote to {self.target}: {self._written(self.records)}{self._how_to_go_on()}"
 
     def report(self) -> Report:
         with self.steps("read and place"), refused_by_spark(f"{self.source.name} cannot be read"):

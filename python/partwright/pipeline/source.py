@@ -161,7 +161,7 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     records = frame.select(
         _key(frame, key, settings.source_key_type).alias("id"),
         _value(frame, value).alias("value"),
-        (F.col("headers") if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
+        (_headers() if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
         *_timestamp(frame, source, settings),
@@ -172,6 +172,24 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
     return records.withColumn("headers", marked(Mark(MARK, run))) if settings.is_marked else records
+
+
+def _headers() -> Column:
+    """The headers of a topic's records.
+
+    Java puts U+FFFD for each part of a header's name that is not UTF-8, so such a name would be written as another one.
+    """
+    place = F.concat(F.lit("the record at offset "), "offset", F.lit(" of partition "), "partition")
+    sentence = F.concat(
+        F.lit("partwright.errors.PartwrightError: "),
+        place,
+        F.lit(
+            " of the source has a header name that is not UTF-8, or has U+FFFD, and Java cannot keep it: correct its "
+            "writer, and read only the other records (--since, --until, --only-partitions)"
+        ),
+    )
+    is_odd = F.exists("headers", lambda header: F.contains(header["key"], F.lit("\ufffd")))
+    return F.when(is_odd, F.raise_error(sentence)).otherwise(F.col("headers")).alias("headers")
 
 
 def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -> DataFrame:
@@ -208,7 +226,7 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
     return frame.select(
         _key(frame, key, settings.source_key_type).alias("id"),
         _value(frame, value).alias("value"),
-        *([F.col("headers")] if source.format == "kafka" else []),
+        *([_headers()] if source.format == "kafka" else []),
         *_timestamp(frame, source, settings),
         *place,
     )

@@ -11,12 +11,14 @@ from pyspark.errors import PySparkException
 
 from partwright.errors import PartwrightError
 from partwright.kafka.client import no_right
+from partwright.spark import classic
 from partwright.spark.errors import first_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-__all__ = ["one_sentence", "refused_by_spark"]
+__all__ = ["explained_end", "one_sentence", "refused_by_spark"]
 
 _LONGEST = 400
 
@@ -43,6 +45,25 @@ def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Ite
         yield
     except (PySparkException, Py4JError, OSError) as error:
         raise PartwrightError(f"{what}: {one_sentence(error, operation, topic)}") from error
+
+
+@contextlib.contextmanager
+def explained_end(standing: Callable[[], str], interrupted: list[int], log: Path | None) -> Iterator[None]:
+    """Raise one error, with how far a run or stream is, for the many of PySpark's that mean that Spark's Java is gone.
+
+    Args:
+        standing: Returns how far it is, in words that follow "it ended", and how to go on.
+        interrupted: Has an element once it was interrupted; then it ends on purpose.
+        log: Spark's log.
+    """
+    try:
+        yield
+    except Exception as error:
+        how = None if interrupted else classic.how_java_ended()
+        if how is not None:
+            where = f"; Spark's log is {str(log)!r}" if log else ""
+            raise PartwrightError(f"Spark's Java process {how} {standing()}{where}") from error
+        raise
 
 
 def one_sentence(error: BaseException, operation: str = "READ", topic: str = "") -> str:

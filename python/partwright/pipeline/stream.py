@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +19,7 @@ from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.settings import STRIP_ID, KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, stream_records
-from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
+from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import number_of_partitions
 from partwright.pipeline.targets import KafkaTopic
@@ -139,12 +140,16 @@ def stream(
     if source.path is not None and Path(source.path).is_file():
         raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
+    done: list[BatchDone] = []
+    log = None
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
         if spark is None:
             with progress.step("start Spark"):
-                spark, _ = stack.enter_context(own_spark(settings))
+                spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
+        interrupted = stack.enter_context(interrupts())
+        stack.enter_context(explained_end(partial(_when_it_ended, done, target), interrupted, log))
         if settings.is_own_partitioner:
             send_own_code(spark, Path.cwd())
         first = target.look()
@@ -163,7 +168,6 @@ def stream(
         if first.partitions is None:
             with progress.step("make the topic"):
                 target.prepare(n, first, append=True)
-        done: list[BatchDone] = []
 
         def told(batch: BatchDone) -> None:
             done.append(batch)
@@ -171,28 +175,27 @@ def stream(
 
         query: StreamingQuery | None = None
         journal.begin("", 0, java_of_pid(classic.java_pid()))
-        with interrupts() as interrupted:
-            query = pws.write_stream(
-                records,
-                topic=source.topic,
-                key="id",
-                value="value",
-                headers="headers" if source.format == "kafka" and not asked.real_time else None,
-                timestamp="timestamp" if settings.exactly_once and source.format == "kafka" else None,
-                order_by=[] if asked.real_time else ["place", "place_row"],
-                checkpoint=asked.checkpoint,
-                kafka_config=settings.target.config,
-                client=settings.client,
-                key_type=settings.source_key_type,
-                strategy=settings.strategy,
-                exactly_once=settings.exactly_once,
-                follow_partitions=asked.follow_partitions,
-                available_now=asked.available_now,
-                every=asked.every,
-                real_time=asked.real_time,
-                on_batch=told,
-            )
-            _wait(query, interrupted, done, target)
+        query = pws.write_stream(
+            records,
+            topic=source.topic,
+            key="id",
+            value="value",
+            headers="headers" if source.format == "kafka" and not asked.real_time else None,
+            timestamp="timestamp" if settings.exactly_once and source.format == "kafka" else None,
+            order_by=[] if asked.real_time else ["place", "place_row"],
+            checkpoint=asked.checkpoint,
+            kafka_config=settings.target.config,
+            client=settings.client,
+            key_type=settings.source_key_type,
+            strategy=settings.strategy,
+            exactly_once=settings.exactly_once,
+            follow_partitions=asked.follow_partitions,
+            available_now=asked.available_now,
+            every=asked.every,
+            real_time=asked.real_time,
+            on_batch=told,
+        )
+        _wait(query, interrupted, done, target)
         journal.finish()
         found: tuple[int | None, int | None, int | None] = (None, None, None)
         if asked.available_now and settings.check and done:
@@ -231,6 +234,10 @@ def _wait(query: StreamingQuery, interrupted: list[int], done: list[BatchDone], 
         with contextlib.suppress(PySparkException):
             query.stop()
         raise Ended(interrupted[0], f"the stream to {target} was stopped; {_standing(done)}")
+
+
+def _when_it_ended(done: list[BatchDone], target: KafkaTopic) -> str:
+    return f"while the stream wrote to {target}: {_standing(done)}"
 
 
 def _standing(done: list[BatchDone]) -> str:

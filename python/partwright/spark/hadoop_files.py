@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
+from partwright.folders import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,17 +49,42 @@ class HadoopFolder:
             return bool(self._files.exists(self._path if name is None else self._at(name)))
 
     def create(self, name: str, content: bytes) -> None:
-        """Write a new file, and create the folder if it does not exist.
+        """Write a new file, and create the folder if it does not exist; a reader may see a part of the file.
 
         Raises:
             PartwrightError: The file exists already, or the file system refuses.
         """
         with self._refused("be written to"):
-            stream = self._files.create(self._at(name), False)
-            try:
-                stream.write(bytearray(content))
-            finally:
-                stream.close()
+            self._written(self._at(name), content, replaces=False)
+
+    def create_whole(self, name: str, content: bytes) -> None:
+        """The same in one step: even after a power failure, the file has all of its content or does not exist.
+
+        Raises:
+            PartwrightError: The file exists already, or the file system refuses.
+        """
+        with self._refused("be written to"):
+            there, part = self._at(name), self._at(f"{name}.part")
+            if self._files.exists(there):
+                raise FileExistsError(f"{name} exists already")
+            if self._files.getUri().getScheme() == "file":
+                # Spark's Java runs on this machine, and Hadoop's local file system writes nothing through to the disk.
+                file = Path(there.toUri().getPath())
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_file(file, content)
+                return
+            self._written(part, content, replaces=True)
+            if not self._files.rename(part, there):
+                raise FileExistsError(f"{name} cannot get its name")
+
+    def _written(self, path: Any, content: bytes, *, replaces: bool) -> None:
+        stream = self._files.create(path, replaces)
+        try:
+            stream.write(bytearray(content))
+            if stream.hasCapability("hsync"):
+                stream.hsync()
+        finally:
+            stream.close()
 
     def read(self, name: str) -> bytes:
         """A file's content.
@@ -89,8 +116,8 @@ class HadoopFolder:
     def _refused(self, what: str) -> Iterator[None]:
         try:
             yield
-        except Py4JError as error:
-            # An exception that is not Java's means that Java is gone.
+        except (Py4JError, OSError) as error:
+            # An exception of py4j's that is not Java's means that Java is gone.
             java = error.java_exception if isinstance(error, Py4JJavaError) else None
             why = first_line(error if java is None else java.getMessage() or java.getClass().getName())
             raise PartwrightError(

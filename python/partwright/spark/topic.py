@@ -89,8 +89,8 @@ def read_topic(
 
     Returns:
         The columns of Spark's Kafka source: `key` and `value` (binary), `topic`, `partition` (int), `offset` (bigint),
-        `timestamp`, `timestampType` (int) and perhaps `headers` (`array<struct<key: string, value: binary>>`). A job
-        fails if records are gone by the time it reads them.
+        `timestamp`, `timestampType` (int) and perhaps `headers` (`array<struct<key: string, value: binary>>`, with
+        U+FFFD for each part of a name that is not UTF-8). A job fails if records are gone by the time it reads them.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.

@@ -12,6 +12,7 @@ from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.batches import Batch
 from partwright.cluster.reassignment.moves import Move
 from partwright.errors import PartwrightError
+from partwright.folders import write_file
 
 if TYPE_CHECKING:
     import os
@@ -72,7 +73,7 @@ def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike
         # Written last: without it the folder is not a plan.
         files[_CLUSTER] = json.dumps(plan.before.to_dict())
         for name, text in files.items():
-            (path / name).write_text(text + "\n", encoding="utf-8")
+            write_file(path / name, f"{text}\n".encode())
     except OSError as error:
         raise PartwrightError(
             f"the plan cannot be written to {str(path)!r} ({error.strerror})", path=str(path)

@@ -12,13 +12,14 @@ from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
+from partwright.kafka.last_marks import last_marks, settled_ends
 from partwright.kafka.partition_writer import Mark
 from partwright.spark.columns import encode
 from partwright.spark.connector import write_topic
 from partwright.spark.continued import HEADERS, MARK, marked, record_bytes, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.layout import laid_out
-from partwright.spark.streams.notes import BatchNote, run_of
+from partwright.spark.streams.notes import BatchNote, DamagedNoteError, run_of
 from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class BatchWriter:
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Write one batch; records that an earlier attempt wrote are left as they are."""
         began = time.monotonic()
-        note = self._notes.batch(number)
+        note = self._note(number)
         n, grown_from = (note.n, None) if note else self._partitions(number)
         mark = Mark(MARK, run_of(self._stream.stream, number))
         placed = self._placed(batch, n, mark).persist()
@@ -143,6 +144,31 @@ class BatchWriter:
                     number, mark.run, n, records, already, seconds, largest, grown_from, dict(note.begin)
                 )
             )
+
+    def _note(self, number: int) -> BatchNote | None:
+        """The batch's note. A damaged one stands for none if the topic has no record of the batch."""
+        try:
+            return self._notes.batch(number)
+        except DamagedNoteError as error:
+            ends = topics.end_offsets(None, self._topic, kafka_config=self._config)
+            if self._exactly_once:
+                ends = settled_ends(self._config, self._topic, ends)
+            there = last_marks(
+                self._config,
+                self._topic,
+                {partition: (0, end) for partition, end in ends.items()},
+                MARK,
+                run_of(self._stream.stream, number),
+                committed=self._exactly_once,
+            )
+            if there:
+                raise PartwrightError(
+                    f"{error}, and {len(there)} of {len(ends)} partitions of {self._topic!r} hold records of this "
+                    "batch: written again, they would be there twice; restore the file from a backup, or begin another "
+                    "stream, with a new checkpoint and a new topic"
+                ) from None
+            self._notes.forget(number)
+            return None
 
     def _partitions(self, number: int) -> tuple[int, int | None]:
         """How many partitions the topic has, and how many it had for the previous batch if it has more now."""

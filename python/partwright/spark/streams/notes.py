@@ -11,28 +11,29 @@ import hashlib
 import json
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from partwright.errors import PartwrightError
 from partwright.spark.hadoop_files import HadoopFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql import SparkSession
 
     from partwright._check import Json
 
-__all__ = ["BatchNote", "StreamNote", "StreamNotes", "run_of"]
+__all__ = ["BatchNote", "DamagedNoteError", "StreamNote", "StreamNotes", "run_of"]
 
 _VERSION = 1
 _FOLDER = "partwright"
+_Note = TypeVar("_Note")
 # Spark keeps the same number of its own notes (spark.sql.streaming.minBatchesToRetain).
 _KEPT = 100
 
 
 class DamagedNoteError(PartwrightError):
-    """A note exists but is incomplete."""
+    """A note exists, and is not as it was written."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,13 @@ class StreamNotes:
             note = StreamNote(secrets.token_hex(8), topic, topic_id, dict(asked))
             self._write("stream.json", note)
             return note
-        told = self._read("stream.json")
-        note = StreamNote(told["stream"], told["topic"], told["topic_id"], told["asked"])
+        try:
+            note = self._read("stream.json", lambda told: StreamNote(**told))
+        except DamagedNoteError as error:
+            raise PartwrightError(
+                f"{error}, and without it nobody knows which records are this stream's: begin another stream, with a "
+                "new checkpoint and a new topic, or restore the file"
+            ) from None
         if note.topic != topic:
             raise self._other(f"the topic {note.topic!r}, not {topic!r}")
         if note.topic_id != topic_id:
@@ -112,23 +118,32 @@ class StreamNotes:
         return note
 
     def batch(self, number: int) -> BatchNote | None:
-        """The note of a batch; None if the batch was not begun."""
+        """The note of a batch; None if the batch was not begun.
+
+        Raises:
+            DamagedNoteError: The note is damaged.
+        """
         name = _name(number)
-        if not self._folder.exists(name):
-            return None
-        try:
-            told = self._read(name)
-        except DamagedNoteError:
-            # Writing the note was interrupted, which is before the batch's first record.
-            self._folder.remove(name)
-            return None
-        begin = {int(partition): int(offset) for partition, offset in told["begin"].items()}
-        return BatchNote(told["n"], begin, told["records"], told["digest"])
+        return self._read(name, _batch_note) if self._folder.exists(name) else None
 
     def last_n(self, number: int) -> int | None:
-        """How many partitions the topic had for the previous batch; None if unknown."""
-        before = self.batch(number - 1) if number else None
+        """How many partitions the topic had for the previous batch; None if unknown.
+
+        Raises:
+            PartwrightError: The previous batch's note is damaged.
+        """
+        try:
+            before = self.batch(number - 1) if number else None
+        except DamagedNoteError as error:
+            raise PartwrightError(
+                f"{error}: that batch is written; see that the topic got no partitions since, then delete the file and "
+                "start again with the same --checkpoint"
+            ) from None
         return before.n if before else None
+
+    def forget(self, number: int) -> None:
+        """Remove the note of a batch that has no record in the topic."""
+        self._folder.remove(_name(number))
 
     def begin(self, number: int, note: BatchNote) -> None:
         """Note a batch before its first record, and forget an old one."""
@@ -144,20 +159,27 @@ class StreamNotes:
 
     def _write(self, name: str, note: StreamNote | BatchNote) -> None:
         content = json.dumps({"version": _VERSION, **dataclasses.asdict(note)}).encode()
-        self._folder.create(name, content)
+        self._folder.create_whole(name, content)
 
-    def _read(self, name: str) -> Json:
-        where = f"{name!r} in the checkpoint {self._checkpoint!r}"
+    def _read(self, name: str, note_of: Callable[[Json], _Note]) -> _Note:
+        where = f"the note {f'{_FOLDER}/{name}'!r} in the checkpoint {self._checkpoint!r}"
+        content = self._folder.read(name)
         try:
-            told: Json = json.loads(self._folder.read(name))
-            version = told["version"]
-        except (ValueError, TypeError, KeyError):
-            raise DamagedNoteError(f"{where} is damaged: name another folder") from None
-        if version != _VERSION:
-            raise PartwrightError(
-                f"{where} has version {version}, and this partwright reads version {_VERSION}"
-            )
-        return told
+            told: Json = json.loads(content)
+            version = told.pop("version")
+            if version == _VERSION:
+                return note_of(told)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise DamagedNoteError(f"{where} is {'damaged' if content else 'empty'}") from None
+        raise PartwrightError(f"{where} has version {version}, and this partwright reads version {_VERSION}")
+
+
+def _batch_note(told: Json) -> BatchNote:
+    begin = {int(partition): int(offset) for partition, offset in told.pop("begin").items()}
+    note = BatchNote(**told, begin=begin)
+    if not (type(note.n) is type(note.records) is int and isinstance(note.digest, str)):
+        raise TypeError("a field has another type")
+    return note
 
 
 def run_of(stream: str, number: int) -> bytes:
