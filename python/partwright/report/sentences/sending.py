@@ -108,7 +108,10 @@ def _other_writer(checks: Checks) -> str:
 def _other_number(report: Report) -> str:
     """That the topic has another number of partitions than the records were placed for."""
     if not report.n_now:
-        return f"the topic is gone: somebody deleted it after all {report.records:,} records were written"
+        return (
+            f"the topic that {counted(report.records, 'record')} were written to is gone: somebody deleted it during "
+            "or after the write; if there is one of its name again, delete that too, and then run again"
+        )
     how = "partitions were added" if report.n_now > report.n else "the topic was made anew"
     return (
         f"all {report.records:,} records were placed and written for {report.n} partitions, and the topic has "
