@@ -318,7 +318,8 @@ ANEW = ["run", "run --exactly-once", "copy"]
 def three() -> Iterator[EmbeddedKafka]:
     with EmbeddedKafka(brokers=3, overrides=OVERRIDES, timeout=300) as running:
         # The first transaction makes the coordinators' topic.
-        producer = Producer({"bootstrap.servers": running.bootstrap_servers, "transactional.id": "first"})
+        settings = {"bootstrap.servers": running.bootstrap_servers, "log_level": 0}
+        producer = Producer({**settings, "transactional.id": "first"})
         producer.init_transactions(PATIENCE_S)
         yield running
 
