@@ -225,7 +225,6 @@ def create(
     servers: str, topic: str, partitions: int, replicas: int, configs: dict[str, str] | None = None
 ) -> None:
     """Makes a topic, as soon as one of the same name is gone."""
-    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
 
     def is_made() -> bool:
         try:
@@ -237,7 +236,8 @@ def create(
             return False
         return True
 
-    wait_for("it is not made", is_made)
+    with AdminClient({"bootstrap.servers": servers, "log_level": 0}) as admin:
+        wait_for("it is not made", is_made)
 
 
 # ---- faults; each returns once everything is back ----
@@ -282,8 +282,8 @@ def _stop(kafka: EmbeddedKafka, rng: random.Random, seconds: tuple[float, float]
 
 def make_anew(servers: str, topic: str, configs: dict[str, str], rng: random.Random) -> None:
     """Deletes a topic, and makes it again after a while, maybe at once."""
-    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
-    admin.delete_topics([topic])[topic].result(PATIENCE_S)
+    with AdminClient({"bootstrap.servers": servers, "log_level": 0}) as admin:
+        admin.delete_topics([topic])[topic].result(PATIENCE_S)
     time.sleep(rng.choice([0.0, rng.uniform(0.0, 3.0)]))
     create(servers, topic, N, 3, configs)
 
