@@ -11,16 +11,15 @@ import random
 import signal
 import time
 from collections import Counter, defaultdict
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from faults import LIGHT, Watched, records_file
-from live_cluster import PATIENCE_S, SETTINGS, commits, in_sync, leaders, wait_for
-from migrating import committed, read
+from live_cluster import PATIENCE_S, SETTINGS, in_sync, leaders, wait_for
+from migrating import commit, committed, read
 
 from partwright.kafka import EmbeddedKafka
 
@@ -159,8 +158,7 @@ class Copy:
             for group in ("a", "b")
         }
         for group, offsets in self.groups.items():
-            places = [TopicPartition(self.old, p, offset) for p, offset in offsets.items()]
-            wait_for("it is not committed", partial(commits, self.source, group, *places))
+            commit(self.source, group, self.old, offsets)
         self._migration = [
             f"kafka://{self.source}/{self.old}",
             f"kafka://{self.servers}/{self.topic}",
