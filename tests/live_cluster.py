@@ -65,18 +65,18 @@ def alive(kafka: EmbeddedKafka) -> set[int]:
         return set(admin.list_topics(timeout=PATIENCE_S).brokers)
 
 
-def commits(servers: str, group: str, at: TopicPartition) -> bool:
-    """Whether the coordinator takes an offset of a group without members.
+def commits(servers: str, group: str, *at: TopicPartition) -> bool:
+    """Whether the coordinator takes the offsets of a group without members.
 
     A consumer asks it: confluent-kafka's AdminClient may crash if a new coordinator refuses.
     """
     consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "log_level": 0})
     try:
-        told = consumer.commit(offsets=[at], asynchronous=False)
+        told = consumer.commit(offsets=list(at), asynchronous=False)
     except KafkaException as error:
         if not (error.args[0].retriable() or error.args[0].name() in NOT_YET):
             raise
         return False
     finally:
         consumer.close()
-    return [each.error for each in told] == [None]
+    return all(each.error is None for each in told)

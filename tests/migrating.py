@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from live_cluster import commits, wait_for
 
 from partwright.kafka import topics
 
@@ -81,9 +83,8 @@ def by_key(rows: list[Row]) -> dict[bytes | None, list[tuple[object, ...]]]:
 
 def commit(servers: str, group: str, topic: str, offsets: Mapping[int, int]) -> None:
     """Offsets of a group without members, as a consumer that was stopped leaves them."""
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False})
-    consumer.commit(offsets=[TopicPartition(topic, p, o) for p, o in offsets.items()], asynchronous=False)
-    consumer.close()
+    places = [TopicPartition(topic, p, offset) for p, offset in offsets.items()]
+    wait_for("it is not committed", partial(commits, servers, group, *places))
 
 
 def committed(servers: str, group: str, topic: str) -> dict[int, int]:

@@ -10,10 +10,10 @@ from confluent_kafka import Producer
 from migrating import Migrate, commit, fill, read
 from raw_records import produce_raw
 
-from partwright.errors import PartwrightError
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.migration import Migration, Side
+from partwright.migration import Migration, Side, copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,3 +149,34 @@ def test_an_empty_topic_and_one_that_is_made_anew(
     topics.create_topic(servers, "without-records", 2)
     assert "was deleted and made again" in refusal("migrate", "verify", *run.words)
     assert read(servers, "without-records-3") == []
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+@pytest.mark.parametrize("when", ["first", "last"])
+def test_a_new_topic_that_is_made_anew_during_the_copy(
+    when: str, broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    """After the first transaction, or after the last: the copy is not complete, whatever was written since."""
+    servers, old, new = broker.bootstrap_servers, f"anew-{when}", f"anew-{when}-3"
+    topics.create_topic(servers, old, 2)
+    fill(servers, old, random.Random(8), 900)
+    records = len(read(servers, old))
+    moments = [1 if when == "first" else records]
+
+    def make_anew(copied: int, _left: int) -> None:
+        if moments and copied >= moments[0]:
+            moments.clear()
+            topics.delete_topic(servers, new)
+            topics.create_topic(servers, new, 3)
+
+    config = KafkaConfig.read({}, servers=servers)
+    with pytest.raises(BrokerError, match="was deleted and made again since the copy into it began"):
+        copy(Migration(Side(config, old), Side(config, new), 3), rate=300, copying=make_anew)
+    # What was written after the first transaction is not there either.
+    assert read(servers, new) == []
+    run = migrate(old, new, 3)
+    for step in ("copy", "verify", "cutover"):
+        assert "was deleted and made again since the copy into it began" in refusal(
+            "migrate", step, *run.words
+        )

@@ -125,6 +125,23 @@ def test_more_partitions_after_the_write(
     assert json.loads(json.dumps(report.to_dict()))["n_now"] == 6
 
 
+@pytest.mark.parametrize(("step", "check"), [("read", True), ("partitions_now", False)])
+def test_a_topic_that_is_made_anew_after_the_write(
+    step: str, check: bool, run: Go, topic: str, kafka: EmbeddedKafka, before: Callable[..., None]
+) -> None:
+    """Also if nobody reads back, what was written is not called right."""
+
+    def make_anew() -> None:
+        topics.delete_topic(kafka.bootstrap_servers, topic)
+        topics.create_topic(kafka.bootstrap_servers, topic, 4)
+
+    before(step, make_anew)
+    report = run(partitions=4, check=check)
+    assert (report.ok, report.n_now, report.proof) == (False, 0, None)
+    assert report.checks is None or report.checks.lost == RECORDS
+    assert "the topic that 60 records were written to is gone" in said(report)
+
+
 def test_records_that_came_before_the_write(
     run: Go, topic: str, kafka: EmbeddedKafka, before: Callable[..., None]
 ) -> None:

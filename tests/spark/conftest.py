@@ -53,7 +53,8 @@ def table(spark: SparkSession) -> Callable[[pa.Table], DataFrame]:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         return spark.createDataFrame(
-            [tuple(row.values()) for row in rows.to_pylist()], from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+            [tuple(row.values()) for row in rows.to_pylist()],
+            from_arrow_schema(rows.schema, prefer_timestamp_ntz=True),
         )
 
     return made

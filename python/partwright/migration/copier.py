@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from partwright.errors import PartwrightError
 from partwright.migration.placement import Placement
 from partwright.migration.streams import Streams
+from partwright.migration.topics import SETTLE_S, describe_target, made_again
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Copier:
         """Copy each old partition up to an offset.
 
         Raises:
-            BrokerError: A broker is gone, or refuses.
+            BrokerError: A broker is gone, or refuses, or the new topic was replaced meanwhile by another.
             PartwrightError: A record's key is not where the client puts it, although all were when the copy began.
         """
         if self._older is not None and not self.state.is_older_done:
@@ -120,6 +121,7 @@ class Copier:
             # From the beginning again, for everything that is left.
             self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
         self._to(bounds)
+        describe_target(self._migration, self.state.target[2], SETTLE_S)
 
     def settle(self) -> None:
         """Record the progress in the ledger, if the copy has passed transaction markers since."""
@@ -166,6 +168,8 @@ class Copier:
         before, deleted = self.state, self._deleted(streams)
 
         def reached(copies: Slice) -> State:
+            if any(base < before.ends[target] for target, base in copies.bases.items()):
+                raise made_again(self._migration)
             return replace(
                 before,
                 at=at,

@@ -25,6 +25,7 @@ from partwright.migration.target import foresee_target, make_target, refuse_othe
 from partwright.migration.topics import (
     alter,
     cluster_of,
+    describe_target,
     ends_of,
     found,
     is_there,
@@ -236,14 +237,7 @@ def _target_made(migration: Migration, state: State, new_topic: NewTopic) -> Sta
 
 def _same_target(migration: Migration, state: State) -> State:
     """Refuse another new topic of the same name, and one to which others write; counts what was aborted."""
-    target = found(migration.target)
-    topic = migration.target.topic
-    if target.topic_id != state.target[2]:
-        raise BrokerError(
-            f"the topic {topic!r} was deleted and made again since the copy into it began: delete it and "
-            f"{migration.ledger!r}, and begin anew",
-            value=topic,
-        )
+    target = describe_target(migration, state.target[2])
     if state.phase == "moved":
         return state
     looked = state.looked or target.begin
@@ -252,9 +246,8 @@ def _same_target(migration: Migration, state: State) -> State:
     foreign = records_behind(migration, behind, target.ends, committed=True) if every else 0
     if foreign:
         raise BrokerError(
-            f"the topic {topic!r} has {counted(foreign, 'record')} that this migration did not write: stop whoever "
-            f"writes to "
-            f"it, delete it and {migration.ledger!r}, and begin anew",
+            f"the topic {migration.target.topic!r} has {counted(foreign, 'record')} that this migration did not write: "
+            f"stop whoever writes to it, delete it and {migration.ledger!r}, and begin anew",
             value=foreign,
         )
     return replace(state, aborted=state.aborted + every, looked=target.tails)

@@ -9,7 +9,7 @@ from partwright.kafka.topics import delete_topic
 from partwright.migration.copy import not_begun, told
 from partwright.migration.ledger import Ledger
 from partwright.migration.plan import source_of
-from partwright.migration.topics import alter, found
+from partwright.migration.topics import alter, describe_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> Answer:
 
     Raises:
         PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
-        BrokerError: No Kafka answers, it gives no right, or a topic is missing.
+        BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
     """
     source, ids = source_of(migration)
     state = Ledger(migration.target.config, migration.ledger).last()
@@ -52,7 +52,7 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> Answer:
                 f"the group {name!r} was not moved to {migration.target.topic!r}: cut it over first, or leave it out",
                 value=name,
             )
-    found(migration.target)
+    describe_target(migration, state.target[2])
     answer = told("finish", migration, state, [])
     answer.groups = {
         name: {int(target): offset for target, offset in each.offsets.items()}

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration, Side
 
 __all__ = [
+    "SETTLE_S",
     "Found",
     "Settings",
     "alter",
     "cluster_of",
+    "describe_target",
     "ends_of",
     "found",
     "is_there",
+    "made_again",
     "make_ledger",
     "meanwhile",
     "refuse_foreign",
@@ -39,7 +42,8 @@ _MEANWHILE = {
     "message.timestamp.difference.max.ms": str(MOST_LONG),
 }
 _ITS_OWN = 1
-_SETTLE_S = 30.0
+SETTLE_S = 30.0
+"""A partition's leader may move while a topic is copied: for so long its Kafka may take to answer."""
 
 
 class Found(NamedTuple):
@@ -122,8 +126,7 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
         PartwrightError: It has been replaced by another topic, or has another number of partitions.
     """
-    # A partition's leader may move while a topic is copied.
-    now = found(side, _SETTLE_S)
+    now = found(side, SETTLE_S)
     if now.topic_id != topic_id:
         raise PartwrightError(
             f"the topic {side.topic!r} was deleted and made again while it was copied: delete the new topic and its "
@@ -138,6 +141,33 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
             value=len(now.ends),
         )
     return now.ends
+
+
+def describe_target(migration: Migration, topic_id: str, timeout: float = TIMEOUT_S) -> Found:
+    """The new topic as it is now.
+
+    Args:
+        migration: What is migrated.
+        topic_id: The ID that the new topic had when the copy into it began.
+        timeout: As `found` takes it.
+
+    Raises:
+        BrokerError: No Kafka answers, it gives no right, there is no such topic, or it has been replaced by another.
+    """
+    now = found(migration.target, timeout)
+    if now.topic_id != topic_id:
+        raise made_again(migration)
+    return now
+
+
+def made_again(migration: Migration) -> BrokerError:
+    """The error that the new topic is not the one into which copies were written."""
+    topic = migration.target.topic
+    return BrokerError(
+        f"the topic {topic!r} was deleted and made again since the copy into it began: delete it and "
+        f"{migration.ledger!r}, and begin anew",
+        value=topic,
+    )
 
 
 def settings_of(side: Side) -> Settings:

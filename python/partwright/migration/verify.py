@@ -17,7 +17,7 @@ from partwright.migration.ledger import Ledger
 from partwright.migration.placement import Placement
 from partwright.migration.plan import source_of
 from partwright.migration.streams import Streams
-from partwright.migration.topics import found, settings_of
+from partwright.migration.topics import describe_target, settings_of
 from partwright.migration.verify_compacted import last_values
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ def verify(
 
     Raises:
         PartwrightError: Nothing was copied yet, or with other settings.
-        BrokerError: No Kafka answers, it gives no right, or a topic is missing.
+        BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
     """
     source, ids = source_of(migration)
     state = Ledger(migration.target.config, migration.ledger).last()
     if state is None or state.phase == "new":
         raise not_begun(migration)
     state.check(migration, ids)
-    target = found(migration.target)
+    target = describe_target(migration, state.target[2])
     moving = groups_of(migration.source, groups)
     answer = told("verify", migration, state, moving)
     answer.lag = sum(source.ends) - sum(state.at)

@@ -152,8 +152,8 @@ class Writer:
         for target, many in copies.counts().items():
             if edges.last[target] - edges.first[target] + 1 != many:
                 raise BrokerError(
-                    f"another program writes to partition {target} of {self._topic!r} as it is copied: stop it, delete "
-                    f"{self._topic!r} and {self._ledger!r}, and begin anew",
+                    f"another program writes to partition {target} of {self._topic!r} as it is copied, or deleted the "
+                    f"topic and made it again: stop it, delete {self._topic!r} and {self._ledger!r}, and begin anew",
                     value=self._topic,
                 )
         return self._commit(state(copies), copies)

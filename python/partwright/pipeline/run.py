@@ -288,8 +288,8 @@ class _Run:
         if self.plan is None:
             with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
                 self.target.prepare(self.n, self.first, append=self.settings.append)
-        else:
-            self.target.begin = self.plan.begin
+        elif isinstance(self.target, KafkaTopic):
+            self.target.begin_at(self.plan.begin)
         self._note(summed)
         if (
             self.source.format == "kafka"
@@ -475,6 +475,11 @@ class _Run:
         self.journal.finish()
 
     def _how_to_go_on(self) -> str:
+        if isinstance(self.target, KafkaTopic) and self.target.is_gone():
+            return (
+                "; the topic was deleted meanwhile, with all that was in it: if there is one of its name again, delete "
+                "that too, and then run again"
+            )
         return "; add --resume to go on" if self.can_resume else ""
 
     def _written(self, records: int) -> str:

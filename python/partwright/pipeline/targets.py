@@ -92,6 +92,8 @@ class KafkaTopic:
         self.bootstrap_servers = config.required_servers()
         self.topic = topic
         self.begin = {}
+        # Kafka's ID of the topic that is written to; another topic of the same name has another one.
+        self._begun_id: str | None = None
 
     def __str__(self) -> str:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
@@ -127,7 +129,15 @@ class KafkaTopic:
             self._make(n)
             now = self.look()
         refuse_changed(first, now, n, append, str(self))
-        self.begin = now.ends
+        self.begin_at(now.ends)
+
+    def begin_at(self, begin: Mapping[int, int]) -> None:
+        """Note which topic this run writes to, and from which offsets on.
+
+        Raises:
+            BrokerError: No Kafka answers, or there is no such topic.
+        """
+        self.begin, self._begun_id = begin, self.topic_id()
 
     def _make(self, n: int, *, validate_only: bool = False) -> None:
         # Somebody may create it at this very moment; then that topic is checked.
@@ -196,8 +206,16 @@ class KafkaTopic:
         return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 
     def partitions_now(self) -> int:
-        """See `Target.partitions_now`."""
-        return topics.partition_count(None, self.topic, kafka_config=self.config) or 0
+        """See `Target.partitions_now`; if the topic was made again, the one that was written to is gone."""
+        with admin_client(self.config, TIMEOUT_S) as admin:
+            now = topics.described(admin, [self.topic])[self.topic]
+        return len(now.partitions) if now and self._begun_id in {None, str(now.topic_id)} else 0
+
+    def is_gone(self) -> bool:
+        """Whether the topic that was written to is known not to exist any more."""
+        with contextlib.suppress(BrokerError):
+            return self.partitions_now() == 0
+        return False
 
     def delete(self) -> None:
         """Delete the topic again."""

@@ -112,8 +112,9 @@ def _other_number(report: Report) -> str:
     """That the topic has another number of partitions than the records were placed for."""
     if not report.n_now:
         return (
-            "the topic is gone: somebody deleted it after "
-            f"{all_of(report.records, 'record was', 'records were')} written"
+            f"the topic that {counted(report.records, 'record was', 'records were')} written to is gone: somebody "
+            "deleted it during or after the write; if there is one of its name again, delete that "
+            "too, and then run again"
         )
     how = "partitions were added" if report.n_now > report.n else "the topic was made anew"
     return (
