@@ -335,7 +335,7 @@ def test_without_keys_there_is_no_answer() -> None:
         ),
         ([3, None], None, None, "row 1 is in no partition"),
         (["3", "x"], None, None, "row 1 is in 'x', which is not a partition"),
-        ([3.0, 1.0], None, None, "partitions of type double are not whole numbers"),
+        ([3.0, 1.5], None, None, "row 1 is in 1.5, which is not a partition: they are whole numbers from 0"),
         ([3], None, None, "there are 2 keys and 1 partitions: give as many of each"),
         ([3, 4], [1], None, "there are 2 keys and 1 times: give as many of each"),
         ([3, 4], ["soon", "7"], None, "the timestamps from row 0 on are not times"),
@@ -765,7 +765,8 @@ def test_two_writers_of_whom_one_is_faulty_are_not_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "is_all_empty"), [(["", ""], True), (["", None], False), (["", "a"], False), ([], False), ([None], False)]
+    ("keys", "is_all_empty"),
+    [(["", ""], True), (["", None], False), (["", "a"], False), ([], False), ([None], False)],
 )
 def test_keys_that_are_all_empty_are_told(keys: list[str | None], is_all_empty: bool) -> None:
     found = fingerprint(pa.array(keys, pa.string()), pa.array([0] * len(keys), pa.int64()), n=3)

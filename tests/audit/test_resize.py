@@ -150,7 +150,8 @@ def test_where_records_are_says_what_to_drain(
     placed = [record for record in lying if place[record[0]][0] is not None]
     moved = [record for record in placed if place[record[0]][0] != place[record[0]][1]]
     found = plan.to_dict()
-    assert found["misplaced"] == sum(at != place[key][0] for key, at, _, _ in placed)
+    # Without a batch, nothing was compared.
+    assert (found["misplaced"] or 0) == sum(at != place[key][0] for key, at, _, _ in placed)
     assert (found["bytes"] or 0, found["bytes_moved"] or 0) == (
         sum(record[3] for record in placed),
         sum(record[3] for record in moved),

@@ -104,18 +104,7 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     answers = Answers(seen, pairs, n)
     if not pairs.num_rows:
         return answers.without_writer("no-keys", n)
-    found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
-    # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
-    if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
-        for name, transform in TRANSFORMS.items():
-            changed = _with_keys(pairs, transform)
-            if changed is not None:
-                found.append(_by_rules(Answers(seen, changed, n, name), largest))
-    best = min(
-        (each for each in found if each is not None),
-        key=lambda each: each.fingerprint.unexplained,
-        default=None,
-    )
+    best = _best(answers, largest)
     if best is not None and best.fingerprint.unexplained <= _EXPLAINED:
         return best.fingerprint
     faulty = _by_other_bytes(answers, largest) or _by_fault(answers, largest)
@@ -135,6 +124,22 @@ class _Found(NamedTuple):
 
     fingerprint: Fingerprint
     unexplained_pairs: float
+
+
+def _best(answers: Answers, largest: int) -> _Found | None:
+    """The answer by rules that explains most, with the keys as they are or transformed."""
+    found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
+    # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
+    if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
+        for name, transform in TRANSFORMS.items():
+            changed = _with_keys(answers.pairs, transform)
+            if changed is not None:
+                found.append(_by_rules(Answers(answers.seen, changed, answers.n, name), largest))
+    return min(
+        (each for each in found if each is not None),
+        key=lambda each: each.fingerprint.unexplained,
+        default=None,
+    )
 
 
 def _by_rules(answers: Answers, largest: int) -> _Found | None:
@@ -163,7 +168,9 @@ def _by_other_bytes(answers: Answers, largest: int) -> Fingerprint | None:
         if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED):
             continue
         changed = _with_keys(answers.pairs, transform)
-        found = None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
+        found = (
+            None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
+        )
         if found is not None and found.fingerprint.verdict == "one-writer":
             return found.fingerprint
     return None

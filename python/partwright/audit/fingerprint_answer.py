@@ -42,8 +42,8 @@ class Fingerprint:
     Attributes:
         verdict: `one-writer`; `mixture` of several writers, or of one and records without a rule; `n-change` and
             `writer-change` at a point in time; `round-robin` if there are keys and partitions follow a cycle; `no-rule`
-            if there are keys but no profile puts them there, though `fault` may; `no-keys`; `undecided` if there are too
-            few keys to tell the profiles apart.
+            if there are keys but no profile puts them there, though a `fault` may; `no-keys`; `undecided` if there are
+            too few keys to tell the profiles apart.
         n: The latest number of partitions for which it was written; None if unknown.
         family: The profiles that these keys cannot tell apart, in the order of `partwright.clients`.
         shares: Of the records with a key, the share of each writer, by one profile of its family.

@@ -45,7 +45,7 @@ _FEW = 50
 # How improbable it must be that keys follow a rule by chance.
 CHANCE = 1e-2
 _CHANCE_OF_ANOTHER = 1e-6
-# The same, for pairs that follow the rule modulo a divisor of its n. It has passed one of the others, so it need not be small.
+# The same, for pairs that follow a rule modulo a divisor of its n. The rule has passed one of the others before.
 _CHANCE_BY_A_DIVISOR = 0.2
 _WRITERS = 4
 # String.hashCode of numbered keys grows with the numbers, so it partly agrees with anything else that does.
@@ -143,7 +143,9 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
         # A known n is preferred.
         best = next((each for each in most.best if each.n == n), most.best[0])
         if best.client == _OF_NUMBERS and most.follow < _NEARLY_ALL * most.determined:
-            most, looked_at = _best(sample_of(left), [each for each in rules() if each != _OF_NUMBERS], numbers)
+            most, looked_at = _best(
+                sample_of(left), [each for each in rules() if each != _OF_NUMBERS], numbers
+            )
             best = next((each for each in most.best if each.n == n), most.best[0])
         improbable = chance(most.determined, most.follow, best.n) * looked_at
         following = follows(left, best)
@@ -252,7 +254,9 @@ def _by_a_divisor(sample: pa.Table, writer: Writer) -> float:
     ]
     agreeing = sum(rule == partition for rule, partition in pairs)
     return max(
-        chance(sum(not (rule - partition) % (writer.n // prime) for rule, partition in pairs), agreeing, prime)
+        chance(
+            sum(not (rule - partition) % (writer.n // prime) for rule, partition in pairs), agreeing, prime
+        )
         for prime in _prime_factors(writer.n)
     )
 

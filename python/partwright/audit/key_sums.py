@@ -214,7 +214,8 @@ class Observed:
         """Whether every record has a key, and every key is empty."""
         if not self.rows or self.null_keys or self.is_sampled:
             return False
-        return pc.max(pc.binary_length(self.pairs()["key"])).as_py() == 0
+        longest: int = pc.max(pc.binary_length(self.pairs()["key"])).as_py()
+        return longest == 0
 
     def keys(self) -> int:
         """How many different keys there are; an estimate if some were left out."""

@@ -113,7 +113,8 @@ TRANSFORMS: dict[str, Callable[[pa.Array], pa.Array | None]] = {
     "json-unquote": without_quotes,
 }
 
-# What a faulty writer may have hashed in place of the key's bytes. They are tried last, and one writer has to explain all.
+# What a faulty writer may have hashed in place of the key's bytes. They are tried last, and count only if they explain
+# all.
 OTHER_BYTES: dict[str, Callable[[pa.Array], pa.Array | None]] = {
     "little-endian": reversed_bytes,
     "utf-16-le": functools.partial(in_utf_16, codec="utf-16-le"),

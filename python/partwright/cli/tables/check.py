@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from partwright._check import counted
 from partwright.cli.tables.console import (
     bar,
     heaviest_keys,
@@ -28,17 +29,21 @@ _SHOWN = 48
 _HEAVY = 5
 
 
-def print_report(found: Check, source: str, *, is_checked: bool) -> None:
-    """Print the result; without a check, only the shares."""
+def print_report(found: Check, source: str) -> None:
+    """Print the result; if no places were compared, only the shares."""
     console = stdout_console()
     summary = found.to_dict()
-    first, *others = of_check(found, summary, is_checked=is_checked)
+    first, *others = of_check(found, summary)
     print_summary(console, first)
     console.print()
     console.print(
         f"[bold]{found.rows:,}[/] {'record' if found.rows == 1 else 'records'} of {escape(source)}, "
         f"{found.n} partitions"
-        + ("" if is_checked else f" as client [bold]{escape(found.client)}[/] would fill them")
+        + (
+            ""
+            if found.misplaced is not None
+            else f" as client [bold]{escape(found.client)}[/] would fill them"
+        )
     )
     console.print()
     console.print(_partitions(summary["partitions"], found))
@@ -46,9 +51,14 @@ def print_report(found: Check, source: str, *, is_checked: bool) -> None:
         f"{found.used} of {found.among} partitions have records; the largest has {found.largest_share:.1%} of them "
         f"(fair share: {1 / found.among:.1%}); null keys: {found.null_keys:,}"
     )
-    if found.outside:
+    if found.nowhere:
         console.print(
-            f"[yellow]{found.outside:,} records[/] are in no partition from 0 to {found.n - 1}: is -n {found.n} right?"
+            f"[yellow]{counted(found.nowhere, 'record')}[/] without a partition, which is null or empty: each counts "
+            "as misplaced, because its key has one"
+        )
+    if outside := (found.outside or 0) - found.nowhere:
+        console.print(
+            f"[yellow]{outside:,} records[/] are in no partition from 0 to {found.n - 1}: is -n {found.n} right?"
         )
     console.print()
     if summary["heavy_keys"]:

@@ -57,8 +57,8 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
     advice = _ADVICE.get(found.verdict, "")
     if found.verdict == "mixture" and len(found.shares) == 1:
         advice = (
-            " Look at who else writes: another client, a custom partitioner, or a script that names partitions. Or it is "
-            "one writer, with a rule of its own that agrees in part."
+            " Look at who else writes: another client, a custom partitioner, or a script that names partitions. Or it "
+            "is one writer, with a rule of its own that agrees in part."
         )
     empty = all_empty(found.is_all_empty)
     return (
@@ -119,8 +119,8 @@ def _no_rule(found: Fingerprint, of_n: str) -> str:
     """No client's rule; perhaps a faulty one, which one writer has."""
     if found.fault is None:
         return (
-            "records have keys, and no client's rule puts them where they are: a custom partitioner, or partitions that "
-            "were given or drawn"
+            "records have keys, and no client's rule puts them where they are: a custom partitioner, or partitions "
+            "that were given or drawn"
         )
     right, of = found.fault.explained
     hash_ = found.fault.name.rpartition("-")[0]
@@ -143,8 +143,8 @@ def all_empty(is_all_empty: bool) -> str:
     if not is_all_empty:
         return ""
     return (
-        "Every key is empty, and none is null: probably these records have no key, and their writer wrote an empty one, as "
-        "kcat before 1.4 did. "
+        "Every key is empty, and none is null: probably these records have no key, and their writer wrote an empty "
+        "one, as kcat before 1.4 did. "
     )
 
 
