@@ -293,3 +293,14 @@ def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: 
     assert err.startswith("partwright: ")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+def test_a_column_that_pandas_wrote_next_to_a_null(command: Command) -> None:
+    Path("x.csv").write_text("k,p\na,4.0\nb, 8\n,\na,\n", encoding="utf-8")
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--json")
+    found = json.loads(out)
+    assert (code, found["misplaced"], found["nowhere"], found["undetermined"]) == (1, 1, 1, 1)
+    Path("x.csv").write_text("k,p\na,4.0\nb,Partition:8\n", encoding="utf-8")
+    code, out, err = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--json")
+    assert (code, out) == (2, b"")
+    assert err.startswith("partwright: row 1 is in 'Partition:8', which is not a partition of 12")
