@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import partwright as pw
 from partwright.audit.check import Check, Placer
-from partwright.audit.columns import whole_numbers
+from partwright.audit.columns import counts, milliseconds, places, whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.report.sentences import of_check
 
@@ -349,3 +349,22 @@ def test_keys_that_are_all_empty_are_told_first(keys: list[Any], is_all_empty: b
         assert (
             first.startswith("Every key is empty, and none is null: probably these records") is is_all_empty
         )
+
+
+@pytest.mark.parametrize("value", [None, "", " ", float("nan")])
+def test_a_partition_that_is_needed_and_empty_is_refused_as_null(value: Any) -> None:
+    with pytest.raises(
+        pw.PartwrightError, match=r"^row 1 is in no partition: they are whole numbers from 0 to"
+    ):
+        places(["4" if isinstance(value, str) else 4.0, value])
+
+
+def test_times_and_offsets_are_read_alike() -> None:
+    texts = pa.array(["1700000000000.0", " 5 ", "", None, "2026-01-31T12:00:00Z"])
+    assert milliseconds(texts).to_pylist() == [1_700_000_000_000, 5, None, None, 1_769_860_800_000]
+    assert milliseconds(pa.array([1.7e12, float("nan")])).to_pylist() == [1_700_000_000_000, None]
+    assert counts(["7.0", " 8", ""], "offset").to_pylist() == [7, 8, None]
+    with pytest.raises(
+        pw.PartwrightError, match=r"^row 1 has the timestamp 1\.5, which is not a whole number"
+    ):
+        milliseconds(pa.array([1.0, 1.5]))

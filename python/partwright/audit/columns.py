@@ -202,7 +202,9 @@ def _refuse_first(
     told = str(value) if isinstance(value, Decimal) else shown(value)
     if what == "partition":
         of, end = ("", _LARGEST) if n is None else (f" of {n}", n - 1)
-        place = "no partition" if value is None else f"{told}, which is not a partition"
+        # Empty text and NaN are null, too.
+        is_null = value is None or told == "nan" or (isinstance(value, str) and not value.strip())
+        place = "no partition" if is_null else f"{told}, which is not a partition"
         reason = f"is in {place}{of}: they are whole numbers from 0 to {end}"
     else:
         reason = f"has the {what} {told}, which is not a whole number {_RANGES[what]}"
