@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from typing import Any
 
@@ -12,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright.audit.check import Check, Placer, whole_numbers
+from partwright.audit.check import Check, Placer
+from partwright.audit.columns import counts, milliseconds, places, whole_numbers
 from partwright.audit.key_sums import Observed
+from partwright.report.sentences import of_check
 
 A, B = 4, 8  # where java puts a and b, of 12
 
@@ -78,16 +81,53 @@ def test_a_number_too_large_for_64_bits_is_misplaced() -> None:
 @pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view()])
 def test_partitions_may_be_text(type_: pa.DataType) -> None:
     found = Check(12, show=20)
-    texts = ["4", "04", "4.0", "+4", " 4", "", "four", "99999999999999999999", "-1", None]
+    texts = ["4", "04", "4.0", " 4", "4.\t", "99999999999", "-1", "-1.0", "", " ", None]
     found.add(pa.array(["a"] * len(texts)), pa.array(texts, type_))
-    assert found.misplaced == len(texts) - 2
-    assert [example.partition for example in found.examples] == [*texts[2:-2], -1, None]
+    assert (found.misplaced, found.nowhere, found.outside) == (len(texts) - 5, 3, 6)
+    assert [example.partition for example in found.examples] == [99999999999, -1, -1, None, None, None]
 
 
-@pytest.mark.parametrize("values", [[4.0], [True], [b"4"]])
+@pytest.mark.parametrize(
+    "type_", [pa.float16(), pa.float32(), pa.float64(), pa.decimal128(12, 2), pa.decimal256(40, 3)]
+)
+def test_whole_numbers_may_be_fractional_by_type(type_: pa.DataType) -> None:
+    """As pandas writes a column of whole numbers in which there is a null."""
+    found = Check(12)
+    found.add(pa.array(["a", "b", None, None]), pa.array([float(A), float(B), 0.0, None]).cast(type_))
+    assert (found.ok, found.misplaced, found.undetermined, found.used) == (True, 0, 2, 3)
+    with pytest.raises(pw.PartwrightError) as refused:
+        found.add(pa.array(["a", "a"]), pa.array([4.0, 7.5]).cast(type_))
+    sentence = r"row 5 is in 7\.50*, which is not a partition of 12: they are whole numbers from 0 to 11"
+    assert re.fullmatch(sentence, str(refused.value))
+
+
+def test_nan_is_null_and_infinity_is_not() -> None:
+    found = Check(12)
+    found.add(pa.array(["a", None]), pa.array([float("nan"), float("nan")], pa.float64()))
+    assert (found.misplaced, found.nowhere, found.undetermined) == (1, 1, 1)
+    for value in (float("inf"), -1e300, 2.0**63):
+        with pytest.raises(pw.PartwrightError, match=r"^row 2 is in "):
+            found.add(pa.array(["a"]), pa.array([value]))
+
+
+@pytest.mark.parametrize(
+    "text", ["Partition:7", "four", "+4", "4.5", "4e0", "0x4", "4 4", "99999999999999999999", "nan", "\u0664"]
+)
+def test_what_is_not_a_whole_number_is_refused_with_its_row(text: str) -> None:
+    found = Check(12)
+    found.add(pa.array(["a"]), pa.array(["4"]))
+    with pytest.raises(pw.PartwrightError) as refused:
+        found.add(pa.array(["a", "a"]), pa.array(["4", text]))
+    assert str(refused.value) == (
+        f"row 2 is in {text!r}, which is not a partition of 12: they are whole numbers from 0 to 11"
+    )
+    assert (refused.value.row, refused.value.value) == (2, text)
+
+
+@pytest.mark.parametrize("values", [[True], [b"4"], [[4]]])
 def test_partitions_of_other_types_are_refused(values: list[Any]) -> None:
     with pytest.raises(pw.KeyTypeError, match="are not whole numbers: name another column with --partition"):
-        whole_numbers(pa.array(values))
+        whole_numbers(pa.array(values), "partition")
 
 
 def test_rows_are_those_of_all_batches() -> None:
@@ -113,7 +153,15 @@ def test_offsets_name_a_topics_records() -> None:
 
 def test_without_partitions_it_is_where_the_client_puts_them() -> None:
     found = check(["a", None, "b"])
-    assert (found.ok, found.misplaced, found.undetermined, found.used) == (True, 0, 1, 2)
+    assert (found.ok, found.misplaced, found.undetermined, found.used) == (True, None, 1, 2)
+    assert repr(found) == "Check(12 partitions, java: 3 rows, their places not compared)"
+    answer = found.to_dict()
+    assert (answer["misplaced"], answer["misplaced_by"], answer["examples"]) == (None, [], [])
+    said = of_check(found, answer)
+    assert "Not compared with where the records are: no column of partitions was named." in said[0].text
+    assert not any("puts them" in each.text for each in said)
+    html = found._repr_html_() or ""
+    assert "are where java puts" not in html
     assert found.largest_share == 0.5
 
 
@@ -274,3 +322,49 @@ def test_no_heavy_key_no_salt() -> None:
     one = Check(1)
     one.add(pa.array(["a", "a", "b"]))
     assert one.salted() == []
+
+
+def test_all_or_no_records_have_partitions() -> None:
+    for first, then in ((None, pa.array([A])), (pa.array([A]), None)):
+        found = Check(12)
+        found.add(pa.array(["a"]), first)
+        with pytest.raises(pw.PartwrightError) as refused:
+            found.add(pa.array(["a"]), then)
+        assert (
+            str(refused.value)
+            == "only some records have partitions, from row 1 on: give them for all, or for none"
+        )
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_all_empty"),
+    [(["", ""], True), (["", None], False), (["", "a"], False), ([None], False), ([], False)],
+)
+def test_keys_that_are_all_empty_are_told_first(keys: list[Any], is_all_empty: bool) -> None:
+    for partitions in (None, [9] * len(keys)):
+        found = check(keys, None if partitions is None else pa.array(partitions, pa.int64()))
+        answer = found.to_dict()
+        assert answer["is_all_empty"] is is_all_empty
+        first = of_check(found, answer)[0].text
+        assert (
+            first.startswith("Every key is empty, and none is null: probably these records") is is_all_empty
+        )
+
+
+@pytest.mark.parametrize("value", [None, "", " ", float("nan")])
+def test_a_partition_that_is_needed_and_empty_is_refused_as_null(value: Any) -> None:
+    with pytest.raises(
+        pw.PartwrightError, match=r"^row 1 is in no partition: they are whole numbers from 0 to"
+    ):
+        places(["4" if isinstance(value, str) else 4.0, value])
+
+
+def test_times_and_offsets_are_read_alike() -> None:
+    texts = pa.array(["1700000000000.0", " 5 ", "", None, "2026-01-31T12:00:00Z"])
+    assert milliseconds(texts).to_pylist() == [1_700_000_000_000, 5, None, None, 1_769_860_800_000]
+    assert milliseconds(pa.array([1.7e12, float("nan")])).to_pylist() == [1_700_000_000_000, None]
+    assert counts(["7.0", " 8", ""], "offset").to_pylist() == [7, 8, None]
+    with pytest.raises(
+        pw.PartwrightError, match=r"^row 1 has the timestamp 1\.5, which is not a whole number"
+    ):
+        milliseconds(pa.array([1.0, 1.5]))

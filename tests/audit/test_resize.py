@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import partwright as pw
 from partwright.audit.key_sums import Observed
 from partwright.audit.resize import Resize
+from partwright.report.sentences import of_resize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +151,8 @@ def test_where_records_are_says_what_to_drain(
     placed = [record for record in lying if place[record[0]][0] is not None]
     moved = [record for record in placed if place[record[0]][0] != place[record[0]][1]]
     found = plan.to_dict()
-    assert found["misplaced"] == sum(at != place[key][0] for key, at, _, _ in placed)
+    # Without a batch, nothing was compared.
+    assert (found["misplaced"] or 0) == sum(at != place[key][0] for key, at, _, _ in placed)
     assert (found["bytes"] or 0, found["bytes_moved"] or 0) == (
         sum(record[3] for record in placed),
         sum(record[3] for record in moved),
@@ -321,3 +323,23 @@ def test_every_format_is_read(name: str, resize: Command) -> None:
 def test_wrong_use_is_one_sentence(words: list[object], sentence: str, refusal: Callable[..., str]) -> None:
     Path("x.csv").write_text("k\na\n", encoding="utf-8")
     assert sentence in refusal("resize", *words)
+
+
+def test_without_partitions_nothing_is_compared() -> None:
+    plan = Resize(5, 10)
+    plan.add(pa.array(["a", "b"]))
+    assert (plan.misplaced, plan.to_dict()["misplaced"]) == (None, None)
+    plan = Resize(5, 10)
+    places = pa.array(pw.partition_for_key(["a", "b"], 5)).cast(pa.float64())
+    plan.add(pa.array(["a", "b"]), places, pa.array(["7.0", " 8"]), pa.array([100.0, None]))
+    assert (plan.misplaced, plan.bytes) == (0, 100)
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_all_empty"), [(["", ""], True), (["", None], False), (["", "a"], False), ([None], False)]
+)
+def test_keys_that_are_all_empty_are_told_first(keys: list[str | None], is_all_empty: bool) -> None:
+    plan = Resize(5, 10)
+    plan.add(pa.array(keys, pa.string()))
+    assert plan.to_dict()["is_all_empty"] is is_all_empty
+    assert of_resize(plan)[0].text.startswith("Every key is empty, and none is null") is is_all_empty

@@ -143,7 +143,7 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         (["-n", 6, "--time", "ts", "--value", "ts"], "'ts' cannot be two of the columns: name another one"),
         (["-n", 6, "--time", "user", "--value", "body"], "the timestamps from row 0 on are not times"),
         (["-n", 6, "--time", "ts", "--size", "body"], "row 1 has the size"),
-        ([*SIZED, "--partition", "user"], "row 0 has the partition 'u0', which is"),
+        ([*SIZED, "--partition", "user"], "row 0 is in 'u0', which is"),
         (
             ["-n", 3, "--time", "ts", "--size", "bytes", "--partition", "own"],
             "row 11: the record names partition 5, which the topic does not have",

@@ -264,3 +264,15 @@ def test_each_files_format_may_be_told(command: Command) -> None:
     code, _, said = command("a.csv", "kafka://127.0.0.1:1/t", *KEYED, "-n", 12, "--format-b", "csv")
     assert code == 2
     assert "--format and --delimiter are for files, and a topic is named" in said
+
+
+def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
+    write("a.csv", k=[""] * 3, p=["9", "9.0", " 9"])
+    write("b.csv", k=["x", "y", "z"], p=[1, 2, 3])
+    for other in ("a.csv", "b.csv"):
+        _, out, err = command("a.csv", other, *WHERE, "-n", 12)
+        assert err == ""
+        assert out.lstrip("✓✗ ").startswith(
+            "Every key is empty, and none is null: probably these records have no key"
+        )
+    assert json.loads(command("a.csv", "b.csv", *WHERE, "-n", 12, "--json")[1])["a"]["is_all_empty"]

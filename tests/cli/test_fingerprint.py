@@ -127,6 +127,39 @@ def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
     assert "Keys are taken without their JSON quotes (json-unquote)." in words(command, BEFORE, keys=quoted)
 
 
+def test_words_name_the_faulty_rule_of_one_writer(command: Command) -> None:
+    hashes = pw.murmur2(KEYS).to_pylist()
+    unsigned = [0 if hash_ is None else hash_ % 2**32 % 12 for hash_ in hashes]
+    out = words(command, unsigned)
+    assert out.startswith(
+        "no-rule: one writer whose rule is java's without the sign mask (murmur2 % n, unsigned; not "
+        "(murmur2 & 0x7fffffff) % n) explains where all 3,"
+    )
+    assert "java itself would put " in out
+    assert "mixture" not in out
+    answer = json.loads(words(command, unsigned, "--json"))
+    assert (answer["verdict"], answer["family"], answer["shares"], answer["n"]) == ("no-rule", [], {}, 12)
+    assert (answer["fault"]["name"], answer["fault"]["client"]) == ("murmur2-unsigned", "java")
+    written = [key and key.encode("utf-16-le") for key in KEYS]
+    places = [at or 0 for at in pw.partition_for_key(written, 12).to_pylist()]
+    out = words(command, places)
+    assert out.startswith("one-writer: java explains where all 3,")
+    assert (
+        "Keys are taken as UTF-16 in little-endian order, where Java's serializer has UTF-8 (utf-16-le)."
+        in out
+    )
+
+
+def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
+    out = words(command, [9] * 4000, "-n", 12, keys=[""] * 4000)
+    assert out.startswith(
+        "Every key is empty, and none is null: probably these records have no key, and their writer"
+    )
+    answer = json.loads(words(command, [9] * 4000, "-n", 12, "--json", keys=[""] * 4000))
+    assert answer["is_all_empty"]
+    assert answer["summary"].startswith("Every key is empty")
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

@@ -19,6 +19,7 @@ from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
+from partwright.report.sentences import of_check
 from partwright.spark import sums
 from partwright.spark.engines.choice import SETTING, exact
 from partwright.spark.requirements import is_remote
@@ -474,3 +475,54 @@ def test_times_are_the_same_in_any_zone_and_type(spark: SparkSession, table: Tab
         assert pws.fingerprint(millis, timestamp="timestamp") == wanted
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
+
+
+@pytest.mark.parametrize("type_", [pa.float32(), pa.float64(), pa.decimal128(12, 2)])
+def test_whole_numbers_may_be_fractional_by_type(type_: pa.DataType, table: Table) -> None:
+    """As pandas writes a column of whole numbers in which there is a null."""
+    keys = ["a", "b", "a", None]
+    places = pa.array([4, 8, 5, None]).cast(type_)
+    given = table(pa.table({"key": keys, "p": places}))
+    found = pws.check(given, "key", 12, partition="p")
+    assert (found.misplaced, found.undetermined, found.nowhere) == (1, 1, 0)
+    assert [each.partition for each in found.examples] == [5]
+    assert pws.resize(given.where("p IS NOT NULL"), "key", 12, 24, partition="p").misplaced == 1
+    odd = table(pa.table({"key": keys, "p": pa.array([4, 8, 7.5, None]).cast(type_)}))
+    for call in (
+        lambda: pws.check(odd, "key", 12, partition="p"),
+        lambda: pws.fingerprint(odd, "key", "p"),
+        lambda: pws.fingerprint(odd, "key", sf.lit(0), offset="p"),
+    ):
+        with pytest.raises(
+            pw.PartwrightError, match=r"^a row has the (partition|offset) 7\.50?, which is not a whole"
+        ):
+            call()
+
+
+def test_nan_is_a_null_partition(table: Table) -> None:
+    given = table(pa.table({"key": ["a", "a"], "p": [float("nan"), 4.0]}))
+    found = pws.check(given, "key", 12, partition="p")
+    assert (found.misplaced, found.nowhere) == (1, 1)
+    assert [each.partition for each in found.examples] == [None]
+
+
+def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> None:
+    """Even where the table has one of that name: nobody said what it is."""
+    given = table(pa.table({"key": ["a", "b"], "partition": pa.array([0, 0], pa.int32())}))
+    for found in (pws.check(given, "key", 12), pw.check_contract(given, 12, "key", max_share="60%")):
+        assert found.misplaced is None
+        assert repr(found) == "Check(12 partitions, java: 2 rows, their places not compared)"
+        assert found.to_dict()["misplaced"] is None
+        (first, *_) = of_check(found, found.to_dict())
+        assert "Not compared with where the records are: no column of partitions was named." in first.text
+    assert pws.resize(given, "key", 12, 24).misplaced is None
+    assert pws.check(given, "key", 12, partition="partition").misplaced == 2
+
+
+def test_keys_that_are_all_empty_are_told(table: Table) -> None:
+    given = table(pa.table({"key": ["", ""], "partition": pa.array([0, 0], pa.int32())}))
+    found = pws.check_copartition(given, given, "key", 12)
+    assert (found.a.is_all_empty, found.b.is_all_empty) == (True, True)
+    assert pws.check(given, "key", 12).is_all_empty
+    assert pws.resize(given, "key", 12, 24).is_all_empty
+    assert pws.fingerprint(given).is_all_empty

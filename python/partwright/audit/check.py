@@ -10,7 +10,6 @@ row 1: key N14228 is in partition 3, java puts it into 8
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from operator import index
@@ -22,10 +21,11 @@ import pyarrow.compute as pc
 from partwright._check import counted
 from partwright._doors import notebook
 from partwright._text import plain
+from partwright.audit.columns import whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.audit.salting import Salted, salted
 from partwright.audit.skew import Skew
-from partwright.errors import KeyTypeError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
 from partwright.keys.hashing import encode, partition_for_key
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Example", "Placer"]
 
-# Up to the 10 digits of 2147483647: a number with more is not a partition, whether it fits into 64 bits or not.
-_NUMBER = "^-?0*[0-9]{1,10}$"
-# The digits of any number of 64 bits, except for the last few numbers.
-LONG = "^-?0*(?:[0-9]{1,18}|[0-8][0-9]{18})$"
 # If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000
 _HEAVY = 10
@@ -107,7 +103,7 @@ class Example:
         row: Its row in the file, from 0; None for a topic's.
         offset: Its offset in the topic's partition; None for a file's.
         key: Its key, for people.
-        partition: Its given partition: a number, an invalid text, or None if nothing is given.
+        partition: Its given partition; None if it is null.
         expected: Where the client puts it; None if that may be anywhere.
         client: The client profile.
         rows: How many records of the key are there; None if the row or the offset belongs to one record.
@@ -116,7 +112,7 @@ class Example:
     row: int | None
     offset: int | None
     key: str
-    partition: int | str | None
+    partition: int | None
     expected: int | None
     client: str
     rows: int | None = None
@@ -152,9 +148,11 @@ class Check:
     Attributes:
         rows: Rows seen.
         null_keys: Those without a key.
-        misplaced: Records that are not where the client puts them, including those in no partition from 0 to n-1.
+        misplaced: Records that are not where the client puts them, including those in no partition from 0 to n-1; None
+            if no partitions were given, so that nothing was compared.
         undetermined: Records whose partition the client does not determine: they may be in any, or in none.
-        outside: Misplaced records in no partition from 0 to n-1; None if another engine counted.
+        nowhere: Misplaced records without a partition: it is null or empty.
+        outside: Misplaced records in no partition from 0 to n-1, those included; None if another engine counted.
         examples: The first that are misplaced.
 
     Raises:
@@ -174,8 +172,9 @@ class Check:
     ) -> None:
         self._among = among
         self._contract = (max_share, min_used)
-        self.misplaced = 0
+        self.misplaced: int | None = None
         self.undetermined = 0
+        self.nowhere = 0
         self.outside: int | None = 0
         self.examples: list[Example] = []
         self._show = show
@@ -183,6 +182,11 @@ class Check:
         self._seen = Observed()
 
     def __repr__(self) -> str:
+        if self.misplaced is None:
+            return (
+                f"Check({counted(self.n, 'partition')}, {self.client}: {counted(self.rows, 'row')}, "
+                "their places not compared)"
+            )
         return (
             f"Check({counted(self.n, 'partition')}, {self.client}: {self.misplaced:,} of "
             f"{counted(self.rows, 'row')} misplaced)"
@@ -216,6 +220,11 @@ class Check:
     def null_keys(self) -> int:
         """Rows without a key."""
         return self._seen.null_keys
+
+    @property
+    def is_all_empty(self) -> bool:
+        """Whether every record has a key, and every key is empty: their writer may have meant none."""
+        return self._seen.is_all_empty
 
     @property
     def ok(self) -> bool:
@@ -273,13 +282,19 @@ class Check:
 
         Args:
             keys: Their keys.
-            partitions: Where they are: whole numbers, or text of such; None means where the client puts them.
+            partitions: Where they are: whole numbers, or text of such, as `whole_numbers` takes them; None compares
+                nothing. Either all records have them or none.
             offsets: Their offsets in a topic's partitions; None for a file's.
 
         Raises:
-            PartwrightError: A key has no key bytes under the key type, or the partitions are not whole numbers.
+            PartwrightError: A key has no key bytes under the key type, a partition is not a whole number, or only some
+                records have partitions.
         """
         first = self.rows
+        if first and (partitions is None) != (self.misplaced is None):
+            raise PartwrightError(
+                f"only some records have partitions, from row {first} on: give them for all, or for none"
+            )
 
         def where(row: int) -> str:
             if offsets is None:
@@ -287,38 +302,50 @@ class Check:
             return f"partition {partitions[row].as_py()}, offset {offsets[row].as_py()}"
 
         expected = in_one(self._placer.place(keys, where)).cast(pa.int64())
-        found = expected if partitions is None else whole_numbers(partitions)
-        # Most batches have no misplaced record, and one comparison shows it.
-        if partitions is None or (found.equals(expected) and found.null_count == partitions.null_count):
+        if partitions is None:
+            found = expected
             self.undetermined += expected.null_count
         else:
-            found = self._compared(keys, partitions, offsets, found, expected)
+            found = self._compared(keys, partitions, offsets, expected)
         self._seen.add(in_one(encode(keys, self._placer.key_type)), found)
 
-    def _compared(
-        self, keys: Column, partitions: Column, offsets: Column, found: pa.Array, expected: pa.Array
-    ) -> pa.Array:
+    def _compared(self, keys: Column, partitions: Column, offsets: Column, expected: pa.Array) -> pa.Array:
         """Count the misplaced records of a batch; returns where its records are, null where no partition is."""
+        found = whole_numbers(partitions, "partition", self.rows, self.n)
+        self.misplaced = self.misplaced or 0
+        # Most batches have no misplaced record, and one comparison shows it.
+        if found.equals(expected):
+            self.undetermined += expected.null_count
+            return found
         inside = pc.fill_null(
             pc.and_(pc.greater_equal(found, number(0)), pc.less(found, number(self.n))), FALSE
         )
         open_ = pc.is_null(expected)
         # If the client determines no partition, having none is right too.
-        inside = pc.or_(inside, pc.and_(open_, pc.is_null(partitions)))
+        is_nowhere = pc.is_null(found)
+        inside = pc.or_(inside, pc.and_(open_, is_nowhere))
         right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), FALSE)))
         self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
         wrong = pc.indices_nonzero(pc.invert(right))
         self.misplaced += len(wrong)
+        self.nowhere += pc.sum(pc.and_(pc.invert(right), is_nowhere)).as_py() or 0
         self.outside = (self.outside or 0) + len(pc.indices_nonzero(pc.invert(inside)))
         for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
             self.examples.append(self._example(row, keys, partitions, offsets, expected))
         return pc.if_else(inside, found, pa.nulls(1, found.type)[0])
 
-    def take(self, seen: Observed, misplaced: int, undetermined: int, examples: list[Example]) -> None:
+    def take(
+        self,
+        seen: Observed,
+        misplaced: int | None,
+        undetermined: int,
+        nowhere: int,
+        examples: list[Example],
+    ) -> None:
         """Take over the sums of another engine: the records by key and by their partition."""
         self._seen = seen
         self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
-        self.outside = None
+        self.nowhere, self.outside = nowhere, None
 
     def misplaced_by(self) -> list[dict[str, int]]:
         """From which partitions to which the misplaced records belong, the most first: `partition`, `expected`, `rows`.
@@ -353,6 +380,7 @@ class Check:
             "null_keys": self.null_keys,
             "misplaced": self.misplaced,
             "undetermined": self.undetermined,
+            "nowhere": self.nowhere,
             "largest_share": self.largest_share,
             "used": self.used,
             "n": self.n,
@@ -376,6 +404,7 @@ class Check:
             "misplaced_by": self.misplaced_by(),
             "examples": [example.to_dict() for example in self.examples],
             "note": self.note,
+            "is_all_empty": self.is_all_empty,
             "broken": self.broken,
             **self.skew.to_dict(),
         }
@@ -399,7 +428,10 @@ class Check:
             row=self.rows + row if offsets is None else None,
             offset=None if offsets is None else offsets[row].as_py(),
             key=shown_key(key, self._placer.key_type),
-            partition=int(found) if isinstance(found, str) and re.fullmatch(_NUMBER, found) else found,
+            # A number that does not fit into 64 bits is shown as it is.
+            partition=found
+            if isinstance(found, int)
+            else whole_numbers(partitions, "partition")[row].as_py(),
             expected=expected[row].as_py(),
             client=self.client,
         )
@@ -412,42 +444,6 @@ def _null_count(column: Column, key_type: str | None) -> int:
         hides_nulls = pa.types.is_dictionary(chunk.type) and chunk.dictionary.null_count
         count += (chunk.dictionary_decode() if hides_nulls else chunk).null_count
     return count
-
-
-def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
-    """A column of partitions as int64, null where a value cannot be a partition.
-
-    Args:
-        column: Whole numbers, or text of such.
-        pattern: What text has to look like; `LONG` for numbers that are not partitions.
-
-    Raises:
-        PartwrightError: It is neither of whole numbers nor of text.
-
-    Examples:
-        >>> whole_numbers(pa.array(["3", "3.0", None])).to_pylist()
-        [3, None, None]
-    """
-    column = in_one(column)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_integer(column.type):
-        # A number that is too large becomes negative, which is just as wrong.
-        return column.cast(pa.int64(), safe=False)
-    if pa.types.is_null(column.type):
-        return column.cast(pa.int64())
-    if not (
-        pa.types.is_string(column.type)
-        or pa.types.is_large_string(column.type)
-        or pa.types.is_string_view(column.type)
-    ):
-        raise KeyTypeError(
-            f"partitions of type {column.type} are not whole numbers: name another column with --partition"
-        )
-    text = column.cast(pa.string())
-    return pc.if_else(pc.match_substring_regex(text, pattern), text, pa.nulls(1, pa.string())[0]).cast(
-        pa.int64()
-    )
 
 
 @contextmanager

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import MOST_LONG, counted, first_line
-from partwright.audit.check import LONG, whole_numbers
-from partwright.errors import PartwrightError
+from partwright._check import MOST_LONG, counted, first_line, shown
+from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.scalars import TRUE, array_of, number
+from partwright.files.scalars import FALSE, TRUE, array_of, number
+from partwright.files.scalars import text as text_of
 from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
-    from typing import SupportsIndex
+    from typing import NoReturn, SupportsIndex
 
     from partwright.keys.hashing import Column
 
+# A whole number of 64 bits, except for the last few; a program that has only floats writes it with a point and zeros.
+_WHOLE = r"^(-?0*(?:[0-9]{1,18}|[0-8][0-9]{18}))(?:\.0*)?$"
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
 # The largest size of a record, whose length is stored in 32 bits.
 _LARGEST_SIZE = 2**31 - 1
+_RANGES = {"offset": "from 0 on", "size": f"from 0 to {_LARGEST_SIZE}", "timestamp": "of milliseconds"}
 
-__all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places"]
+__all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places", "whole_numbers"]
 
 
 def checked_n(n: SupportsIndex | None) -> int | None:
@@ -103,23 +107,15 @@ def places(
         PartwrightError: A value is not a partition, or not below n; with its row, counted from `first_row`.
 
     Examples:
-        >>> places(["4", "7"]).to_pylist()
+        >>> places(["4", "7.0"]).to_pylist()
         [4, 7]
     """
     given = _array(partitions, "partition")
-    found = whole_numbers(given)
-    end = _LARGEST + 1 if n is None else n
-    if not found.null_count and _are_within(found, end - 1):
-        return found
-    none = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater_equal(found, number(end))), TRUE)
-    for row in pc.indices_nonzero(none)[:1].to_pylist():
-        value = given[row].as_py()
-        said = "is in no partition" if value is None else f"is in {value!r}, which is not a partition"
-        of = "" if n is None else f" of {n}"
-        reason = f"{said}{of}: they are whole numbers from 0 to {end - 1}"
-        raise PartwrightError(
-            f"row {first_row + row} {reason}", row=first_row + row, value=value, reason=reason
-        )
+    found = whole_numbers(given, "partition", first_row, n)
+    largest = _LARGEST if n is None else n - 1
+    if found.null_count or not _are_within(found, largest):
+        wrong = pc.or_(pc.less(found, number(0)), pc.greater(found, number(largest)))
+        _refuse_first(pc.fill_null(wrong, TRUE), given, "partition", first_row, n)
     return found
 
 
@@ -139,18 +135,82 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
         [4, None]
     """
     column = _array(given, what)
-    found = whole_numbers(column, LONG)
-    largest, up_to = (_LARGEST_SIZE, f"to {_LARGEST_SIZE}") if what == "size" else (MOST_LONG, "on")
-    if found.null_count == column.null_count and _are_within(found, largest):
-        return found
-    wrong = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater(found, number(largest))), TRUE)
-    for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
-        value = column[row].as_py()
-        reason = f"has the {what} {value!r}, which is not a whole number from 0 {up_to}"
-        raise PartwrightError(
-            f"row {first_row + row} {reason}", row=first_row + row, field=what, value=value, reason=reason
-        )
+    found = whole_numbers(column, what, first_row)
+    largest = _LARGEST_SIZE if what == "size" else MOST_LONG
+    if not _are_within(found, largest):
+        wrong = pc.or_(pc.less(found, number(0)), pc.greater(found, number(largest)))
+        _refuse_first(pc.fill_null(wrong, FALSE), column, what, first_row)
     return found
+
+
+def whole_numbers(
+    column: pa.Array | pa.ChunkedArray, what: str, first_row: int = 0, n: int | None = None
+) -> pa.Array:
+    """A column of whole numbers as int64, however a program has written it: `7`, ` 7` and `7.0` are 7.
+
+    Args:
+        column: Whole numbers, floating-point or decimal numbers, or text of such. NaN and empty text are null.
+        what: What one is called: `partition`, `offset` or `size`.
+        first_row: The row of the whole file that is the column's first.
+        n: How many partitions the topic has, for the sentence of a refusal.
+
+    Raises:
+        KeyTypeError: The column is of another type.
+        PartwrightError: A value is not a whole number; with its row.
+
+    Examples:
+        >>> whole_numbers(pa.array(["3", " 3.0", "", None]), "partition").to_pylist()
+        [3, 3, None, None]
+        >>> whole_numbers(pa.array([3.0, 3.5]), "partition")
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: row 1 is in 3.5, which is not a partition: they are whole numbers from 0 to 2147483646
+    """  # noqa: E501 - the error's sentence is one line
+    column = in_one(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    type_ = column.type
+    if pa.types.is_integer(type_) or pa.types.is_null(type_):
+        # A number that is too large becomes negative, which is just as wrong.
+        return column.cast(pa.int64(), safe=False)
+    if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
+        size = pc.abs(column.cast(pa.float64()))
+        # Arrow's kernels do not take floats of 16 bits. A program that has no null among its numbers writes NaN.
+        numbers = column if pa.types.is_decimal(type_) else column.cast(pa.float64())
+        numbers = pc.if_else(pc.is_nan(size), pa.nulls(1, numbers.type)[0], numbers)
+        is_whole = pc.and_(pc.equal(pc.trunc(numbers), numbers), pc.less(size, pa.scalar(2.0**63)))
+    elif pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        text = pc.if_else(pc.equal(text, text_of("")), pa.nulls(1, pa.string())[0], text)
+        is_whole = pc.match_substring_regex(text, _WHOLE)
+        numbers = pc.replace_substring_regex(text, _WHOLE, r"\1")
+    else:
+        raise KeyTypeError(
+            f"{what}s of type {type_} are not whole numbers: name another column with --{what}"
+        )
+    if pc.all(is_whole, min_count=0).as_py():
+        return numbers.cast(pa.int64())
+    return _refuse_first(pc.fill_null(pc.invert(is_whole), FALSE), column, what, first_row, n)
+
+
+def _refuse_first(
+    wrong: pa.Array, given: pa.Array, what: str, first_row: int, n: int | None = None
+) -> NoReturn:
+    """Refuse the first of a column's wrong values, with its row."""
+    row = pc.indices_nonzero(wrong)[0].as_py()
+    value = given[row].as_py()
+    told = str(value) if isinstance(value, Decimal) else shown(value)
+    if what == "partition":
+        of, end = ("", _LARGEST) if n is None else (f" of {n}", n - 1)
+        # Empty text and NaN are null, too.
+        is_null = value is None or told == "nan" or (isinstance(value, str) and not value.strip())
+        place = "no partition" if is_null else f"{told}, which is not a partition"
+        reason = f"is in {place}{of}: they are whole numbers from 0 to {end}"
+    else:
+        reason = f"has the {what} {told}, which is not a whole number {_RANGES[what]}"
+    raise PartwrightError(
+        f"row {first_row + row} {reason}", row=first_row + row, field=what, value=value, reason=reason
+    )
 
 
 def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array:
@@ -165,14 +225,14 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
     """
     column = in_one(column)
     try:
-        if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
-            return column.cast(pa.int64())
+        if _is_number(column.type):
+            return whole_numbers(column, "timestamp", first_row)
         if pa.types.is_timestamp(column.type):
             return _floor(column)
-        text = column.cast(pa.string())
-        whole = pc.match_substring_regex(text, "^-?[0-9]{1,18}$")
+        text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        whole = pc.or_(pc.match_substring_regex(text, _WHOLE), pc.equal(text, text_of("")))
         none = pa.nulls(1, pa.string())[0]
-        numbers = pc.if_else(whole, text, none).cast(pa.int64())
+        numbers = whole_numbers(pc.if_else(whole, text, none), "timestamp")
         others = pc.if_else(whole, none, text)
         zoned = pc.match_substring_regex(others, "(?:Z|[-+][0-9]{2}:?[0-9]{2})$")
         plain = pc.if_else(zoned, none, others).cast(pa.timestamp("ns"))
@@ -189,6 +249,11 @@ def _are_within(column: pa.Array, largest: int) -> bool:
     """Whether every number in a column is from 0 to `largest`; nulls do not count."""
     ends = pc.min_max(column).as_py()
     return ends["min"] is None or 0 <= ends["min"] <= ends["max"] <= largest
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    kinds = (pa.types.is_integer, pa.types.is_null, pa.types.is_floating, pa.types.is_decimal)
+    return any(each(type_) for each in kinds)
 
 
 def _floor(times: pa.Array) -> pa.Array:

@@ -209,6 +209,7 @@ def _about(side: Side, letter: str, option: str) -> Json:
         "writer": writer,
         "rows": seen.rows,
         "null_keys": seen.null_keys,
+        "is_all_empty": seen.is_all_empty,
     }
 
 

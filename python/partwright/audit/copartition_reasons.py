@@ -61,6 +61,7 @@ class Summary:
     writer: Fingerprint | None
     rows: int
     null_keys: int
+    is_all_empty: bool
     keys: int
     keys_alone: int
     rows_alone: int

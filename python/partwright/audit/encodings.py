@@ -100,7 +100,9 @@ def words(name: str | None) -> str:
         >>> words("json-unquote"), words(None)
         ("without JSON's quotes", 'as they are')
     """
-    return "as they are" if name is None else _READINGS[name].words
+    if name in _READINGS:
+        return _READINGS[name].words
+    return "as they are" if name is None else f"in other bytes ({name})"
 
 
 def _count(a: pa.Array, b: pa.Array) -> int:

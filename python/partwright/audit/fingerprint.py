@@ -17,15 +17,17 @@ import pyarrow.compute as pc
 
 from partwright._check import counted
 from partwright.audit.columns import checked_n, columns
+from partwright.audit.faulty_rules import find_fault
 from partwright.audit.fingerprint_answer import Answers, Fingerprint
-from partwright.audit.fingerprint_search import find_writers
+from partwright.audit.fingerprint_search import find_writers, is_of_one, numbers_to_try, sample_of
 from partwright.audit.key_sums import Observed
-from partwright.audit.key_transforms import TRANSFORMS
+from partwright.audit.key_transforms import OTHER_BYTES, TRANSFORMS
 from partwright.audit.pair_tables import merged, rows_by_key
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import SupportsIndex
 
     from partwright.keys.hashing import Column
@@ -103,23 +105,12 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     answers = Answers(seen, pairs, n)
     if not pairs.num_rows:
         return answers.without_writer("no-keys", n)
-    found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
-    # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
-    if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
-        for name, transform in TRANSFORMS.items():
-            bare = transform(pairs["key"])
-            if bare is not None:
-                # One key after two schemas' IDs is two pairs, which become one.
-                key = pairs.schema.names.index("key")
-                bare_pairs = merged(pairs.set_column(key, "key", bare))
-                found.append(_by_rules(Answers(seen, bare_pairs, n, name), largest))
-    best = min(
-        (each for each in found if each is not None),
-        key=lambda each: each.fingerprint.unexplained,
-        default=None,
-    )
+    best = _best(answers, largest)
     if best is not None and best.fingerprint.unexplained <= _EXPLAINED:
         return best.fingerprint
+    faulty = _by_other_bytes(answers, largest) or _by_fault(answers, largest)
+    if faulty is not None:
+        return faulty
     if _is_cycle(seen, answers):
         known = largest + 1 if len(seen.rows_in) == largest + 1 else None
         return answers.without_writer("round-robin", n or known)
@@ -136,12 +127,61 @@ class _Found(NamedTuple):
     unexplained_pairs: float
 
 
+def _best(answers: Answers, largest: int) -> _Found | None:
+    """The answer by rules that explains most, with the keys as they are or transformed."""
+    found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
+    # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
+    if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
+        for name, transform in TRANSFORMS.items():
+            changed = _with_keys(answers.pairs, transform)
+            if changed is not None:
+                found.append(_by_rules(Answers(answers.seen, changed, answers.n, name), largest))
+    return min(
+        (each for each in found if each is not None),
+        key=lambda each: each.fingerprint.unexplained,
+        default=None,
+    )
+
+
 def _by_rules(answers: Answers, largest: int) -> _Found | None:
     """The answer if the keys follow rules; None otherwise."""
     writers, left = find_writers(answers.pairs, answers.n, largest)
     if writers:
         return _Found(answers.by(writers), answers.unexplained_pairs(writers))
     return _Found(answers.undecided(left), 0.0) if left else None
+
+
+def _with_keys(pairs: pa.Table, transform: Callable[[pa.Array], pa.Array | None]) -> pa.Table | None:
+    """The pairs with their keys changed; None if these keys cannot be."""
+    changed = transform(pairs["key"])
+    if changed is None:
+        return None
+    # One key after two schemas' IDs is two pairs, which become one.
+    return merged(pairs.set_column(pairs.schema.names.index("key"), "key", changed))
+
+
+def _by_other_bytes(answers: Answers, largest: int) -> Fingerprint | None:
+    """The answer if one writer's rule explains where the keys are once it gets other bytes of theirs."""
+    sample = sample_of(answers.pairs)
+    for name, transform in OTHER_BYTES.items():
+        # Of many keys, most transforms fail at a few already.
+        some = _with_keys(sample, transform)
+        if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED):
+            continue
+        changed = _with_keys(answers.pairs, transform)
+        found = (
+            None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
+        )
+        if found is not None and found.fingerprint.verdict == "one-writer":
+            return found.fingerprint
+    return None
+
+
+def _by_fault(answers: Answers, largest: int) -> Fingerprint | None:
+    """The answer if one writer's faulty rule explains where the keys are."""
+    numbers = numbers_to_try(largest, answers.pairs) if answers.n is None else [answers.n]
+    fault = find_fault(answers.pairs, numbers, _EXPLAINED)
+    return None if fault is None else answers.by_fault(fault)
 
 
 def _by_main_places(answers: Answers, largest: int) -> _Found | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from partwright._check import Json
+    from partwright.audit.faulty_rules import Fault
     from partwright.audit.key_sums import Observed
 
 __all__ = ["Answers", "Fingerprint"]
@@ -42,8 +43,8 @@ class Fingerprint:
     Attributes:
         verdict: `one-writer`; `mixture` of several writers, or of one and records without a rule; `n-change` and
             `writer-change` at a point in time; `round-robin` if there are keys and partitions follow a cycle; `no-rule`
-            if there are keys but no profile puts them there; `no-keys`; `undecided` if there are too few keys to tell
-            the profiles apart.
+            if there are keys but no profile puts them there, though a `fault` may; `no-keys`; `undecided` if there are
+            too few keys to tell the profiles apart.
         n: The latest number of partitions for which it was written; None if unknown.
         family: The profiles that these keys cannot tell apart, in the order of `partwright.clients`.
         shares: Of the records with a key, the share of each writer, by one profile of its family.
@@ -63,6 +64,8 @@ class Fingerprint:
             records.
         course: If the writer or n changed, how many records each alone explains over time: `from_ms`, `to_ms` and
             `rows` by writer, or by number of partitions; empty without timestamps.
+        fault: If the verdict is `no-rule`: the faulty rule of one writer that explains all records, or nearly all.
+        is_all_empty: Whether every record has a key, and every key is empty: their writer may have meant none.
     """
 
     verdict: str
@@ -82,6 +85,8 @@ class Fingerprint:
     is_sampled: bool
     strays: tuple[tuple[bytes, int, int, int], ...] = ()
     course: tuple[Json, ...] = ()
+    fault: Fault | None = None
+    is_all_empty: bool = False
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
@@ -145,6 +150,12 @@ class Answers:
     def without_writer(self, verdict: str, n: int | None) -> Fingerprint:
         """The answer if no rule is found."""
         return self._made(verdict, n, unexplained=1.0 if self.pairs.num_rows else 0.0)
+
+    def by_fault(self, fault: Fault) -> Fingerprint:
+        """The answer if one writer with a faulty rule is found."""
+        right, of = fault.explained
+        explained = self._explained(fault.n)
+        return self._made("no-rule", fault.n, explained=explained, unexplained=1 - right / of, fault=fault)
 
     def undecided(self, left: Sequence[Writer]) -> Fingerprint:
         """The answer if several rules fit, or one that may fit by chance."""
@@ -360,6 +371,7 @@ class Answers:
         unexplained: float = 0.0,
         strays: tuple[tuple[bytes, int, int, int], ...] = (),
         course: tuple[Json, ...] = (),
+        fault: Fault | None = None,
     ) -> Fingerprint:
         some = self.scattered.take(pc.sort_indices(self.scattered).slice(0, _EXAMPLES))
         return Fingerprint(
@@ -380,6 +392,8 @@ class Answers:
             is_sampled=self.seen.is_sampled,
             strays=strays,
             course=course,
+            fault=fault,
+            is_all_empty=self.seen.is_all_empty,
         )
 
     def _places(self, key: pa.Scalar) -> tuple[bytes, tuple[int, ...]]:

@@ -19,7 +19,18 @@ from partwright.keys.hashing import partition_for_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Writer", "find_writers", "follows", "rules"]
+__all__ = [
+    "CHANCE",
+    "Writer",
+    "alike",
+    "chance",
+    "find_writers",
+    "follows",
+    "is_of_one",
+    "numbers_to_try",
+    "rules",
+    "sample_of",
+]
 
 # A sample of this many pairs is tried with every n: enough to show a writer of a tenth of them. The rest is sampled
 # again.
@@ -32,8 +43,10 @@ _MOST_TRIED = 20_000
 _HARDLY = 7.0
 _FEW = 50
 # How improbable it must be that keys follow a rule by chance.
-_CHANCE = 1e-2
+CHANCE = 1e-2
 _CHANCE_OF_ANOTHER = 1e-6
+# The same, for pairs that follow a rule modulo a divisor of its n. The rule has passed one of the others before.
+_CHANCE_BY_A_DIVISOR = 0.2
 _WRITERS = 4
 # String.hashCode of numbered keys grows with the numbers, so it partly agrees with anything else that does.
 _OF_NUMBERS = "java:string-hash"
@@ -98,8 +111,8 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         n: How many partitions the topic has; None tries many numbers.
         largest: The largest partition.
     """
-    sample = _sample(pairs)
-    numbers = [n] if n is not None else _numbers(largest, pairs)
+    sample = sample_of(pairs)
+    numbers = [n] if n is not None else numbers_to_try(largest, pairs)
     agreeing, looked_at = _best(sample, rules(), numbers)
     # A rule that explains all, preferably for the known number of partitions.
     left = (
@@ -108,11 +121,17 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         else []
     )
     if left:
-        improbable = _chance(agreeing.determined, agreeing.follow, left[0].n) * looked_at
-        if len(left) == 1 and improbable <= _CHANCE:
+        improbable = chance(agreeing.determined, agreeing.follow, left[0].n) * looked_at
+        if len(left) == 1 and improbable <= CHANCE:
             return left, []
         return [], _left(pairs, sample, numbers)
     return _several(pairs, numbers if n is None else [*range(1, min(n, _MOST_TRIED)), n], n), []
+
+
+def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float) -> bool:
+    """Whether one rule may explain all pairs of a sample but this share: a quick look before the search."""
+    best, _ = _best(pairs, rules(), numbers_to_try(largest, pairs) if n is None else [n])
+    return best.follow >= (1 - most) * best.determined
 
 
 def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Writer]:
@@ -120,23 +139,29 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
     found: list[Writer] = []
     left = pairs
     while left.num_rows and len(found) < _WRITERS:
-        most, looked_at = _best(_sample(left), rules(), numbers)
+        most, looked_at = _best(sample_of(left), rules(), numbers)
         # A known n is preferred.
         best = next((each for each in most.best if each.n == n), most.best[0])
         if best.client == _OF_NUMBERS and most.follow < _NEARLY_ALL * most.determined:
-            most, looked_at = _best(_sample(left), [each for each in rules() if each != _OF_NUMBERS], numbers)
+            most, looked_at = _best(
+                sample_of(left), [each for each in rules() if each != _OF_NUMBERS], numbers
+            )
             best = next((each for each in most.best if each.n == n), most.best[0])
-        improbable = _chance(most.determined, most.follow, best.n) * looked_at
+        improbable = chance(most.determined, most.follow, best.n) * looked_at
         following = follows(left, best)
         # A client may fail at a key outside the sample: then it wrote some of the records at most.
-        if improbable > (_CHANCE_OF_ANOTHER if found else _CHANCE) or following is None:
+        if improbable > (_CHANCE_OF_ANOTHER if found else CHANCE) or following is None:
+            break
+        if found and _by_a_divisor(sample_of(left), best) > _CHANCE_BY_A_DIVISOR:
             break
         found.append(best)
         left = left.filter(pc.invert(pc.fill_null(following, TRUE)))
-    return found
+    # If several wrote, as for several n, the pairs of the others agree modulo a divisor, too.
+    alone = len(found) == 1 and _by_a_divisor(sample_of(pairs), found[0]) > _CHANCE_BY_A_DIVISOR
+    return [] if alone else found
 
 
-def _numbers(largest: int, pairs: pa.Table) -> list[int]:
+def numbers_to_try(largest: int, pairs: pa.Table) -> list[int]:
     """The numbers of partitions that a topic may have, or have had, given its largest partition and its pairs.
 
     With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance.
@@ -149,7 +174,7 @@ def _numbers(largest: int, pairs: pa.Table) -> list[int]:
     return [*range(1, int(most) + 1), largest + 1]
 
 
-def _sample(pairs: pa.Table) -> pa.Table:
+def sample_of(pairs: pa.Table) -> pa.Table:
     """A random sample of the pairs, because their order may favour a rule."""
     if pairs.num_rows <= _SAMPLED:
         return pairs
@@ -217,11 +242,46 @@ def _numbers_left(pairs: pa.Table, client: str, numbers: Sequence[int]) -> list[
     return [n for n, count in follow.items() if count and count == determined]
 
 
-def _chance(pairs: int, agreeing: int, n: int) -> float:
+def _by_a_divisor(sample: pa.Table, writer: Writer) -> float:
+    """A bound on the probability that pairs follow a rule only because they follow it modulo a divisor of its n.
+
+    What one faulty writer did with the same hash often agrees modulo 4 or 8: then other numbers of partitions fit more
+    of its pairs than independent ones would, and none of them has ever been the topic's.
+    """
+    placed = partition_for_key(sample["key"], writer.n, writer.client).to_pylist()
+    pairs = [
+        pair for pair in zip(placed, sample["partition"].to_pylist(), strict=True) if pair[0] is not None
+    ]
+    agreeing = sum(rule == partition for rule, partition in pairs)
+    return max(
+        chance(
+            sum(not (rule - partition) % (writer.n // prime) for rule, partition in pairs), agreeing, prime
+        )
+        for prime in _prime_factors(writer.n)
+    )
+
+
+def _prime_factors(n: int) -> list[int]:
+    """The different prime factors of a number; 1 has itself.
+
+    Examples:
+        >>> _prime_factors(12), _prime_factors(17), _prime_factors(1)
+        ([2, 3], [17], [1])
+    """
+    found, left = [], n
+    for factor in range(2, math.isqrt(n) + 1):
+        if left % factor == 0:
+            found.append(factor)
+        while left % factor == 0:
+            left //= factor
+    return [*found, left] if left > 1 or not found else found
+
+
+def chance(pairs: int, agreeing: int, n: int) -> float:
     """A bound on the probability that this many pairs follow an unrelated rule by chance (Chernoff).
 
     Examples:
-        >>> _chance(100, 8, 12), round(_chance(10, 10, 10), 15)
+        >>> chance(100, 8, 12), round(chance(10, 10, 10), 15)
         (1.0, 1e-10)
     """
     if n == 1 or agreeing * n <= pairs:

@@ -209,6 +209,14 @@ class Observed:
             return _with_hash_below(pairs, other._below), others, other._below / HASHES
         return pairs, _with_hash_below(others, self._below), self._below / HASHES
 
+    @property
+    def is_all_empty(self) -> bool:
+        """Whether every record has a key, and every key is empty."""
+        if not self.rows or self.null_keys or self.is_sampled:
+            return False
+        longest: int = pc.max(pc.binary_length(self.pairs()["key"])).as_py()
+        return longest == 0
+
     def keys(self) -> int:
         """How many different keys there are; an estimate if some were left out."""
         return len(pc.unique(self.pairs()["key"])) * self.scale

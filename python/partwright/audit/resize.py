@@ -123,7 +123,7 @@ class Resize:
         bytes: The bytes of those rows; None if no sizes are known.
         bytes_moved: The same.
         unplaced: Rows that it does not place by their key: they are in any partition before and after.
-        misplaced: Rows that are not where it places them now; 0 if their partitions are not known.
+        misplaced: Rows that are not where it places them now; None if their partitions are not given.
 
     Raises:
         PartwrightError: One of them is invalid, or both numbers are the same.
@@ -146,7 +146,8 @@ class Resize:
                 f"the topic would keep its {counted(self.from_, 'partition')}: nothing would move"
             )
         self.among = self.from_ if among is None else among
-        self.rows = self.rows_moved = self.unplaced = self.misplaced = 0
+        self.rows = self.rows_moved = self.unplaced = 0
+        self.misplaced: int | None = None
         self.bytes: int | None = None
         self.bytes_moved: int | None = None
         self._rows_in: Counter[int] = Counter()
@@ -170,6 +171,11 @@ class Resize:
     def seen(self) -> int:
         """All rows seen."""
         return self._seen.rows
+
+    @property
+    def is_all_empty(self) -> bool:
+        """Whether every record has a key, and every key is empty: their writer may have meant none."""
+        return self._seen.is_all_empty
 
     @property
     def client(self) -> str:
@@ -201,6 +207,8 @@ class Resize:
         if partitions is offsets is sizes is None and not before.null_count + after.null_count:
             self._count_moves(before, after)
         else:
+            if partitions is not None:
+                self.misplaced = self.misplaced or 0
             at = before if partitions is None else places(partitions, first, self.from_)
             last = None if offsets is None else counts(offsets, "offset", first)
             self._count_columns(
@@ -254,7 +262,7 @@ class Resize:
             of_after.rename_columns(["after", "rows", "bytes"]).to_pylist(),
         )
 
-    def take(self, of_before: pa.Table, of_after: pa.Table, seen: Observed) -> None:
+    def take(self, of_before: pa.Table, of_after: pa.Table, seen: Observed, *, is_compared: bool) -> None:
         """Take over the complete sums of another engine.
 
         Args:
@@ -262,7 +270,9 @@ class Resize:
                 they are, and whether that would be elsewhere.
             of_after: Rows and bytes by after, where it would place them.
             seen: The keys by before.
+            is_compared: Whether where they are was given.
         """
+        self.misplaced = 0 if is_compared else None
         self._count(of_before.to_pylist(), of_after.to_pylist())
         self._seen = seen
 
@@ -275,7 +285,8 @@ class Resize:
                 continue
             self.rows += row["rows"]
             self.rows_moved += row["rows"] if row["moved"] else 0
-            self.misplaced += row["rows"] if row["at"] != row["before"] else 0
+            if self.misplaced is not None and row["at"] != row["before"]:
+                self.misplaced += row["rows"]
             if row["bytes"] is not None:
                 self.bytes = (self.bytes or 0) + row["bytes"]
                 self.bytes_moved = (self.bytes_moved or 0) + (row["bytes"] if row["moved"] else 0)
@@ -402,6 +413,7 @@ class Resize:
             "bytes_moved": self.bytes_moved,
             "unplaced": self.unplaced,
             "misplaced": self.misplaced,
+            "is_all_empty": self.is_all_empty,
             "largest_share": {"from": before, "to": after},
             "heaviest_moved": [
                 {"key": each.key, "rows": each.rows, "from": each.from_, "to": each.to}

@@ -155,7 +155,7 @@ def resize(
             _refuse_places(found, plan.from_)
         is_by_key = partition is None
         seen = observed(_by(by_pair, "before", is_summed=is_by_key), is_by_key=is_by_key)
-        plan.take(found, to_arrow(of_after), seen)
+        plan.take(found, to_arrow(of_after), seen, is_compared=partition is not None)
     return plan
 
 
@@ -179,8 +179,8 @@ def check(
         n: How many partitions the topic has.
         client: The client profile whose partitions are right.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column with their partitions, whole numbers; by default no place is checked, and the shares are
-            those that the client would produce.
+        partition: The column with their partitions, whole numbers; by default no place is compared, `misplaced` is
+            None, and the shares are those that the client would produce.
         max_share: The largest share of the rows that a partition may have: 0.05 or "5%".
         min_used: The smallest share of the partitions that must have rows: 0.9 or "90%".
         show: How many keys of misplaced records to keep as examples, the heaviest.
@@ -218,13 +218,14 @@ def check(
         counted = {
             "misplaced": ~sf.col("right"),
             "open": sf.col("right") & expected.isNull(),
+            "nowhere": ~sf.col("right") & at.isNull(),
             "elsewhere": sf.col("place").isNull() & at.isNotNull(),
             "anywhere": sf.col("key").isNotNull() & expected.isNull(),
         }
         totals = to_arrow(
             by_pair.agg(*(sf.sum(sf.when(of, sf.col("rows"))).alias(name) for name, of in counted.items()))
         )
-        misplaced, open_, elsewhere, anywhere = (totals[name][0].as_py() or 0 for name in counted)
+        misplaced, open_, nowhere, elsewhere, anywhere = (totals[name][0].as_py() or 0 for name in counted)
         # A key has several sums of a partition only if partitions that the topic lacks were merged into one.
         by_place = _by(by_pair, "place", is_summed=partition is None or not elsewhere)
         # If every key is where the client puts it, each has one partition.
@@ -244,7 +245,7 @@ def check(
             )
             for row in (to_arrow(heaviest).to_pylist() if misplaced else ())
         ]
-        found.take(seen, misplaced, open_, examples)
+        found.take(seen, None if partition is None else misplaced, open_, nowhere, examples)
     return found
 
 

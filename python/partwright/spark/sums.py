@@ -15,6 +15,9 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     BinaryType,
     ByteType,
+    DecimalType,
+    DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     ShortType,
@@ -50,6 +53,7 @@ __all__ = [
 ]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
+_FRACTIONAL = (FloatType, DoubleType, DecimalType)
 # How many of the heaviest keys come to the driver if not all do.
 _HEAVY = 100
 _PARTITIONS = 1_000_000
@@ -293,6 +297,8 @@ def _whole(df: DataFrame, col: str | Column | None, name: str) -> Column:
     if col is None:
         return sf.lit(None).cast("long")
     kind = type_of(df, col, name)
+    if isinstance(kind, _FRACTIONAL):
+        return _if_whole(as_column(col, name), name)
     if not isinstance(kind, _WHOLE):
         raise PartwrightError(
             f"the column of {name}s is {kind.simpleString()}, and they are whole numbers: cast it to int or bigint"
@@ -300,11 +306,26 @@ def _whole(df: DataFrame, col: str | Column | None, name: str) -> Column:
     return as_column(col, name).cast("long")
 
 
+def _if_whole(column: Column, name: str) -> Column:
+    """Whole numbers of a column of fractional ones, as pandas has them beside a null; any other is refused."""
+    size = sf.abs(column.cast("double"))
+    is_known = column.isNotNull() & ~sf.isnan(size)
+    sentence = sf.concat(
+        sf.lit(f"partwright.errors.PartwrightError: a row has the {name} "),
+        column.cast("string"),
+        sf.lit(", which is not a whole number"),
+    )
+    whole = sf.when(size < 2.0**63, column.cast("long"))
+    return sf.when(is_known, sf.when(whole == column, whole).otherwise(sf.raise_error(sentence)))
+
+
 def _milliseconds(df: DataFrame, col: str | Column) -> Column:
     kind = type_of(df, col, "timestamp")
     time = as_column(col, "timestamp")
     if isinstance(kind, _WHOLE):
         return time.cast("long")
+    if isinstance(kind, _FRACTIONAL):
+        return _if_whole(time, "timestamp")
     if isinstance(kind, TimestampType):
         return sf.unix_millis(time)
     if isinstance(kind, TimestampNTZType):

@@ -93,10 +93,11 @@ def command(
     also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
     on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
-    A record is also misplaced if its partition is null or not a whole number from 0 to n-1. If the client does not
-    determine the partition, as java does not for a null key, any partition is right, and so is null: such a record
-    counts as undetermined. Rows are counted from 0, without the header. Without --partition no place is checked, and
-    the shares are those that the client would produce.
+    A record is also misplaced if its partition is null, which an empty value is too, or is not from 0 to n-1. If the
+    client does not determine the partition, as java does not for a null key, any partition is right, and so is null:
+    such a record counts as undetermined. 7.0 is 7; a value that is not a whole number is refused with its row. Rows are
+    counted from 0, without the header. Without --partition no place is compared: the answer says so, and its shares are
+    those that the client would produce.
 
     --max-share and --min-used are a contract on the shares: if it is broken, the exit code is also 1.
 
@@ -119,23 +120,21 @@ def command(
             file, key, partitions, partition, client, key_type, options, connection, bounds
         )
         read, code = topic.told(), topic.exit_code(0)
-        is_checked = True
     else:
         refuse_for_file(file, connection, bounds)
         found = _check_file(file, source, key, partitions, partition, client, key_type, options)
-        is_checked = partition is not None
-    save_report(report, found, file, read, is_checked=is_checked)
+    save_report(report, found, file, read)
     if as_json:
         from partwright.report.sentences import of_check, summed
 
         answer = found.to_dict()
-        told = summed(of_check(found, answer, is_checked=is_checked), answer)
+        told = summed(of_check(found, answer), answer)
         click.echo(json.dumps(told | ({"read": read} if read else {})))
     else:
         from partwright.cli.tables.check import print_report
         from partwright.cli.tables.console import print_reading
 
-        print_report(found, file, is_checked=is_checked)
+        print_report(found, file)
         print_reading(read)
     return code or (0 if found.ok else 1)
 

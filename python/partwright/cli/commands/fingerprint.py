@@ -78,7 +78,7 @@ def command(
       n-change       the topic got more partitions, and keys moved
       writer-change  another client's rule explains them from some time on
       round-robin    there are keys, but partitions are taken in turn
-      no-rule        there are keys, but no client's rule fits
+      no-rule        there are keys, but no client's rule fits; a faulty one may
       no-keys        no record has a key
       undecided      too few keys to tell the clients apart
 

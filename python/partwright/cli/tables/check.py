@@ -28,17 +28,20 @@ _SHOWN = 48
 _HEAVY = 5
 
 
-def print_report(found: Check, source: str, *, is_checked: bool) -> None:
-    """Print the result; without a check, only the shares."""
+def print_report(found: Check, source: str) -> None:
+    """Print the result; if no places were compared, only the shares."""
     console = stdout_console()
     summary = found.to_dict()
-    first, *others = of_check(found, summary, is_checked=is_checked)
+    first, *others = of_check(found, summary)
     print_summary(console, first)
     console.print()
     console.print(
-        f"[bold]{counted(found.rows, 'record')}[/] of {escape(source)}, "
-        f"{counted(found.n, 'partition')}"
-        + ("" if is_checked else f" as client [bold]{escape(found.client)}[/] would fill them")
+        f"[bold]{counted(found.rows, 'record')}[/] of {escape(source)}, {counted(found.n, 'partition')}"
+        + (
+            ""
+            if found.misplaced is not None
+            else f" as client [bold]{escape(found.client)}[/] would fill them"
+        )
     )
     console.print()
     console.print(_partitions(summary["partitions"], found))
@@ -49,11 +52,15 @@ def print_report(found: Check, source: str, *, is_checked: bool) -> None:
         f"{found.largest_share:.1%} of them "
         f"(fair share: {1 / found.among:.1%}); null keys: {found.null_keys:,}"
     )
-    if found.outside:
+    if found.nowhere:
         console.print(
-            f"[yellow]{counted(found.outside, 'record[/] is', 'records[/] are')} in no partition from 0 to "
-            f"{found.n - 1}: is -n "
-            f"{found.n} right?"
+            f"[yellow]{counted(found.nowhere, 'record')}[/] without a partition, which is null or empty: each counts "
+            "as misplaced, because its key has one"
+        )
+    if outside := (found.outside or 0) - found.nowhere:
+        console.print(
+            f"[yellow]{counted(outside, 'record[/] is', 'records[/] are')} in no partition from 0 to {found.n - 1}: is "
+            f"-n {found.n} right?"
         )
     console.print()
     if summary["heavy_keys"]:

@@ -26,16 +26,15 @@ _BY_NUMBER = 300
 _LARGEST = 20
 
 
-def document(found: Check, source: str | None = None, *, is_checked: bool = True) -> Document:
+def document(found: Check, source: str | None = None) -> Document:
     """The page of a check.
 
     Args:
         found: The check.
         source: What was read.
-        is_checked: Whether the records' partitions were checked.
     """
     answer = found.to_dict()
-    verdicts = of_check(found, answer, is_checked=is_checked)
+    verdicts = of_check(found, answer)
     figures = [
         *partitions(answer["partitions"], answer["heavy_keys"], answer["n"], "rows", answer.get("among")),
         heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),

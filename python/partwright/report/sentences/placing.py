@@ -8,7 +8,7 @@ from partwright._check import all_of, counted
 from partwright.keys.key_text import short
 from partwright.report.figure import Verdict
 from partwright.report.sentences.figures import times
-from partwright.report.sentences.writers import time
+from partwright.report.sentences.writers import all_empty, time
 from partwright.report.text import bytes_, label, share
 
 if TYPE_CHECKING:
@@ -31,31 +31,33 @@ _WORTH = 0.9
 _NEARLY = 1.1
 
 
-def of_check(found: Check, answer: Fields, *, is_checked: bool) -> tuple[Verdict, ...]:
+def of_check(found: Check, answer: Fields) -> tuple[Verdict, ...]:
     """What a check found: the verdict first, then the contract, how even it is, and what salting would do.
 
     Args:
         found: The check.
         answer: The result of its `to_dict`, which takes a while for many keys.
-        is_checked: Whether the records' partitions were checked.
     """
     broken = contract(found)
-    first = places(found, is_checked=is_checked)
-    if found.rows and not found.misplaced and (broken or not is_checked):
+    first = places(found)
+    if found.rows and not found.misplaced:
         contracted = f"The contract is broken: {'; '.join(found.broken)}. " if found.broken else ""
-        words = f"{contracted}{_fullest(found, answer)}{_remedy(found, answer)}"
-        first = Verdict(_state(found, is_checked=is_checked), words)
-    elif found.rows and not found.misplaced:
-        first = first._replace(text=f"{first.text} {_fullest(found, answer)}")
-    rest = () if is_checked else (places(found, is_checked=is_checked),)
-    examples = [Verdict("said", str(example)) for example in found.examples] if is_checked else []
-    return (first, *rest, *broken, *skew(found), *_salting(answer), *_noted(found.note), *examples)
+        fullest = _fullest(found, answer)
+        words = f"{first.text} {fullest}"
+        if found.misplaced is None:
+            words = f"{contracted}{fullest}{_remedy(found, answer)} {first.text}"
+        elif broken:
+            words = f"{contracted}{fullest}{_remedy(found, answer)}"
+        first = Verdict(_state(found), words)
+    first = first._replace(text=f"{all_empty(found.is_all_empty)}{first.text}")
+    examples = [Verdict("said", str(example)) for example in found.examples]
+    return (first, *broken, *skew(found), *_salting(answer), *_noted(found.note), *examples)
 
 
-def _state(found: Check, *, is_checked: bool) -> str:
+def _state(found: Check) -> str:
     if found.broken:
         return "fails"
-    return "holds" if is_checked or found.has_contract else "said"
+    return "said" if found.misplaced is None and not found.has_contract else "holds"
 
 
 def _fullest(found: Check, answer: Fields) -> str:
@@ -104,19 +106,17 @@ def _salting(answer: Fields) -> Iterable[Verdict]:
     return (Verdict("said", f"With {what} salted, the largest partition would hold: {shares}."),)
 
 
-def places(found: Check, *, is_checked: bool) -> Verdict:
+def places(found: Check) -> Verdict:
     """Whether records are where their client puts them."""
-    if not is_checked:
-        headline = "Not checked"
-        undetermined = _undetermined(found)
-        state = "said" if found.has_contract else "open"
-        return Verdict(
-            state,
-            f"{headline} where records are: no --partition was given.{undetermined}",
-            headline=headline if state == "open" else "",
-        )
     if not found.rows:
         return Verdict("open", "Nothing was checked: there are no records.", headline="Nothing was checked")
+    if found.misplaced is None:
+        headline = "Not compared"
+        return Verdict(
+            "said" if found.has_contract else "open",
+            f"{headline} with where the records are: no column of partitions was named.{_undetermined(found)}",
+            headline="" if found.has_contract else headline,
+        )
     if not found.misplaced:
         them = "it" if found.rows == 1 else "them"
         return Verdict(
@@ -239,6 +239,7 @@ def of_resize(plan: Resize) -> tuple[Verdict, ...]:
     if plan.rows_moved:
         moved += _heaviest(plan)
         words = f"{headline}, {moved}. Let consumers finish the old records first: --plan has the steps."
+    words = f"{all_empty(plan.is_all_empty)}{words}"
     return (Verdict("said", words, headline=headline), *(Verdict("said", each) for each in said))
 
 
@@ -262,7 +263,8 @@ def of_meeting(found: Meeting) -> tuple[Verdict, ...]:
     reasons = (
         Verdict("said", f"{reason.kind}: {reason.sentence}", headline=reason.kind) for reason in found.reasons
     )
-    first = f"{words}{sampled}{_first_apart(found)}."
+    empty = found.a.is_all_empty or found.b.is_all_empty
+    first = f"{all_empty(empty)}{words}{sampled}{_first_apart(found)}."
     return (Verdict("holds" if found.ok else "fails", first, headline=headline), *reasons)
 
 

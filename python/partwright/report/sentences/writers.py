@@ -13,11 +13,16 @@ from partwright.report.text import label, share
 if TYPE_CHECKING:
     from partwright.audit import Change, Fingerprint
 
-__all__ = ["of_fingerprint", "time"]
+__all__ = ["all_empty", "of_fingerprint", "time"]
 
 _TRANSFORMS = {
     "confluent:strip-id": "without the five bytes that a schema registry's serializer puts before them",
     "json-unquote": "without their JSON quotes",
+    "little-endian": "as little-endian numbers, whose bytes Java has the other way round",
+    "utf-16-le": "as UTF-16 in little-endian order, where Java's serializer has UTF-8",
+    "utf-16-be": "as UTF-16 in big-endian order, where Java's serializer has UTF-8",
+    "utf-16": "as UTF-16 with a byte order mark, where Java's serializer has UTF-8",
+    "cut-at-characters": "cut at as many bytes as they have characters, as rdkafka-ruby cut a partition_key",
 }
 # Less than this is not shown.
 _LEAST = 0.0005
@@ -28,6 +33,11 @@ _OFFSETS = 48
 def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
     """Which client wrote a topic, and what to do if it is not a single client."""
     said = []
+    if found.fault is not None:
+        said.append(
+            f"{found.fault.client} itself would put {counted(found.fault.elsewhere, 'record')} elsewhere. Correct this "
+            "writer, and its keys move: those records stay where they are."
+        )
     if found.key_transform is not None:
         said.append(f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform}).")
     if len(found.family) > 1 and found.verdict != "undecided":
@@ -47,9 +57,13 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
         )
     advice = _ADVICE.get(found.verdict, "")
     if found.verdict == "mixture" and len(found.shares) == 1:
-        advice = " Look at who else writes: another client, a custom partitioner, or a script that names partitions."
+        advice = (
+            " Look at who else writes: another client, a custom partitioner, or a script that names partitions. Or it "
+            "is one writer, with a rule of its own that agrees in part."
+        )
+    empty = all_empty(found.is_all_empty)
     return (
-        Verdict("said", f"{found.verdict}: {_writers(found)}.{advice}", headline=found.verdict),
+        Verdict("said", f"{empty}{found.verdict}: {_writers(found)}.{advice}", headline=found.verdict),
         *(Verdict("said", each) for each in said),
     )
 
@@ -78,8 +92,7 @@ def _writers(found: Fingerprint) -> str:
         "n-change": f"from {steps} partitions ({shares}){rest}",
         "writer-change": f"from {steps}{of_n} ({shares}){rest}",
         "round-robin": f"records have keys, which are ignored: partitions are taken in turn{of_n}",
-        "no-rule": "records have keys, and no client's rule puts them where they are: a custom partitioner, or "
-        "partitions that were given or drawn",
+        "no-rule": _no_rule(found, of_n),
         "no-keys": "no record has a key, so each producer chose as it liked"
         if found.rows
         else "there are no records",
@@ -104,6 +117,39 @@ def _one_writer(found: Fingerprint, of_n: str) -> str:
         return words
     more = ", the heaviest" if of - right > _NAMED else ""
     return f"{words}; {counted(of - right, 'exception')}{more}: {', '.join(strays[:_NAMED])}"
+
+
+def _no_rule(found: Fingerprint, of_n: str) -> str:
+    """No client's rule; perhaps a faulty one, which one writer has."""
+    if found.fault is None:
+        return (
+            "records have keys, and no client's rule puts them where they are: a custom partitioner, or partitions "
+            "that were given or drawn"
+        )
+    right, of = found.fault.explained
+    hash_ = found.fault.name.rpartition("-")[0]
+    rule, own = (each.replace("hash", hash_) for each in (found.fault.rule, found.fault.right))
+    lacks = "without the sign mask" if "0x7fffffff" in own else "with the sign of its hash taken otherwise"
+    records = f"all {counted(of, 'record')}" if right == of else f"{right:,} of {counted(of, 'record')}"
+    return (
+        f"one writer whose rule is {found.fault.client}'s {lacks} ({rule}; not {own}) explains where {records} with a "
+        f"key are{of_n}"
+    )
+
+
+def all_empty(is_all_empty: bool) -> str:
+    """What comes before an answer about keys that are all empty; nothing about others.
+
+    Examples:
+        >>> all_empty(False)
+        ''
+    """
+    if not is_all_empty:
+        return ""
+    return (
+        "Every key is empty, and none is null: probably these records have no key, and their writer wrote an empty "
+        "one, as kcat before 1.4 did. "
+    )
 
 
 def _when(change: Change) -> str:
