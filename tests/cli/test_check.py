@@ -277,3 +277,12 @@ def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: 
     assert err.startswith("partwright: ")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "avro"])
+def test_a_format_that_is_read_in_any_order_is_not_read_from_stdin(
+    kind: str, refusal: Callable[..., str]
+) -> None:
+    assert refusal("check", "-", "--format", kind, "--key", "k", "-n", 3) == (
+        "partwright: 'stdin' is not a regular file, and its format is not read in one go: copy it to one\n"
+    )
