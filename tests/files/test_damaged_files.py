@@ -228,6 +228,18 @@ def histogram(footer: Struct) -> None:
     first_meta(footer).get_value(16).set_value(3, List(6, [0, 2, 0]))
 
 
+def name_in_no_text(footer: Struct) -> None:
+    footer.get_value(2).items[1].set_value(4, b"\xff\xfe")
+
+
+def ended_early() -> bytes:
+    """An Arrow file whose first batch says that it is the stream's end."""
+    data = bytearray(whole_files()["zstd.arrow"])
+    at = 16 + int.from_bytes(data[12:16], "little")
+    data[at + 4 : at + 8] = bytes(4)
+    return bytes(data)
+
+
 CLAIMS = [
     ("a block of 10 bytes has -5 records", "avro", lambda: avro((-5, 10, bytes(10)))),
     ("a part has -3 bytes", "avro", lambda: avro((5, -3, bytes(10)))),
@@ -250,6 +262,8 @@ CLAIMS = [
     ),
     ("maximum recursion depth", "avro", lambda: b"Obj\x01" + deep_schema(50_000) + bytes(17)),
     ("", "parquet", lambda: small_footer(histogram)),
+    ("", "parquet", lambda: small_footer(name_in_no_text)),
+    ("", "arrow", ended_early),
 ]  # fmt: skip
 
 
