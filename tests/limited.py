@@ -64,7 +64,7 @@ def _command(words: list[str], stderr: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_WRITABLE, _WRITABLE))
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
     # One that waits for something that never comes ends, too.
-    signal.alarm(2 * _SECONDS)
+    signal.alarm(5 * _SECONDS)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor, target in ((nowhere, 0), (nowhere, 1), (stderr, 2)):
         os.dup2(descriptor, target)

@@ -347,7 +347,7 @@ def faults(cost: dict[str, Any]) -> list[str]:
         lines = [line for line in text.splitlines() if not line.startswith("not used, ")]
         wrong += ["not one sentence"] * (len(lines) != 1 or not text.startswith("partwright: "))
     wrong += [f"takes {cost['mib']} MiB"] * (cost["mib"] > MIB)
-    wrong += [f"takes {cost['elapsed']:.0f} s"] * (cost["elapsed"] > SECONDS)
+    wrong += [f"takes {cost['seconds']:.0f} s"] * (cost["seconds"] > SECONDS)
     return wrong
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker, pytest.mark.timeout(3600)]
 
 N, ROWS, KILLS = 5, 2_000, 10
 VICTIMS = ("python", "java", "worker", "all")
