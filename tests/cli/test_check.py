@@ -304,3 +304,12 @@ def test_a_column_that_pandas_wrote_next_to_a_null(command: Command) -> None:
     code, out, err = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--json")
     assert (code, out) == (2, b"")
     assert err.startswith("partwright: row 1 is in 'Partition:8', which is not a partition of 12")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "avro"])
+def test_a_format_that_is_read_in_any_order_is_not_read_from_stdin(
+    kind: str, refusal: Callable[..., str]
+) -> None:
+    assert refusal("check", "-", "--format", kind, "--key", "k", "-n", 3) == (
+        "partwright: 'stdin' is not a regular file, and its format is not read in one go: copy it to one\n"
+    )

@@ -101,9 +101,9 @@ def gone_on(words: list[object], folder: Path, servers: str, topic: str, source:
     assert read_directly(servers, topic, [source], N) == (0, 0, 0, 0)
 
 
-def stops(words: list[object], folder: Path) -> str:
+def stops(words: list[object], folder: Path, **environment: str) -> str:
     """The one sentence of a run that leaves nothing behind."""
-    run = Watched(words, folder)
+    run = Watched(words, folder, **environment)
     try:
         assert run.end() == 2, run.lines
         (sentence,) = run.sentences
@@ -144,3 +144,79 @@ def test_the_disk_of_notes(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> 
         servers = kafka.bootstrap_servers
         gone_on(words_of(source, topic, servers), tmp_path / "run", servers, topic, source)
         assert not [path for path in (disk / "runs").iterdir() if path.stat().st_size]
+
+
+@pytest.mark.parametrize("setting", ["spark.local.dir", "SPARK_LOCAL_DIRS"])
+def test_the_disk_of_sparks_own_folder(
+    setting: str, kafka: EmbeddedKafka, topic: str, tmp_path: Path
+) -> None:
+    source = records_file(tmp_path / "some.jsonl", 3_000, wide=3000)
+    servers = kafka.bootstrap_servers
+    words = words_of(source, topic, servers)
+    with small(tmp_path / "local", "5m") as disk:
+        own = {setting: str(disk)} if setting.isupper() else {}
+        conf = [] if own else ["--conf", f"{setting}={disk}"]
+        stops([*words, *conf, "--conf", "spark.memory.fraction=0.02"], tmp_path / "run", **own)
+    assert held(servers, topic) == 0
+    gone_on(words, tmp_path / "run", servers, topic, source)
+
+
+@pytest.mark.parametrize("exactly_once", [False, True], ids=["plain", "exactly-once"])
+def test_the_disk_of_a_streams_checkpoint(
+    exactly_once: bool, kafka: EmbeddedKafka, topic: str, tmp_path: Path
+) -> None:
+    """It stops within a batch; with room, it goes on with the same checkpoint."""
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    files = [records_file(inbox / f"{part}.jsonl", 500, part, 500 * part) for part in range(3)]
+    servers = kafka.bootstrap_servers
+    with small(tmp_path / "checkpoint", "48k") as disk:
+        words = [
+            *[
+                "run",
+                inbox,
+                "--key",
+                "id",
+                "--topic",
+                topic,
+                "-n",
+                N,
+                "--to",
+                f"kafka://{servers}",
+                "--stream",
+            ],
+            *["--checkpoint", disk / "c", "--available-now", "--option", "maxFilesPerTrigger=1", "--json"],
+            *[*LIGHT, *["--exactly-once"] * exactly_once],
+        ]
+        stops(words, tmp_path / "run")
+        grown(disk, "30m")
+        gone_on_streaming(words, tmp_path / "run")
+    assert read_directly(servers, topic, files, N) == (0, 0, 0, 0)
+
+
+def gone_on_streaming(words: list[object], folder: Path) -> None:
+    run = Watched(words, folder)
+    try:
+        assert run.end() == 0, run.lines
+        report = run.report
+        assert (report["lost"], report["moved"], report["twice"]) == (0, 0, 0)
+    finally:
+        run.close()
+
+
+def test_the_disk_of_a_streams_notes(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
+    """The stream continues without notes of its own, and without Spark's log."""
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    source = records_file(inbox / "some.jsonl", 500)
+    servers = kafka.bootstrap_servers
+    words = [
+        *["run", inbox, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{servers}", "--stream"],
+        *["--checkpoint", tmp_path / "checkpoint", "--available-now", "--json", *LIGHT],
+    ]
+    with small(tmp_path / "run" / "state", "64k") as disk:
+        for name in ("runs", "logs"):
+            (disk / name).mkdir()
+        filled(disk)
+        gone_on_streaming(words, tmp_path / "run")
+    assert read_directly(servers, topic, [source], N) == (0, 0, 0, 0)

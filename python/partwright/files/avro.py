@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
 
 import pyarrow as pa
 
 from partwright._check import first_line
 from partwright.errors import MissingExtraError, PartwrightError
+from partwright.files.avro_blocks import UncompressedAvro
 from partwright.files.formats import Opened, find_column, path_in
 
 if TYPE_CHECKING:
@@ -37,9 +38,14 @@ class AvroRecords(Opened):
             raise MissingExtraError("fastavro is missing: pip install 'partwright[avro]'") from error
         self._path = path
         try:
-            self._reader = fastavro.reader(file)
+            self._reader = fastavro.reader(cast("BinaryIO", UncompressedAvro(file)))
         except Exception as error:  # fastavro passes on whatever its parts raise
             raise self._broken(error) from error
+        try:
+            # fastavro would end the process at one, and take all memory at the other.
+            _takes_no_bytes(self._reader.writer_schema, {})
+        except ValueError as error:
+            raise PartwrightError(f"{path!r} is not read: {error}", path=path) from error
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
@@ -101,3 +107,45 @@ def _at(record: Any, path: Sequence[str]) -> Any:
             return None
         record = record.get(name)
     return record
+
+
+def _takes_no_bytes(schema: Any, named: dict[str, bool | None]) -> bool:
+    """Whether the values of a schema take no bytes.
+
+    Args:
+        schema: The schema.
+        named: The answer for each type that has a name; None for a record around this schema.
+
+    Raises:
+        ValueError: It has a record within itself, which may be nested to any depth; or an array of values without
+            bytes, of which a few bytes could claim any number.
+    """
+    if isinstance(schema, str):
+        answer = named.get(schema, schema == "null")
+        if answer is None:
+            raise ValueError(
+                f"its record {schema!r} has itself as a part, to any depth: write it as Parquet first"
+            )
+        return answer
+    if isinstance(schema, list):
+        # Each value of a union begins with the place of its type.
+        for each in schema:
+            _takes_no_bytes(each, named)
+        return False
+    kind = schema["type"]
+    if kind in ("record", "error"):
+        named[schema["name"]] = None
+        fields = [_takes_no_bytes(field["type"], named) for field in schema["fields"]]
+        named[schema["name"]] = all(fields)
+        return all(fields)
+    if kind == "array" and _takes_no_bytes(schema["items"], named):
+        raise ValueError("it has an array of nulls, of which a few bytes could claim any number")
+    if kind == "map":
+        _takes_no_bytes(schema["values"], named)
+    if kind == "fixed":
+        empty: bool = schema["size"] == 0
+        named[schema["name"]] = empty
+        return empty
+    if kind == "enum":
+        named[schema["name"]] = False
+    return kind not in ("array", "map", "enum") and _takes_no_bytes(kind, named)

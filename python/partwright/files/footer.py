@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from partwright.files.thrift import List, Struct, read_struct, write_struct
+from partwright.files.thrift import List, Struct, read_struct, values_at, write_struct
 
-__all__ = ["MAGIC", "Footer", "footer_length"]
+__all__ = ["MAGIC", "Chunk", "Footer", "chunks_of", "footer_length"]
 
 MAGIC = b"PAR1"
 _LENGTH = 4
@@ -25,7 +26,8 @@ _INT32, _OPTIONAL = 1, 1
 _CHUNKS, _BYTES, _COMPRESSED = 1, 2, 6
 # ColumnChunk, and the ColumnMetaData in it
 _FILE, _CHUNK_OFFSET, _META = 1, 2, 3
-_META_BYTES, _META_COMPRESSED, _DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE = 6, 7, 9, 10, 11
+_META_CODEC, _META_VALUES, _META_BYTES, _META_COMPRESSED = 4, 5, 6, 7
+_DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE = 9, 10, 11
 # KeyValue
 _KEY, _VALUE = 1, 2
 _ARROW_SCHEMA = b"ARROW:schema"
@@ -48,6 +50,49 @@ def footer_length(end: bytes) -> int:
     if end[-len(MAGIC) :] != MAGIC:
         raise ValueError("the file does not end in PAR1")
     return int.from_bytes(end[-len(MAGIC) - _LENGTH : -len(MAGIC)], "little")
+
+
+class Chunk(NamedTuple):
+    """What a footer says about a column in one row group.
+
+    Attributes:
+        codec: The number of its compression.
+        values: How many values it has, nulls included.
+        size: The bytes of its pages, uncompressed.
+        has_dictionary: Whether it begins with a dictionary.
+    """
+
+    codec: int
+    values: int
+    size: int
+    has_dictionary: bool
+
+
+def chunks_of(footer: bytes, leaf: int) -> list[Chunk]:
+    """What a footer says about one column in each row group.
+
+    pyarrow's own objects for this end the process if the footer contradicts itself, where its readers only raise.
+
+    Args:
+        footer: The footer, without the length and the magic bytes after it.
+        leaf: The column's place among those that have pages.
+
+    Raises:
+        ValueError: It is not a footer, or lacks what describes the column.
+    """
+    metas = list(values_at(footer, [_GROUPS, None, _CHUNKS, leaf, _META]))
+    for meta in metas:
+        if not isinstance(meta, Struct) or not {_META_CODEC, _META_VALUES, _META_BYTES} <= meta.keys():
+            raise ValueError(f"column chunk {leaf} of a row group has no codec, values or size")
+    return [
+        Chunk(
+            meta.get_value(_META_CODEC),
+            meta.get_value(_META_VALUES),
+            meta.get_value(_META_BYTES),
+            _DICTIONARY_PAGE in meta,
+        )
+        for meta in metas
+    ]
 
 
 class Footer:

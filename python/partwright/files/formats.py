@@ -143,7 +143,8 @@ def whole(path: str, what: str) -> Iterator[None]:
     """Report a file that pyarrow cannot read as not whole."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    # The last two are pyarrow's for a name that is not UTF-8 and for messages that end too early.
+    except (pa.ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
         raise PartwrightError(
             f"{path!r} is not a whole {what} ({first_line(error)}): it may be cut off", path=path
         ) from error

@@ -13,6 +13,7 @@ from partwright.files.arrow_ipc import ArrowRecords
 from partwright.files.avro import AvroRecords
 from partwright.files.compressed import Peeked, codec_of, unpacked, without_suffix
 from partwright.files.delimited import DelimitedRecords
+from partwright.files.formats import not_regular
 from partwright.files.json_documents import DocumentLines, are_documents
 from partwright.files.json_lines import JsonRecords
 from partwright.files.many import ManyRecords, files_of
@@ -113,6 +114,8 @@ def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
         if sys.__stdin__ is None:
             raise PartwrightError("stdin is closed: name a file, or send JSON lines to stdin")
         kind = format_of(path, told or ("csv" if delimiter else "json"))
+        if kind not in _OF_TEXT:
+            raise not_regular("stdin")
         return _of_stream("stdin", kind, delimiter, Peeked("stdin", sys.stdin.buffer), None)
     kind = format_of(path, told, delimiter)
     if delimiter is not None and kind not in _DELIMITERS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.files.footer import Footer, footer_length
+from partwright.files.footer import Footer, chunks_of, footer_length
 from partwright.files.formats import (
     Opened,
     find_column,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
+    from partwright.files.footer import Chunk
     from partwright.files.formats import Column, Wanted, Writable
 
 __all__ = ["ParquetRecords"]
@@ -44,6 +46,9 @@ _BUFFER = 1 << 20
 _END = 8
 # The most bytes of a dictionary's index; for a million values it has 20 bits.
 _INDEX_BYTES = 3
+_TEXT_AND_BINARY = (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())
+# parquet.thrift's CompressionCodec, by pyarrow's names, without LZO, which no pyarrow writes.
+_CODECS = {1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4"}
 # pyarrow does not write larger ones.
 _LARGEST_GROUP = 64 << 20
 
@@ -114,16 +119,17 @@ class ParquetRecords(Opened):
 
     def _reader(self, names: Sequence[str]) -> pq.ParquetFile:
         """A reader that returns as dictionaries those columns that are dictionaries throughout."""
-        metadata = self._parquet.metadata
+        schema = self._parquet.schema_arrow
         dictionaries = []
         for name in names:
-            leaf = self._leaf(self._parquet.schema_arrow.names.index(name))
-            groups = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
+            # The types that pyarrow returns as dictionaries.
+            if schema.field(name).type not in _TEXT_AND_BINARY:
+                continue
+            chunks = self._chunks(schema.names.index(name))
             # If a dictionary became too large, its writer continued with the values themselves, four bytes or more
             # each. Making a dictionary of those again would take longer than hashing them.
-            if groups and all(
-                group.has_dictionary_page and group.total_uncompressed_size < _INDEX_BYTES * group.num_values
-                for group in groups
+            if chunks and all(
+                chunk.has_dictionary and chunk.size < _INDEX_BYTES * chunk.values for chunk in chunks
             ):
                 dictionaries.append(name)
         if not dictionaries:
@@ -131,7 +137,7 @@ class ParquetRecords(Opened):
         with whole(self._path, "Parquet file"):
             return pq.ParquetFile(
                 self._file,
-                metadata=metadata,
+                metadata=self._parquet.metadata,
                 read_dictionary=dictionaries,
                 pre_buffer=False,
                 buffer_size=_BUFFER,
@@ -159,18 +165,32 @@ class ParquetRecords(Opened):
                 # A name with a dot may also match what lies deeper under such a path.
                 yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
 
-    def _footer(self, new: str) -> tuple[Footer, int]:
-        """The file's metadata with the new column, and its length without it."""
+    @contextmanager
+    def _unreadable_footer(self) -> Iterator[None]:
         try:
-            self._file.seek(-_END, os.SEEK_END)
-            length = footer_length(self._file.read(_END))
-            self._file.seek(-_END - length, os.SEEK_END)
-            footer = Footer(self._file.read(length))
-            footer.add_column(new)
+            yield
         except (ValueError, OSError) as error:
             raise PartwrightError(
                 f"the footer of {self._path!r} cannot be read: {error}", path=self._path
             ) from error
+
+    def _footer_bytes(self) -> bytes:
+        self._file.seek(-_END, os.SEEK_END)
+        length = footer_length(self._file.read(_END))
+        self._file.seek(-_END - length, os.SEEK_END)
+        return self._file.read(length)
+
+    def _chunks(self, place: int) -> list[Chunk]:
+        """What the footer says about a field's first column, row group by row group."""
+        with self._unreadable_footer():
+            return chunks_of(self._footer_bytes(), self._leaf(place))
+
+    def _footer(self, new: str) -> tuple[Footer, int]:
+        """The file's metadata with the new column, and its length without it."""
+        with self._unreadable_footer():
+            data = self._footer_bytes()
+            footer = Footer(data)
+            footer.add_column(new)
         if footer.is_encrypted:
             raise PartwrightError(
                 f"{self._path!r} is encrypted or signed: write it again without that", path=self._path
@@ -188,14 +208,12 @@ class ParquetRecords(Opened):
                     "column can be written for: write the file with smaller ones first",
                     path=self._path,
                 )
-        return footer, length
+        return footer, len(data)
 
     def _codec(self, place: int) -> str:
         """The new column's compression, which is the key's."""
-        if not self._parquet.num_row_groups:
-            return "NONE"
-        codec: str = self._parquet.metadata.row_group(0).column(self._leaf(place)).compression
-        return "NONE" if codec == "UNCOMPRESSED" else codec
+        chunks = self._chunks(place)
+        return _CODECS.get(chunks[0].codec, "NONE") if chunks else "NONE"
 
     def _leaf(self, place: int) -> int:
         """The first of the file's columns that belongs to a field."""

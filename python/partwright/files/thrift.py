@@ -6,9 +6,12 @@ This module does not know what the fields mean, so fields of later versions surv
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["List", "Struct", "read_struct", "write_struct"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["List", "Struct", "read_struct", "values_at", "write_struct"]
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _INTEGERS = (_I16, _I32, _I64)
@@ -56,6 +59,27 @@ def read_struct(data: bytes | memoryview) -> Struct:
         raise ValueError("the bytes end within a struct") from None
 
 
+def values_at(data: bytes | memoryview, path: Sequence[int | None]) -> Iterator[Value]:
+    """The values at a path in the struct at the start of some bytes, without keeping the others in memory.
+
+    Args:
+        data: The bytes.
+        path: At each step the ID of a field, or the place of a list's item; None for each item.
+
+    Raises:
+        ValueError: The bytes are not a struct, or a step leads into a number or a text.
+
+    Examples:
+        >>> data = write_struct(Struct({1: (9, List(5, [7, 8])), 2: (5, 42)}))
+        >>> list(values_at(data, [2])), list(values_at(data, [1, None])), list(values_at(data, [3]))
+        ([42], [7, 8], [])
+    """
+    try:
+        yield from _Reader(data).values_at(_STRUCT, path, 0)
+    except IndexError:
+        raise ValueError("the bytes end within a struct") from None
+
+
 def write_struct(struct: Struct) -> bytes:
     r"""A struct's bytes, with its fields in the order of their IDs.
 
@@ -74,16 +98,41 @@ class _Reader:
         self._at = 0
 
     def struct(self, depth: int) -> Struct:
-        if depth > _DEEPEST:
-            raise ValueError(f"structs within structs, more than {_DEEPEST} deep")
-        fields, field = Struct(), 0
-        while head := self._byte():
-            type_ = head & 0x0F
-            field = field + (head >> 4) if head >> 4 else _signed(self._number())
-            # The type of a boolean field is its value.
-            value = type_ == _TRUE if type_ in {_TRUE, _FALSE} else self._value(type_, depth)
-            fields[field] = (type_, value)
+        fields = Struct()
+        for field, type_ in self._fields(depth):
+            fields[field] = (type_, self._value(type_, depth))
         return fields
+
+    def values_at(self, type_: int, path: Sequence[int | None], depth: int) -> Iterator[Value]:
+        if not path:
+            yield self._value(type_, depth)
+            return
+        if type_ == _STRUCT:
+            steps = self._fields(depth + 1)
+        elif type_ in {_LIST, _SET}:
+            steps = self._items(depth + 1)
+        else:
+            raise ValueError(f"a value of type {type_}, where a struct or a list belongs")
+        for step, inside in steps:
+            if path[0] in {step, None}:
+                yield from self.values_at(inside, path[1:], depth + 1)
+            else:
+                self._value(inside, depth + 1)
+
+    def _fields(self, depth: int) -> Iterator[tuple[int, int]]:
+        """The ID and type of each field of a struct, whose value must then be read."""
+        _refuse_deep(depth)
+        field = 0
+        while head := self._byte():
+            field = field + (head >> 4) if head >> 4 else _signed(self._number())
+            yield field, head & 0x0F
+
+    def _items(self, depth: int) -> Iterator[tuple[int, int]]:
+        """The place and type of each item of a list, whose value must then be read."""
+        _refuse_deep(depth)
+        type_, size = self._list_head()
+        # A boolean of a list is a byte, not its type.
+        yield from ((place, _BYTE if type_ in {_TRUE, _FALSE} else type_) for place in range(size))
 
     def _value(self, type_: int, depth: int) -> Value:
         if type_ in _INTEGERS:
@@ -93,19 +142,24 @@ class _Reader:
         if type_ == _STRUCT:
             return self.struct(depth + 1)
         if type_ in {_LIST, _SET}:
-            return self._list(depth)
+            return self._list(depth + 1)
         if type_ in {_TRUE, _FALSE, _BYTE}:
-            return self._byte()
+            # The type of a boolean field is its value.
+            return self._byte() if type_ == _BYTE else type_ == _TRUE
         if type_ == _DOUBLE:
             return self._bytes(8)
         raise ValueError(f"a value of type {type_}")
 
     def _list(self, depth: int) -> List:
+        _refuse_deep(depth)
+        type_, size = self._list_head()
+        item = _BYTE if type_ in {_TRUE, _FALSE} else type_
+        return List(type_, [self._value(item, depth) for _ in range(size)])
+
+    def _list_head(self) -> tuple[int, int]:
         head = self._byte()
-        type_, size = head & 0x0F, head >> 4
-        if size == _LONG_LIST:
-            size = self._number()
-        return List(type_, [self._value(type_, depth) for _ in range(size)])
+        size = head >> 4
+        return head & 0x0F, self._number() if size == _LONG_LIST else size
 
     def _byte(self) -> int:
         byte = self._data[self._at]
@@ -127,6 +181,11 @@ class _Reader:
             if not byte & _MORE:
                 return number
             shift += 7
+
+
+def _refuse_deep(depth: int) -> None:
+    if depth > _DEEPEST:
+        raise ValueError(f"structs within structs, more than {_DEEPEST} deep")
 
 
 def _signed(number: int) -> int:

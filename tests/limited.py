@@ -1,7 +1,8 @@
-"""Runs commands, each in its own process, and prints the cost of each: a program for `test_hostile_files.py`.
+"""Runs commands, each in its own process, and tells the cost of each: shared by the tests of hostile files and options.
 
-A line of JSON in has a command's arguments; a line out has its exit code, stderr, peak memory in MiB and processor
-time in seconds. All are forked from one process that has imported everything, so a command's cost is only its own.
+As a program: a line of JSON in has a command's arguments; a line out has its exit code, stderr, peak memory in MiB, and
+processor and elapsed time in seconds. All are forked from one process that has imported everything, so a command's cost
+is only its own.
 """
 
 from __future__ import annotations
@@ -9,21 +10,61 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
+import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from importlib import import_module
 from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any
 
 from partwright import cli
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
 # The modules that commands import on demand, and pyarrow with them.
 _PACKAGES = ("assignors", "batching", "group", "producer", "cli")
-_ADDRESSES = 4 << 30
+_WRITABLE = 4 << 30
 _SECONDS = 60
 
 
+@contextmanager
+def limited_commands(
+    folder: Path | None = None, **environment: str
+) -> Iterator[Callable[[list[str]], dict[str, Any]]]:
+    """Runs a command with these arguments in a folder, and returns its cost."""
+    words = [sys.executable, __file__]
+    with subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | environment,
+    ) as running:
+        asked, answers = running.stdin, running.stdout
+        assert asked is not None
+        assert answers is not None
+
+        def run(words: list[str]) -> dict[str, Any]:
+            asked.write(f"{json.dumps(words)}\n")
+            asked.flush()
+            cost: dict[str, Any] = json.loads(answers.readline())
+            return cost
+
+        yield run
+        asked.close()
+
+
 def _command(words: list[str], stderr: int) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
+    # Not of all addresses: what draws pictures reserves more of those than it ever uses.
+    resource.setrlimit(resource.RLIMIT_DATA, (_WRITABLE, _WRITABLE))
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    # One that waits for something that never comes ends, too.
+    signal.alarm(5 * _SECONDS)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor, target in ((nowhere, 0), (nowhere, 1), (stderr, 2)):
         os.dup2(descriptor, target)
@@ -40,6 +81,7 @@ def _command(words: list[str], stderr: int) -> None:
 
 
 def _run(words: list[str]) -> dict[str, object]:
+    begun = time.monotonic()
     said, stderr = os.pipe()
     child = os.fork()
     if child == 0:
@@ -53,6 +95,7 @@ def _run(words: list[str]) -> dict[str, object]:
         "stderr": text,
         "mib": took.ru_maxrss >> 10,
         "seconds": took.ru_utime + took.ru_stime,
+        "elapsed": time.monotonic() - begun,
     }
 
 
