@@ -481,7 +481,7 @@ def test_times_are_the_same_in_any_zone_and_type(spark: SparkSession, table: Tab
 def test_whole_numbers_may_be_fractional_by_type(type_: pa.DataType, table: Table) -> None:
     """As pandas writes a column of whole numbers in which there is a null."""
     keys = ["a", "b", "a", None]
-    places = pa.array([4, 8, 5, None]).cast(type_)
+    places = pa.array([4.0, 8.0, 5.0, None]).cast(type_)
     given = table(pa.table({"key": keys, "p": places}))
     found = pws.check(given, "key", 12, partition="p")
     assert (found.misplaced, found.undetermined, found.nowhere) == (1, 1, 0)
