@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 __all__ = ["UnreadableHeaderError", "headers_of"]
 
@@ -28,22 +28,22 @@ class _Record(Protocol):
 
 # confluent-kafka sets an exception and still returns a list. Python's interpreter, once it has made a frequent call
 # fast, does not notice that, and the exception appears wherever Python looks next. This way of calling always looks.
-_read: Callable[[_Record], Sequence[tuple[str, bytes | None]] | None] = methodcaller("headers")
+_read: Callable[[_Record], list[tuple[str, bytes | None]] | None] = methodcaller("headers")
 
 
 class UnreadableHeaderError(PartwrightError):
     """A record has a header whose name is not UTF-8."""
 
 
-def headers_of(record: _Record) -> Sequence[tuple[str, bytes | None]]:
-    """A record's headers; empty if it has none.
+def headers_of(record: _Record) -> list[tuple[str, bytes | None]]:
+    """A record's headers; empty if it has none. A producer takes them as they are: it refuses any other sequence.
 
     Raises:
         UnreadableHeaderError: A name is not UTF-8. The record's headers must not be read again: confluent-kafka then
             returns an object without its name, and Python crashes as it looks at it.
     """
     try:
-        return _read(record) or ()
+        return _read(record) or []
     except (SystemError, UnicodeDecodeError):
         raise UnreadableHeaderError(
             f"the record at offset {record.offset()} of partition {record.partition()} of {record.topic()!r} has a "
