@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka.troubles import Troubles, end
+from partwright.kafka.troubles import RetriableError, Troubles, end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -245,7 +245,7 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
     told = str(error.str())
     # Kafka has no message for some errors.
     said = config.redacted(f"{told}{error.name()}" if told.endswith(": ") else told)
-    return BrokerError(
+    return RetriableError(
         f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said
     )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["TOKENS", "Named", "Troubles", "advertised", "end", "named_brokers"]
+__all__ = ["TOKENS", "Named", "RetriableError", "Troubles", "advertised", "end", "named_brokers"]
 
 TOKENS = "check the settings that get it (sasl.oauthbearer, or those of AWS)"
 """The remedy for a missing token."""
@@ -52,6 +52,10 @@ _STATUS = re.compile(r'\{.*"status": ?"([^"]+)".*\}')
 # What librdkafka logs about a cluster's answer.
 _CLUSTER = re.compile(r"ClusterId: (\S+), ")
 _NAMED = re.compile(r" Broker #[0-9]+/([0-9]+): (\S+):([0-9]+) NodeId (-?[0-9]+)")
+
+
+class RetriableError(BrokerError):
+    """No broker answers, or one refuses for a reason that may pass: the same may succeed later."""
 
 
 class Troubles:
@@ -127,7 +131,7 @@ class Troubles:
             return error
         if self._config.mechanism in _BY_TOKEN:
             return BrokerError(f"there is no token for Kafka at {self._config.servers} in time: {TOKENS}")
-        return BrokerError(
+        return RetriableError(
             f"Kafka at {self._config.servers} does not answer in time: is it too busy, or just starting?"
         )
 
@@ -139,7 +143,7 @@ class Troubles:
         """
         failed = self._tried(each_server(self._config.required_servers()))
         if all(failed):
-            raise BrokerError(next(step.said for step in failed if step))
+            raise RetriableError(next(step.said for step in failed if step))
 
     def _raise_unreachable_broker(self) -> None:
         """Asks for the brokers, and tests the connection to each at the address that the cluster gives.
@@ -169,7 +173,7 @@ class Troubles:
             return
         for (host, port, number), step in zip(brokers, failed, strict=True):
             if step is not None:
-                raise BrokerError(advertised(number, host, port, step))
+                raise RetriableError(advertised(number, host, port, step))
 
     def _tried(self, addresses: Sequence[tuple[str, int]]) -> list[Step | None]:
         """The step that fails for each; all are tested at once."""

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from partwright.errors import PartwrightError
 from partwright.migration.placement import Placement
 from partwright.migration.streams import Streams
-from partwright.migration.topics import SETTLE_S, describe_target, made_again
+from partwright.migration.topics import describe_target, made_again, patiently
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Copier:
             # From the beginning again, for everything that is left.
             self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
         self._to(bounds)
-        describe_target(self._migration, self.state.target[2], SETTLE_S)
+        patiently(partial(describe_target, self._migration, self.state.target[2]))
 
     def settle(self) -> None:
         """Record the progress in the ledger, if the copy has passed transaction markers since."""

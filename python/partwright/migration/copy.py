@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.new_topic import NewTopic
+from partwright.kafka.troubles import RetriableError
 from partwright.migration.answer import Answer
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
@@ -31,6 +32,7 @@ from partwright.migration.topics import (
     is_there,
     make_ledger,
     meanwhile,
+    patiently,
     refuse_foreign,
     settings_of,
 )
@@ -94,7 +96,7 @@ def copy(
                 "nothing is copied any more: finish, or go back with cutover --back",
                 value=list(began_at.groups),
             )
-        now = partial(ends_of, migration.source, began_at.source[2], len(began_at.at))
+        now = partial(patiently, partial(ends_of, migration.source, began_at.source[2], len(began_at.at)))
         source_ends = list(began_at.at)
 
         def progress(copied: int) -> None:
@@ -103,7 +105,7 @@ def copy(
         with Copier(migration, began_at, writer, rate=rate, progress=progress) as copier:
             while True:
                 source_ends = now()
-                moving = groups_of(migration.source, groups)
+                moving = patiently(partial(groups_of, migration.source, groups))
                 _to(copier, moving, source_ends, is_layered=migration.order is None)
                 left = sum(now()) - sum(copier.state.at)
                 if left <= lag and not follow:
@@ -112,7 +114,7 @@ def copy(
                     time.sleep(1.0)
             copier.settle()
         state = copier.state
-    answer = told("copy", migration, state, moving)
+        answer = told("copy", migration, state, moving)
     answer.lag = left
     answer.more |= {
         "copied_now": state.copied - began_at.copied,
@@ -160,7 +162,7 @@ def opened(
         refuse_other_target(migration, new_topic, state.restore if state else None)
     begin = state or _begun(migration, source, ids, groups, scanning, new_topic)
     most = int(settings_of(migration.source).all.get("max.message.bytes", _MOST_BYTES))
-    with Writer(migration, most) as writer:
+    with _going_on("cutover" if must_exist else "copy"), Writer(migration, most) as writer:
         # By now, everything that an earlier writer wrote is committed or aborted.
         now = ledger.last() or writer.note(begin)
         now.check(migration, ids)
@@ -170,6 +172,15 @@ def opened(
             yield writer, writer.note(_target_made(migration, now, new_topic))
         else:
             yield writer, _same_target(migration, now)
+
+
+@contextmanager
+def _going_on(step: str) -> Iterator[None]:
+    """Say how to go on with a migration that has begun, where the step may succeed later."""
+    try:
+        yield
+    except RetriableError as error:
+        raise error.followed_by(f"run {step} again: it goes on where it stopped") from error
 
 
 def not_begun(migration: Migration) -> PartwrightError:

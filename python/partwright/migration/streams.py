@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import groupby
 from operator import methodcaller
@@ -21,7 +22,8 @@ from partwright.kafka.client import (
     refused_settings,
 )
 from partwright.kafka.topics import offsets_of
-from partwright.kafka.troubles import Troubles
+from partwright.kafka.troubles import RetriableError, Troubles
+from partwright.migration.topics import patiently
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -244,12 +246,14 @@ class Streams:
             self._heard = self._asked = time.monotonic()
         elif time.monotonic() - self._asked > TIMEOUT_S:
             self._asked = time.monotonic()
-            self._troubles.check(0)
             if self._asked - self._heard > _STALL_S:
-                raise BrokerError(
+                self._troubles.check(0)
+                raise RetriableError(
                     f"Kafka at {self._config.servers} sends nothing more of the topic {self._topic!r} for {_STALL_S:g} "
-                    "s: see the broker's log, and start again"
+                    "s: see the broker's log"
                 )
+            # Until then, other brokers may take over from one that died.
+            self._troubles.check()
 
     def _is_event(self, record: Record) -> bool:
         """Whether it reports something instead of a record; that is then handled."""
@@ -276,12 +280,15 @@ class Streams:
 
     def _begin_anew(self, partition: int) -> None:
         """The oldest records were deleted by retention: read what is left."""
-        with admin_client(self._config, TIMEOUT_S) as admin:
-            first = offsets_of(admin, self._topic, [partition], "earliest")[partition]
+        first = patiently(partial(self._first, partition))
         self.deleted += max(0, first - self.at[partition])
         self.at[partition] = max(first, self.at[partition])
         self._consumer.incremental_unassign([self._place(partition)])
         self._consumer.incremental_assign([self._place(partition)])
+
+    def _first(self, partition: int) -> int:
+        with admin_client(self._config, TIMEOUT_S) as admin:
+            return offsets_of(admin, self._topic, [partition], "earliest")[partition]
 
     def _place(self, partition: int) -> TopicPartition:
         place: TopicPartition = confluent_kafka().TopicPartition(self._topic, partition, self.at[partition])

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.topics import create_topic, described, existing, offsets_of
+from partwright.kafka.troubles import RetriableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.migration.settings import Migration, Side
 
 __all__ = [
-    "SETTLE_S",
     "Found",
     "Settings",
     "alter",
@@ -28,6 +29,7 @@ __all__ = [
     "made_again",
     "make_ledger",
     "meanwhile",
+    "patiently",
     "refuse_foreign",
     "settings_of",
 ]
@@ -42,8 +44,29 @@ _MEANWHILE = {
     "message.timestamp.difference.max.ms": str(MOST_LONG),
 }
 _ITS_OWN = 1
-SETTLE_S = 30.0
-"""A partition's leader may move while a topic is copied: for so long its Kafka may take to answer."""
+# Other brokers may take over from one that died while a topic is copied: for so long its Kafka may take to answer.
+_SETTLE_S, _PAUSE_S = 30.0, 0.2
+
+_Answer = TypeVar("_Answer")
+
+
+def patiently(ask: Callable[[], _Answer]) -> _Answer:
+    """The answer to a question that is asked again, for half a minute, as long as brokers may take over from another.
+
+    Args:
+        ask: Asks once.
+
+    Raises:
+        RetriableError: There is still no answer.
+    """
+    until = time.monotonic() + _SETTLE_S
+    while True:
+        try:
+            return ask()
+        except RetriableError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(_PAUSE_S)
 
 
 class Found(NamedTuple):
@@ -84,17 +107,13 @@ def cluster_of(config: KafkaConfig) -> str:
         return str(admin.answer(admin.client.describe_cluster(request_timeout=TIMEOUT_S)).cluster_id)
 
 
-def found(side: Side, timeout: float = TIMEOUT_S) -> Found:
+def found(side: Side) -> Found:
     """A topic as it is now.
-
-    Args:
-        side: The topic.
-        timeout: How many seconds Kafka has for each answer, and partitions without a leader to get one.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
     """
-    with admin_client(side.config, timeout) as admin:
+    with admin_client(side.config, TIMEOUT_S) as admin:
         topic = existing(admin, side.topic, "READ")
         every = range(len(topic.partitions))
         begin, ends, tails = (
@@ -126,7 +145,7 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
         PartwrightError: It has been replaced by another topic, or has another number of partitions.
     """
-    now = found(side, SETTLE_S)
+    now = found(side)
     if now.topic_id != topic_id:
         raise PartwrightError(
             f"the topic {side.topic!r} was deleted and made again while it was copied: delete the new topic and its "
@@ -143,18 +162,17 @@ def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
     return now.ends
 
 
-def describe_target(migration: Migration, topic_id: str, timeout: float = TIMEOUT_S) -> Found:
+def describe_target(migration: Migration, topic_id: str) -> Found:
     """The new topic as it is now.
 
     Args:
         migration: What is migrated.
         topic_id: The ID that the new topic had when the copy into it began.
-        timeout: As `found` takes it.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, there is no such topic, or it has been replaced by another.
     """
-    now = found(migration.target, timeout)
+    now = found(migration.target)
     if now.topic_id != topic_id:
         raise made_again(migration)
     return now

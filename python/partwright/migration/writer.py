@@ -11,7 +11,7 @@ from partwright.errors import BrokerError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, no_right, refused_settings
 from partwright.kafka.headers import headers_of
 from partwright.kafka.transactional import FENCED, own_error
-from partwright.kafka.troubles import Troubles
+from partwright.kafka.troubles import RetriableError, Troubles
 from partwright.migration.ledger import MAPPING, encoded
 
 if TYPE_CHECKING:
@@ -211,9 +211,9 @@ class Writer:
                     self._refuse(error)
                 self._troubles.check()
                 if time.monotonic() > until:
-                    raise BrokerError(
+                    raise RetriableError(
                         f"Kafka at {self._config.servers} does not {what} a transaction in {seconds:g} s "
-                        f"({error.args[0].str()}): see in its log whether it can make transactions, and start again"
+                        f"({error.args[0].str()}): see in its log whether it can make transactions"
                     ) from error
             else:
                 return
@@ -245,8 +245,7 @@ class Writer:
                 "stopped: copy to Kafka 0.11 or later",
                 value=error.code(),
             )
-        raise BrokerError(
-            f"{where} does not take the copies ({self._config.redacted(error.str())}): see the broker's log, and start "
-            "again",
+        raise RetriableError(
+            f"{where} does not take the copies ({self._config.redacted(error.str())}): see the broker's log",
             value=error.code(),
         )

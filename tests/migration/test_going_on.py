@@ -1,0 +1,125 @@
+"""A copy waits while other brokers answer, since they take over; where it ends nevertheless, it says how to go on."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, NoReturn, cast
+
+import pytest
+
+from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka import troubles
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.probe import Step
+from partwright.kafka.troubles import Named, RetriableError
+from partwright.migration import Migration, Side, streams, topics
+from partwright.migration.ledger import State
+from partwright.migration.streams import Streams
+from partwright.migration.topics import Found, Settings, patiently
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from confluent_kafka import KafkaError
+
+HOST, DEAD, OTHER = "127.0.0.1", 9, 7
+CONFIG = KafkaConfig.read({}, servers=f"{HOST}:{DEAD},{HOST}:{OTHER}")
+LATE = f"Kafka at {CONFIG.servers} does not answer in time: is it too busy, or just starting?"
+
+
+class Gone:
+    """librdkafka's event about a broker to which the connection failed."""
+
+    def code(self) -> int:
+        return -195
+
+    def str(self) -> str:
+        return f"{HOST}:{DEAD}/2: Connect to ipv4#{HOST}:{DEAD} failed: Connection refused"
+
+
+@pytest.mark.parametrize(
+    ("does_other_answer", "said"),
+    [
+        (True, "sends nothing more of the topic 'old' for 1 s"),
+        (False, f"broker 2 advertises {HOST}:{DEAD}, which does not work from here"),
+    ],
+)
+def test_records_are_waited_for_while_another_broker_answers(
+    does_other_answer: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def way(_: str, port: int, *_given: object) -> list[Step]:
+        passes = does_other_answer and port == OTHER
+        return [Step("connect", f"{HOST}:{port}", passes, "it refuses", "it refuses")]
+
+    named = Named("cluster", [(HOST, OTHER, 1), (HOST, DEAD, 2)])
+    monkeypatch.setattr(troubles, "named_brokers", lambda *_: named)
+    monkeypatch.setattr(troubles, "way_to", way)
+    # As after 1.5 s, and with shorter waits.
+    monkeypatch.setattr(troubles.Troubles.check, "__defaults__", (1e-9,))
+    monkeypatch.setattr(streams, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(streams, "_STALL_S", 1.0)
+    with Streams(CONFIG, "old", {0: 0}) as reading:
+        noted = reading._troubles
+        noted.note(cast("KafkaError", Gone()))
+        # Nobody is at these addresses, which librdkafka would report.
+        monkeypatch.setattr(noted, "_is_cut", False)
+        monkeypatch.setattr(noted, "_looked", True)
+        with pytest.raises(RetriableError, match=said):
+            reading.head(0, 1)
+
+
+def test_a_question_is_asked_again_while_a_broker_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Callable[[], int]] = [late, late, lambda: 5]
+
+    def ask() -> int:
+        return answers.pop(0)()
+
+    assert patiently(ask) == 5
+    # What will not pass is not waited for.
+    answers += [denied, late]
+    with pytest.raises(BrokerError, match="no right"):
+        patiently(ask)
+    assert answers == [late]
+    monkeypatch.setattr(topics, "_SETTLE_S", 0.3)
+    with pytest.raises(RetriableError, match="does not answer in time"):
+        patiently(late)
+
+
+def late() -> NoReturn:
+    raise RetriableError(LATE)
+
+
+def denied() -> NoReturn:
+    raise BrokerError("Kafka gives this user no right to READ")
+
+
+@pytest.mark.parametrize(("must_exist", "step"), [(False, "copy"), (True, "cutover")])
+def test_the_end_of_a_step_that_has_begun_says_how_to_go_on(
+    must_exist: bool, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("partwright.migration.copy")
+    migration = Migration(Side(CONFIG, "old"), Side(CONFIG, "new"), 3)
+    state = State(["c", "old", "1"], ["c", "new", "2"], {}, "copying", [0], [0], [0, 0, 0])
+
+    class Ledger:
+        def __init__(self, *_: object) -> None: ...
+
+        def last(self) -> State:
+            return state
+
+    def ended(end: Callable[[], NoReturn]) -> str:
+        monkeypatch.setattr(module, "Writer", lambda *_: end())
+        with (
+            pytest.raises(PartwrightError) as error,
+            module.opened(migration, (), lambda *_: None, must_exist=must_exist),
+        ):
+            pass
+        return str(error.value)
+
+    monkeypatch.setattr(module, "source_of", lambda _: (Found("1", [0], [9], [9]), ("c", "1")))
+    monkeypatch.setattr(module, "Ledger", Ledger)
+    monkeypatch.setattr(module, "is_there", lambda _: False)
+    monkeypatch.setattr(module, "settings_of", lambda _: Settings({}, {}))
+    assert ended(late) == f"{LATE}; run {step} again: it goes on where it stopped"
+    # Where that would not help, it is not said.
+    assert ended(denied) == "Kafka gives this user no right to READ"
