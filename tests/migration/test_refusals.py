@@ -17,6 +17,7 @@ from partwright.migration import Migration, Side, copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 HERE = KafkaConfig.read({"bootstrap.servers": "127.0.0.1:1"})
 
@@ -39,6 +40,35 @@ HERE = KafkaConfig.read({"bootstrap.servers": "127.0.0.1:1"})
 def test_wrong_words(words: list[str], said: str, refusal: Callable[..., str]) -> None:
     for step in ("plan", "copy", "verify", "cutover", "finish"):
         assert said in refusal("migrate", step, *words)
+
+
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [
+        (["-X", "sasl.username=u"], 1),
+        (["--command-config", "a"], 1),
+        (["--from-config", "a", "--to-config", "a"], 1),
+        # Each of them has to be corrected.
+        (["--from-config", "a", "--to-config", "b"], 2),
+    ],
+)
+def test_a_note_about_a_configuration_is_shown_once(
+    options: list[str],
+    times: int,
+    command: Callable[..., tuple[int, bytes, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("sasl.username=u\n", encoding="utf-8")
+    code, _, err = command(
+        "migrate", "plan", "kafka://127.0.0.1:1/a", "kafka://127.0.0.1:2/b", "-n", 3, *options
+    )
+    assert code == 2
+    assert (
+        err.count("not used, since security.protocol is PLAINTEXT, which is the default: sasl.user") == times
+    )
 
 
 def test_a_name_that_leaves_none_for_the_ledger() -> None:

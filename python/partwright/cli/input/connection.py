@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -34,6 +34,7 @@ class Connection:
 
     file: str | None
     settings: Mapping[str, str]
+    _shown: set[tuple[str | None, str]] = field(default_factory=set, compare=False)
 
     @property
     def is_given(self) -> bool:
@@ -45,7 +46,7 @@ class Connection:
         return self if file is None else replace(self, file=file)
 
     def config(self, servers: str | None = None) -> KafkaConfig:
-        """The client configuration; its notes are printed on stderr.
+        """The client configuration; its notes are printed on stderr, once for each file.
 
         Args:
             servers: An address's servers, which take precedence.
@@ -58,7 +59,10 @@ class Connection:
 
         found = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
         for note in found.notes:
-            echo(note, err=True)
+            # Two clusters may have the same configuration.
+            if (self.file, note) not in self._shown:
+                self._shown.add((self.file, note))
+                echo(note, err=True)
         return found
 
 
