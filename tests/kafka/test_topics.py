@@ -6,10 +6,12 @@ import re
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, TopicPartition
 from kafka import KafkaProducer
 
 from partwright.errors import BrokerError, PartwrightError
@@ -18,10 +20,10 @@ from partwright.kafka.client import Admin, refusal
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
+from partwright.kafka.troubles import RetriableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
 
     from partwright.kafka import EmbeddedKafka
 
@@ -103,7 +105,7 @@ def test_no_address_is_a_sentence(bootstrap: str) -> None:
 
 @pytest.mark.parametrize("partitions", [0, -1, 2**31])
 def test_no_number_of_partitions_is_a_sentence(partitions: int) -> None:
-    with pytest.raises(PartwrightError, match=f"^a topic cannot have {partitions} partitions"):
+    with pytest.raises(PartwrightError, match=f"^a topic cannot have {partitions:,} partitions"):
         topics.create_topic("127.0.0.1:9", "t", partitions)
 
 
@@ -136,6 +138,29 @@ def test_options_of_a_new_topic_that_will_not_do(
 ) -> None:
     with pytest.raises(PartwrightError, match=sentence):
         NewTopic.read(partitions, factor, assignment, {})
+
+
+def test_an_offset_that_a_leader_did_not_tell_in_time_is_not_taken_for_one() -> None:
+    # As librdkafka answers once a leader has been silent for the request's time: without an error.
+    offsets = [{0: 7, 1: -1001}, {0: 7, 1: 8}]
+    admin = Admin(KafkaConfig.read({}, servers="127.0.0.1:9"), 0.3)
+    admin.close()
+
+    def listed(places: dict[TopicPartition, Any], **_: object) -> dict[TopicPartition, Future[Any]]:
+        told = offsets.pop(0) if len(offsets) > 1 else offsets[0]
+        answers: dict[TopicPartition, Future[Any]] = {place: Future() for place in places}
+        for place, answer in answers.items():
+            answer.set_result(SimpleNamespace(offset=told[place.partition]))
+        return answers
+
+    admin.client = cast("Any", SimpleNamespace(list_offsets=listed))
+    assert topics.offsets_of(admin, "t", range(2), "latest") == {0: 7, 1: 8}
+    offsets[:] = [{0: 7, 1: -1001}]
+    with pytest.raises(RetriableError):
+        topics.offsets_of(admin, "t", range(2), "latest")
+    # No record has such a time.
+    offsets[:] = [{0: 7, 1: -1}]
+    assert topics.offsets_of(admin, "t", range(2), 1000) == {0: 7, 1: -1}
 
 
 class TestWithABroker:

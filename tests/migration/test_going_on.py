@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, NoReturn, cast
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
+from confluent_kafka import KafkaError
+from confluent_kafka.admin import AdminClient, ListConsumerGroupsResult
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import troubles
@@ -13,14 +16,13 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.probe import Step
 from partwright.kafka.troubles import Named, RetriableError
 from partwright.migration import Migration, Side, streams, topics
+from partwright.migration.groups import groups_of
 from partwright.migration.ledger import State
 from partwright.migration.streams import Streams
 from partwright.migration.topics import Found, Settings, patiently
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from confluent_kafka import KafkaError
 
 HOST, DEAD, OTHER = "127.0.0.1", 9, 7
 CONFIG = KafkaConfig.read({}, servers=f"{HOST}:{DEAD},{HOST}:{OTHER}")
@@ -91,6 +93,21 @@ def late() -> NoReturn:
 
 def denied() -> NoReturn:
     raise BrokerError("Kafka gives this user no right to READ")
+
+
+def test_groups_that_a_broker_does_not_list_are_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = KafkaError(KafkaError._TIMED_OUT)
+
+    def listed(_: AdminClient, **_times: float) -> Future[ListConsumerGroupsResult]:
+        answer: Future[ListConsumerGroupsResult] = Future()
+        answer.set_result(ListConsumerGroupsResult(valid=[], errors=[cast("Any", silent)]))
+        return answer
+
+    monkeypatch.setattr(AdminClient, "list_consumer_groups", listed)
+    with pytest.raises(
+        RetriableError, match=r"a broker .* does not list its groups \(.*[Tt]imed out\): start it"
+    ):
+        groups_of(Side(CONFIG, "old"), ())
 
 
 @pytest.mark.parametrize(("must_exist", "step"), [(False, "copy"), (True, "cutover")])

@@ -61,6 +61,8 @@ know its high watermark yet. Java's Admin asks again after each of them."""
 # The errors of org.apache.kafka.common.errors.RetriableException that a new partition may return, and librdkafka's own.
 # Another broker may already report a broker as leader before that broker knows the topic.
 _NOT_YET = {_UNKNOWN_TOPIC, 5, 6, 7, 9, 13, 56, 72, 74, 75, 78, 100, -156, -190, -195}
+# What librdkafka gives, without an error, for a partition whose leader did not answer in time.
+_NO_OFFSET = -1001
 
 
 class TopicExistsError(BrokerError):
@@ -308,13 +310,18 @@ def offsets_of(
     while True:
         asked = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
         try:
-            return {
-                of.partition: int(admin.answer(found, "DESCRIBE", f"the topic {topic!r}").offset)
-                for of, found in asked.items()
+            found = {
+                of.partition: int(admin.answer(answer, "DESCRIBE", f"the topic {topic!r}").offset)
+                for of, answer in asked.items()
             }
         except BrokerError as error:
             if error.value not in LEADERLESS or time.monotonic() > until:
                 raise
+        else:
+            if _NO_OFFSET not in found.values():
+                return found
+            if time.monotonic() > until:
+                raise admin.troubles.late()
         time.sleep(_POLL_S)
 
 

@@ -9,6 +9,7 @@ from partwright._check import counted, meant
 from partwright.errors import BrokerError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, admin_client, confluent_kafka, no_right
 from partwright.kafka.groups import described_group, group_offsets
+from partwright.kafka.troubles import RetriableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,9 +75,16 @@ def _kinds(admin: Admin) -> dict[str, bool]:
     """The groups that this user may see, and whether each is a consumer group."""
     kafka = confluent_kafka()
     asked = admin.of_coordinator(lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout))
-    listed = admin.answer(asked, "DESCRIBE", "the groups").valid
+    listed = admin.answer(asked, "DESCRIBE", "the groups")
+    for error in listed.errors:
+        # Its groups would stay behind, unsaid.
+        why = admin.config.redacted(str(error.str()))
+        raise RetriableError(
+            f"a broker of Kafka {admin.where} does not list its groups ({why}): start it, or wait until others have "
+            "taken over from it"
+        )
     kind = kafka.ConsumerGroupType
-    return {each.group_id: each.type in {kind.CLASSIC, kind.CONSUMER} for each in listed}
+    return {each.group_id: each.type in {kind.CLASSIC, kind.CONSUMER} for each in listed.valid}
 
 
 def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
