@@ -96,6 +96,7 @@ class Run:
 
     # Each batch goes to the brokers' disks by itself, so that the write takes a while.
     configs: ClassVar[dict[str, str]] = {"min.insync.replicas": "2", "flush.messages": "1"}
+    how_to_go_on = "add --resume to go on"
 
     def __init__(self, three: EmbeddedKafka, folder: Path, rng: random.Random, *, exactly_once: bool) -> None:
         self.servers, self.topic = three.bootstrap_servers, f"run-{uuid4().hex[:8]}"
@@ -142,6 +143,7 @@ class Copy:
     """`partwright migrate copy`, of a topic with groups."""
 
     configs: ClassVar[dict[str, str]] = {}
+    how_to_go_on = "run copy again: it goes on where it stopped"
 
     def __init__(self, source: EmbeddedKafka, target: EmbeddedKafka, rng: random.Random) -> None:
         name = uuid4().hex[:8]
@@ -385,6 +387,7 @@ def test_nothing_is_lost_or_doubled_while_a_broker_fails(
             first.close()
         last = first
         if code == 2:
+            assert work.how_to_go_on in first.sentences[0], first.sentences
             last = Watched(work.words(again=True), folder)
             try:
                 code_last = ended(work, last)
