@@ -138,7 +138,7 @@ def _execute(
     refuse_changed(before, moves, live(config))
     earlier = find_throttles(config, {each.topic for each in moves})
     if earlier is not None and earlier.topics:
-        change = "removes it" if throttle is None else f"sets {throttle:,} bytes a second"
+        change = "removes it" if throttle is None else f"sets {counted(throttle, 'byte')} a second"
         note(f"an earlier execution left a throttle ({earlier}): this one {change}")
         if throttle is None:
             remove_throttles(config, earlier)
