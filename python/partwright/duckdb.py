@@ -22,7 +22,7 @@ import typing as _typing
 
 import pyarrow as _pa  # noqa: ICN001, TC002 - DuckDB evaluates the annotations of what it calls
 
-from partwright._check import counted
+from partwright._check import counted as _counted
 from partwright.errors import MissingExtraError as _MissingExtraError
 from partwright.errors import PartwrightError as _PartwrightError
 from partwright.keys import sql as _sql
@@ -93,7 +93,7 @@ def _over_chunks(function: _Callable[..., _pa.Array], most: int, usage: str) -> 
 
     def over_chunks(*columns: _pa.ChunkedArray) -> _pa.Array:
         if not 0 < len(columns) <= most:
-            raise _PartwrightError(f"it is {usage}, and this call has {counted(len(columns), 'argument')}")
+            raise _PartwrightError(f"it is {usage}, and this call has {_counted(len(columns), 'argument')}")
         return function(
             *(each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in columns)
         )

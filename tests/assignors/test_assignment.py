@@ -338,7 +338,7 @@ def test_an_order_that_cannot_be_is_refused(
                 [{"id": f"c{each}", "topics": ["t"], "streams": 10_000} for each in range(51)],
                 "old-range",
             ),
-            "the threads have 510000 subscriptions together, and a group takes 500000: give members fewer streams",
+            "the threads have 510,000 subscriptions together, and a group takes 500000: give members fewer streams",
         ),
         (
             ({"t": 1}, [{**MEMBER, "streams": 1}, {"id": "c-0", "topics": ["t"]}], "old-range"),

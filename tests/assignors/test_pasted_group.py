@@ -89,7 +89,7 @@ def test_rpk_tells_the_assignor_and_how_many_members_there_are(change: Callable[
     assert second["id"] == "pod-0-9d0b2a30-9917-407d-a7ad-3abfe00aa53c"
     assert second["owned"] == {"orders": [1]}
     assert (idle["id"], idle["owned"]) == ("idle-1", {})
-    assert notes[1] == "1 of 3 members read nothing: called idle-1 and so on"
+    assert notes[1] == "1 of 3 members reads nothing: called idle-1 and so on"
 
 
 def test_the_command_recognises_a_paste_by_itself(command: Command) -> None:

@@ -56,7 +56,7 @@ def test_an_assignor_that_no_member_offers_has_no_leader(
 
 
 def test_fields_that_kafka_could_not_carry_are_refused(refusal: Refusal) -> None:
-    for rack, said in (("\ud800", "is not UTF-8"), ("x" * 40_000, "has 40000 bytes")):
+    for rack, said in (("\ud800", "is not UTF-8"), ("x" * 40_000, "has 40,000 bytes")):
         member = {"id": "a", "topics": ["t"], "client": "java", "rack": rack}
         assert said in refusal("assign", group(members=[member]))
     assert "members is a list of objects, not 7" in refusal("assign", group(members=7), "--leader", "all")
@@ -73,7 +73,7 @@ def test_what_is_not_looked_at_is_refused(refusal: Refusal) -> None:
 
 def test_all_leaders_are_not_printed_of_a_huge_group(refusal: Refusal) -> None:
     file = group("java", "sarama", topics={"t": 900_000, "u": 5_000_000})
-    assert "would print 5900000 partitions for each of 2 leaders" in refusal(
+    assert "would print 5,900,000 partitions for each of 2 leaders" in refusal(
         "assign", file, "--leader", "all"
     )
 

@@ -125,7 +125,7 @@ def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
     internal = SimpleNamespace(partitions=partitions)
     monkeypatch.setattr(coordinators, "described", lambda _, names: dict.fromkeys(names, internal))
     named = None if asked is None else {"id": asked, "host": "b", "port": 9090 + asked}
-    monkeypatch.setattr(coordinators, "_asked", lambda *_: named)
+    monkeypatch.setattr(coordinators, "_find_coordinator", lambda *_: named)
     monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
     code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
     assert (code, err) == (0, "")

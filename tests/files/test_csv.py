@@ -156,8 +156,8 @@ def test_lines_longer_than_a_block_are_read(block: int, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"k,v\n1,2\n3\n", "line 3 of 'x.csv' has 1 fields and the header has 2"),
-        (b'k,v\n"1\r2",3\n4\n', "line 3 of 'x.csv' has 1 fields and the header has 2"),
+        (b"k,v\n1,2\n3\n", "line 3 of 'x.csv' has 1 field and the header has 2"),
+        (b'k,v\n"1\r2",3\n4\n', "line 3 of 'x.csv' has 1 field and the header has 2"),
         (b"k,v\n" + b"x" * 200_000 + b",1\n2\n", "lines 2 to 3 of 'x.csv' cannot be read (CSV parse error"),
         (b"k,v,%s\n1,2,3\n" % (b"x" * 200_000), "the header of 'x.csv' cannot be read (field larger than"),
         (b'k,v\n1,"2\n3"\n4,5,6\n', "line 4 of 'x.csv' has 3 fields and the header has 2"),

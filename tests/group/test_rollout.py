@@ -120,7 +120,7 @@ def test_percentages_are_rounded_as_kubernetes_does(
         ({"seed": -1}, "the seed is a whole number from 0"),
         ({"records_per_s": -1}, "records_per_s is a number from 0 to 1e"),
         ({"records_per_s": float("nan")}, "records_per_s is a number from 0 to 1e"),
-        ({"subscriptions": [["t"]]}, "there are subscriptions of 1 pods, and 3 replicas"),
+        ({"subscriptions": [["t"]]}, "there are subscriptions of 1 pod, and 3 replicas"),
         ({"client": "sarma"}, "there is no client 'sarma' in a rollout: did you mean 'sarama'"),
         (
             {"client": ["java", "sarama"]},

@@ -203,11 +203,10 @@ def _idle(members: dict[str, Json], summary: Mapping[str, str]) -> tuple[str, ..
     missing = int(summary["MEMBERS"]) - len(members)
     for number in range(1, missing + 1):
         members[f"idle-{number}"] = {"id": f"idle-{number}", "owned": {}, "generation": 1}
-    return (
-        (f"{counted(missing, 'member reads', 'members read')} nothing: called idle-1 and so on",)
-        if missing > 0
-        else ()
-    )
+    if missing <= 0:
+        return ()
+    of = f"of {counted(len(members), 'member')}"
+    return (f"{counted(missing, f'{of} reads', f'{of} read')} nothing: called idle-1 and so on",)
 
 
 def _taken(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> dict[str, int]:

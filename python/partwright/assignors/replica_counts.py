@@ -108,13 +108,12 @@ class ReplicaCounts:
     @property
     def summary(self) -> str:
         """The summary, a few sentences."""
-        even = counted(self.even[0], "replica") if len(self.even) == 1 else f"{_list(self.even)} replicas"
-        found = [
-            f"All consumers read equally many partitions with {even} under {self.assignor}."
-            if self.even
-            else "None of these numbers of replicas lets all consumers read equally many partitions under "
-            f"{self.assignor}."
-        ]
+        if self.even:
+            even = counted(self.even[0], "replica") if len(self.even) == 1 else f"{_list(self.even)} replicas"
+            found = [f"All consumers read equally many partitions with {even} under {self.assignor}."]
+        else:
+            none = "None of these numbers of replicas lets all consumers read equally many partitions"
+            found = [f"{none} under {self.assignor}."]
         apart = max((each for each in self.rows if each.even), key=lambda each: each.apart, default=None)
         if apart is not None and apart.apart > 1:
             found.append(

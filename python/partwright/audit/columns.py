@@ -225,6 +225,8 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
     """
     column = in_one(column)
     try:
+        if pa.types.is_integer(column.type):
+            return column.cast(pa.int64())
         if _is_number(column.type):
             return whole_numbers(column, "timestamp", first_row)
         if pa.types.is_timestamp(column.type):

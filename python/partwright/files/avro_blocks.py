@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
+from partwright._check import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -79,7 +81,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
             raise ValueError("a block does not end where it says")
         block = _UNPACK[codec](data)
         if not 0 <= records <= max(len(block), _RECORDS_OF_NOTHING):
-            raise ValueError(f"a block of {len(block)} bytes has {records} records")
+            raise ValueError(f"a block of {counted(len(block), 'byte')} has {counted(records, 'record')}")
         yield _long(records) + _long(len(block))
         yield block
         yield sync
@@ -104,7 +106,7 @@ def _sized_bytes(file: BinaryIO) -> bytes:
     """Bytes whose number stands before them."""
     size = _number(file)
     if size is None or not 0 <= size <= LARGEST:
-        raise ValueError(f"a part has {size} bytes, and may have 0 to {LARGEST}")
+        raise ValueError(f"a part has {counted(size, 'byte')}, and may have 0 to {LARGEST}")
     data = file.read(size)
     if len(data) < size:
         raise ValueError("it ends within a block")

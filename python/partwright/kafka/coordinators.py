@@ -71,10 +71,10 @@ def coordinator(
         found = _by_rule(admin, name, topic, kind)
         if topic != GROUPS:
             return found
-        asked = _asked(admin, name)
+        asked = _find_coordinator(admin, name)
         if asked is not None and found["leader"] != asked:
             # Its leader may have changed between the two answers.
-            found, asked = _by_rule(admin, name, topic, kind), _asked(admin, name)
+            found, asked = _by_rule(admin, name, topic, kind), _find_coordinator(admin, name)
         if asked is not None and found["leader"] != asked:
             found |= {"partition": None, "leader": asked, "rule_agrees": False}
         elif asked is not None and not found["leads_all"]:
@@ -101,7 +101,7 @@ def _by_rule(admin: Admin, name: str, topic: str, kind: BrokerKind) -> Json:
     }
 
 
-def _asked(admin: Admin, group: str) -> Json | None:
+def _find_coordinator(admin: Admin, group: str) -> Json | None:
     """The coordinator that FindCoordinator names; None if there is no such group."""
     asked = described_group(admin, group)
     error = admin.error(asked)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted
 from partwright.cluster.reassignment import Batch
-from partwright.cluster.reassignment.saved import elsewhere, refuse_changed
+from partwright.cluster.reassignment.saved import off_plan, refuse_changed
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.jars import jars
@@ -138,7 +138,7 @@ def _execute(
     refuse_changed(before, moves, live(config))
     earlier = find_throttles(config, {each.topic for each in moves})
     if earlier is not None and earlier.topics:
-        change = "removes it" if throttle is None else f"sets {throttle:,} bytes a second"
+        change = "removes it" if throttle is None else f"sets {counted(throttle, 'byte')} a second"
         note(f"an earlier execution left a throttle ({earlier}): this one {change}")
         if throttle is None:
             remove_throttles(config, earlier)
@@ -167,7 +167,7 @@ def _wait(config: KafkaConfig, batch: Batch, timeout: float, told: Callable[[int
     """Waits until a batch is done; an interrupted execution may have given it to Kafka."""
     until = time.monotonic() + timeout
     while left := len(_waiting(batch.moves, now := _read_partitions(config, batch.moves))):
-        said = elsewhere(batch.moves, now)
+        said = off_plan(batch.moves, now)
         if said:
             raise BrokerError(f"{said[0]}, and the plan moves it: make a new plan")
         told(left)

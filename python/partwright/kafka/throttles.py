@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright._check import counted
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Throttles(NamedTuple):
         words = []
         for rate in sorted({*self.rates.values()}):
             brokers = ", ".join(str(each) for each in sorted(self.rates) if self.rates[each] == rate)
-            words.append(f"{rate:,} bytes a second on broker {brokers}")
+            words.append(f"{counted(rate, 'byte')} a second on broker {brokers}")
         words += [f"for topic {', '.join(self.topics)}"] * bool(self.topics)
         return ", ".join(words)
 

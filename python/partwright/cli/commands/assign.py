@@ -18,8 +18,8 @@ from partwright.cli.input.connection import connection_options, refuse_for_file
 from partwright.cli.input.group_json import is_own, read_group, refuse_order, within
 from partwright.cli.input.group_sources import (
     RealGroup,
-    given_subscriptions,
     is_real,
+    read_subscriptions,
     real_group,
     subscriptions_option,
 )
@@ -213,7 +213,7 @@ def _group(
     """The group, as the file has it or from a tool's text or a live Kafka, with what was assumed."""
     if file == "-" and "-" in subscriptions:
         raise PartwrightError("stdin is the group: give --subscriptions another file")
-    known = given_subscriptions(subscriptions)
+    known = read_subscriptions(subscriptions)
     text = "" if is_topic(file) else "".join(lines(file))
     if is_one or _is_pasted(text):
         return real_group(file, text, topics, group_id, connection, known, says_clients=says_clients)

@@ -10,7 +10,7 @@ import click
 
 from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.group_sources import given_subscriptions, subscriptions_option
+from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
 from partwright.cli.input.options import is_topic, json_option, key_values, report_option, save_report
 from partwright.errors import BrokerError, PartwrightError
 
@@ -165,7 +165,7 @@ def command(
     if subscriptions and group_id is None:
         raise PartwrightError("--subscriptions is for a live group of KIP-848: name it with --group")
     if source is not None:
-        given |= _live(source, group_id, given, connection, given_subscriptions(subscriptions))
+        given |= _live(source, group_id, given, connection, read_subscriptions(subscriptions))
     if not given["topics"]:
         raise PartwrightError(
             "name the topics: --topic NAME=N, kafka://host:port/topic, or kafka://host:port --group G"

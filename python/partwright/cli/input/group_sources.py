@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from partwright.cli.input.connection import Connection
 
-__all__ = ["RealGroup", "given_subscriptions", "is_real", "real_group", "subscriptions_option"]
+__all__ = ["RealGroup", "is_real", "read_subscriptions", "real_group", "subscriptions_option"]
 
 subscriptions_option = click.option(
     "--subscriptions",
@@ -125,7 +125,7 @@ def real_group(
     return RealGroup(json.dumps(group), tuple(guesses_said(guesses)) if says_clients else ())
 
 
-def given_subscriptions(values: Sequence[str]) -> dict[str, list[str]] | None:
+def read_subscriptions(values: Sequence[str]) -> dict[str, list[str]] | None:
     """The subscriptions that the values of --subscriptions name: `member=topic,topic`, or a file.
 
     A file has such a line for each member, or one JSON object of members and lists of topics.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partwright.cluster.brokers import Partition
     from partwright.cluster.reassignment.answer import Reassignment
 
-__all__ = ["Saved", "changed", "elsewhere", "load", "refuse_changed", "save"]
+__all__ = ["Saved", "changed", "load", "off_plan", "refuse_changed", "save"]
 
 _CLUSTER, _PLAN, _ROLLBACK, _ELECTIONS, _BATCHES = (
     "cluster.json",
@@ -131,7 +131,7 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
     live = {broker.id for broker in cluster.brokers}
     now = {(name, each.id): each for name, those in cluster.topics.items() for each in those}
     moves = list(moves)
-    found = dict.fromkeys(elsewhere(moves, now))
+    found = dict.fromkeys(off_plan(moves, now))
     for each in moves:
         topic = each.topic
         if topic not in cluster.topics:
@@ -148,7 +148,7 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
     return tuple(found)
 
 
-def elsewhere(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[str]:
+def off_plan(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[str]:
     """What is gone, or neither in its old place nor in its new one nor between them, as sentences.
 
     Args:

@@ -245,15 +245,15 @@ class Rollout:
         if readers < replicas:
             idle = replicas - readers
             return (
-                f"{idle:,} of {replicas:,} pods never {'gets' if idle == 1 else 'get'} a partition. {probe} never "
-                "succeeds there and blocks the roll for ever: take a probe that does not wait, or fewer replicas."
+                f"{idle:,} of {counted(replicas, 'pod')} never {'gets' if idle == 1 else 'get'} a partition. {probe} "
+                "never succeeds there and blocks the roll for ever: take a probe that does not wait, or fewer replicas."
             )
         waiting = self.pods_at_once - readers
         who = "a surge pod never gets" if waiting == 1 else f"{waiting:,} surge pods never get"
         first = (
-            f"Up to {self.pods_at_once:,} pods are up at once in the roll, and {readers:,} can have a partition: "
-            f"{who} one while the old pods live (where the order of members decides, as under range, an old pod may "
-            "lose its own)."
+            f"Up to {counted(self.pods_at_once, 'pod is', 'pods are')} up at once in the roll, with partitions for "
+            f"only {readers:,}: {who} one while the old pods live (where the order of members decides, as under range, "
+            "an old pod may lose its own)."
         )
         if self.blocks_roll:
             return (

@@ -84,6 +84,11 @@ def _range(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
+def _partitions(row: Fields) -> str:
+    most = counted(row["most"], "partition")
+    return most if row["least"] == row["most"] else f"{row['least']:,} to {most}"
+
+
 def _spread(rows: Sequence[Fields]) -> Figure:
     gaps = [(row["most"] - row["least"], row["apart"]) for row in rows]
     rows_even = [row for row, gap in zip(rows, gaps, strict=True) if gap == min(gaps)]
@@ -128,7 +133,7 @@ def _spread(rows: Sequence[Fields]) -> Figure:
         id="spread",
         title="How even each assignor is",
         sentence=(
-            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {rows_even[0]['range']} partitions a "
+            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {_partitions(rows_even[0])} a "
             f"member and {rows_even[0]['apart']:,} apart in one topic{least}."
         ),
         spec=spec,

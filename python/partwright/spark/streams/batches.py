@@ -163,9 +163,9 @@ class BatchWriter:
             )
             if there:
                 raise PartwrightError(
-                    f"{error}, and {len(there)} of {len(ends)} partitions of {self._topic!r} hold records of this "
-                    "batch: written again, they would be there twice; restore the file from a backup, or begin another "
-                    "stream, with a new checkpoint and a new topic"
+                    f"{error}, and {len(there)} of {counted(len(ends), 'partition')} of {self._topic!r} hold records "
+                    "of this batch: written again, they would be there twice; restore the file from a backup, or begin "
+                    "another stream, with a new checkpoint and a new topic"
                 ) from None
             self._notes.forget(number)
             return None
