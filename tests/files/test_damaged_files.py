@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import random
+import re
 import shlex
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -302,6 +303,38 @@ def test_a_file_that_claims_what_it_has_not(part: int, run: tuple[Path, Run]) ->
         command, ["place", name, "--key", "k", "-n", "3", "--out", f"out.{suffix}", "--force"]
     )
     assert not wrong, (wrong, cost)
+
+
+def of_values(file: Path, size: int, count: int, *, nested: bool) -> None:
+    """One row group of equal values, each written out, which compression makes small."""
+    part = pa.array([b"x" * size] * min(count, 1000), pa.binary())
+    key = pa.StructArray.from_arrays([part], ["k"]) if nested else part
+    rows = pa.table({"k": key, "p": [0] * len(part)})
+    table = pa.concat_tables([rows] * (count // len(part)))
+    parquet.write_table(table, file, compression="zstd", use_dictionary=False, write_statistics=False)
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["field", "in-struct"])
+@pytest.mark.parametrize(
+    ("size", "count", "said"),
+    [
+        (100 << 20, 1, "the values of 'k' in 'c.parquet' have up to 104,857,6.. bytes on average"),
+        (20_000, 60_000, "60,000 rows placed"),
+        (60 << 20, 1, "1 row placed"),
+    ],
+)
+def test_a_small_parquet_file_of_large_values(
+    size: int, count: int, said: str, nested: bool, run: tuple[Path, Run]
+) -> None:
+    folder, command = run
+    of_values(folder / "c.parquet", size, count, nested=nested)
+    assert (folder / "c.parquet").stat().st_size < 1 << 20
+    key = "k.k" if nested else "k"
+    cost, wrong = judge(
+        command, ["place", "c.parquet", "--key", key, "-n", "3", "--out", "o.parquet", "--force"]
+    )
+    assert not wrong, (wrong, cost)
+    assert re.match(f"(partwright: )?{said}", cost["stderr"]), cost
 
 
 @pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz", "snappy", "lz4"])

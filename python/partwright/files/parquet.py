@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ParquetRecords"]
 
+# The most rows of a batch, and the most bytes of a field in it: as many as of a line of a text file.
 _BATCH = 1 << 18
+_LARGEST = 64 << 20
 _COPIED = 8 << 20
 # The most bytes of a column's pages that are held at once.
 _BUFFER = 1 << 20
@@ -66,6 +68,7 @@ class ParquetRecords(Opened):
             raise not_regular(path)
         self._size = size
         self._read = 0
+        self._known: dict[int, list[Chunk]] = {}
         with whole(self._path, "Parquet file"):
             self._parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
 
@@ -99,7 +102,7 @@ class ParquetRecords(Opened):
         place = find_column(self._path, names, first)
         refuse_taken(self._path, names, name)
         footer, length = self._footer(name)
-        codec = self._codec(place)
+        codec = self._codec(first)
         reader = self._parquet if inside else self._reader([first])
         # A type without key bytes is refused before a large file is copied.
         computed(picked(self._path, pa.nulls(0, self._parquet.schema_arrow.field(place).type), inside, first))
@@ -125,7 +128,7 @@ class ParquetRecords(Opened):
             # The types that pyarrow returns as dictionaries.
             if schema.field(name).type not in _TEXT_AND_BINARY:
                 continue
-            chunks = self._chunks(schema.names.index(name))
+            chunks = self._chunks(self._leaves(name)[0])
             # If a dictionary became too large, its writer continued with the values themselves, four bytes or more
             # each. Making a dictionary of those again would take longer than hashing them.
             if chunks and all(
@@ -149,8 +152,10 @@ class ParquetRecords(Opened):
         groups: Sequence[int],
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:
+        chosen = list(dict.fromkeys(names))
+        rows = min((self._rows_at_once(name, groups) for name in chosen), default=_BATCH)
         with whole(self._path, "Parquet file"):
-            batches = reader.iter_batches(_BATCH, groups, list(dict.fromkeys(names)), use_threads=False)
+            batches = reader.iter_batches(rows, groups, chosen, use_threads=False)
 
         def following() -> pa.RecordBatch | None:
             with whole(self._path, "Parquet file"):
@@ -164,6 +169,22 @@ class ParquetRecords(Opened):
                 self._read += batch.num_rows
                 # A name with a dot may also match what lies deeper under such a path.
                 yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
+
+    def _rows_at_once(self, name: str, groups: Sequence[int]) -> int:
+        """How many rows of a field in some row groups may be decoded at once, by what the footer says about them."""
+        if pa.types.is_primitive(self._parquet.schema_arrow.field(name).type):
+            return _BATCH
+        mean = 1
+        for leaf in self._leaves(name):
+            chunks = self._chunks(leaf)
+            mean = max([mean, *(chunks[group].size // max(chunks[group].values, 1) for group in groups)])
+        if mean > _LARGEST:
+            raise PartwrightError(
+                f"the values of {name!r} in {self._path!r} have up to {counted(mean, 'byte')} on average in a row "
+                f"group, more than the {_LARGEST >> 20} MiB of a value that is read: name another column",
+                path=self._path,
+            )
+        return min(_BATCH, _LARGEST // mean)
 
     @contextmanager
     def _unreadable_footer(self) -> Iterator[None]:
@@ -180,10 +201,15 @@ class ParquetRecords(Opened):
         self._file.seek(-_END - length, os.SEEK_END)
         return self._file.read(length)
 
-    def _chunks(self, place: int) -> list[Chunk]:
-        """What the footer says about a field's first column, row group by row group."""
-        with self._unreadable_footer():
-            return chunks_of(self._footer_bytes(), self._leaf(place))
+    def _chunks(self, leaf: int) -> list[Chunk]:
+        """What the footer says about one of the file's columns, row group by row group."""
+        if leaf not in self._known:
+            with self._unreadable_footer():
+                chunks = chunks_of(self._footer_bytes(), leaf)
+                if len(chunks) != self._parquet.num_row_groups:
+                    raise ValueError(f"column chunk {leaf} is missing in a row group")
+            self._known[leaf] = chunks
+        return self._known[leaf]
 
     def _footer(self, new: str) -> tuple[Footer, int]:
         """The file's metadata with the new column, and its length without it."""
@@ -210,18 +236,15 @@ class ParquetRecords(Opened):
                 )
         return footer, len(data)
 
-    def _codec(self, place: int) -> str:
+    def _codec(self, name: str) -> str:
         """The new column's compression, which is the key's."""
-        chunks = self._chunks(place)
+        chunks = self._chunks(self._leaves(name)[0])
         return _CODECS.get(chunks[0].codec, "NONE") if chunks else "NONE"
 
-    def _leaf(self, place: int) -> int:
-        """The first of the file's columns that belongs to a field."""
-        name = self._parquet.schema_arrow.names[place]
+    def _leaves(self, name: str) -> list[int]:
+        """Those of the file's columns that belong to a field."""
         schema = self._parquet.schema
-        return next(
-            leaf for leaf in range(len(schema)) if f"{schema.column(leaf).path}.".startswith(f"{name}.")
-        )
+        return [leaf for leaf in range(len(schema)) if f"{schema.column(leaf).path}.".startswith(f"{name}.")]
 
     def _copy(self, sink: Writable, size: int) -> int:
         """Copy the start of the file, and return its length."""
