@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright._check import all_of, counted, span
 from partwright.errors import PartwrightError
 from partwright.report.figure import Verdict
-from partwright.report.sentences.figures import named, seconds
+from partwright.report.sentences.figures import named, of_assumed, seconds
 from partwright.report.sentences.led import of_leaders
 from partwright.report.text import label, share
 
@@ -346,8 +346,9 @@ def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
     said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
     readiness = answer.readiness()
     if readiness is not None:
-        headline = readiness[: readiness.index(".") + 1] if answer.blocks_roll else ""
-        said.append(Verdict("open" if answer.blocks_roll else "said", readiness, headline=headline))
+        is_open = answer.blocks_roll or answer.may_block_roll
+        headline = readiness[: readiness.index(".") + 1] if is_open else ""
+        said.append(Verdict("open" if is_open else "said", readiness, headline=headline))
     said += [
         Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
         for each in answer.tried
@@ -364,4 +365,4 @@ def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
         said.append(Verdict("said", f"Not played: {'; '.join(answer.left_out)}."))
     if answer.assumed:
         said.append(Verdict("said", f"Assumed: {'; '.join(answer.assumed)}."))
-    return tuple(said)
+    return (*said, *of_assumed(answer.of_group))
