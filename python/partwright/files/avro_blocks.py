@@ -105,7 +105,9 @@ def _header(file: BinaryIO) -> tuple[dict[bytes, bytes], bytes]:
 def _sized_bytes(file: BinaryIO) -> bytes:
     """Bytes whose number stands before them."""
     size = _number(file)
-    if size is None or not 0 <= size <= LARGEST:
+    if size is None:
+        raise ValueError("it ends where a part's size should be")
+    if not 0 <= size <= LARGEST:
         raise ValueError(f"a part has {counted(size, 'byte')}, and may have 0 to {LARGEST}")
     data = file.read(size)
     if len(data) < size:
