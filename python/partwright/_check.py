@@ -36,6 +36,7 @@ __all__ = [
     "refused",
     "same_name_twice",
     "shown",
+    "span",
     "there_are",
     "unknown",
     "whole",
@@ -286,6 +287,17 @@ def counted(count: int, what: str, several: str | None = None) -> str:
         '1 of 9 keys moves'
     """
     return f"{count:,} {what if count == 1 else several or f'{what}s'}"
+
+
+def span(low: int, high: int, what: str | None = None) -> str:
+    """Two ends, or one number if they are the same, with their noun if there is one.
+
+    Examples:
+        >>> span(72, 72), span(0, 1200), span(1, 1, "partition"), span(0, 1, "partition")
+        ('72', '0 to 1,200', '1 partition', '0 to 1 partition')
+    """
+    end = f"{high:,}" if what is None else counted(high, what)
+    return end if low == high else f"{low:,} to {end}"
 
 
 def all_of(count: int, what: str, several: str | None = None) -> str:

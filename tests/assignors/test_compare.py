@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import partwright as pw
 from partwright.assignors.assignment import Spread
 from partwright.assignors.compare import COMPARED, Compared, compare
 from partwright.assignors.group_now import group_now
+from partwright.cli.tables.assign import print_comparison
 from partwright.report.figures.assign import document
 from partwright.report.sentences import of_assignment, of_comparison
 
@@ -168,8 +170,30 @@ def test_the_page_counts_the_spread_within_a_topic_too() -> None:
     spread, _ = document(compare(TOPICS, NEW), None).figures
     assert spread.sentence == (
         "range, roundrobin, sticky, cooperative-sticky and server-range are most even, with 72 partitions a member and "
-        "0 apart in one topic, and server-uniform least, with 72 and 48 apart."
+        "0 apart in one topic, and server-uniform least, with 72 partitions a member and 48 apart in one topic."
     )
+
+
+def test_the_page_names_all_that_tie() -> None:
+    found = [compared("a", 2, 2, 1, 3), compared("b", 1, 3, 3, 6), compared("c", 1, 3, 3, 6)]
+    spread, moved = document(found, None).figures
+    assert spread.sentence == (
+        "a is most even, with 2 partitions a member and 1 apart in one topic, and b and c least, with 1 to 3 "
+        "partitions a member and 3 apart in one topic."
+    )
+    assert moved.sentence == "a moves least, 3 partitions, and b and c most, 6 partitions."
+    found = [replace(compared(name, 2, 2, 1, 1, 2), in_rack_share=0.5) for name in "ab"]
+    assert document(found, None).figures[1].sentence == (
+        "a and b move least, 1 partition; under a and b, 2 partitions have no reader until the next rebalance; a and b "
+        "read most in their racks, 50.0%."
+    )
+
+
+def test_two_equal_ends_are_one_number(capsys: pytest.CaptureFixture[str]) -> None:
+    print_comparison(compare(TOPICS, NEW), TOPICS, NEW)
+    printed = capsys.readouterr().out
+    assert "72 to 72" not in printed
+    assert re.search(r"range +72 +0 ", printed)
 
 
 def test_one_assignment_says_how_far_apart_members_are_in_a_topic() -> None:

@@ -95,7 +95,67 @@ def test_nothing_is_assumed_where_each_member_reads_every_topic() -> None:
 
 def test_a_topic_that_nobody_reads_is_named() -> None:
     topics = {"clicks": 2, "orders": 2, "users": 3}
-    assert "2 members to orders, nobody to users; " in read_pasted(OFFSETS, topics).notes[-1]
+    notes = read_pasted(OFFSETS, topics).notes
+    assert notes[-2:] == (APART, "nobody subscribes to users; name who does with --subscriptions")
+    everybody = {"a": ["clicks"], "b": ["clicks", "orders"]}
+    assert read_pasted(OFFSETS, {**topics, "views": 1}, everybody).notes[-1] == (
+        "nobody subscribes to users and views; name who does with --subscriptions"
+    )
+
+
+def one_partition_each(*client_ids: str) -> str:
+    rows = [
+        f"g {topic} 0 5 5 0 {topic}-1 /10.0.0.1 {name}"
+        for topic, name in zip(("orders", "users", "clicks"), client_ids, strict=True)
+    ]
+    return "\n".join([OFFSETS.splitlines()[0], *rows])
+
+
+@pytest.mark.parametrize(
+    ("client_ids", "sets"),
+    [
+        (("app", "app", "app"), [{"orders", "users", "clicks"}] * 3),
+        (("app", "app", "web"), [{"orders", "users"}, {"orders", "users"}, {"clicks"}]),
+        (("rdkafka", "rdkafka", "rdkafka"), [{"orders"}, {"users"}, {"clicks"}]),
+        (("consumer-g-1", "consumer-g-1", "sarama"), [{"orders"}, {"users"}, {"clicks"}]),
+    ],
+)
+def test_members_with_an_own_client_id_in_common_are_one_service(
+    client_ids: tuple[str, ...], sets: list[set[str]]
+) -> None:
+    assert [set(those) for those in of(one_partition_each(*client_ids)).values()] == sets
+
+
+def test_a_service_with_one_partition_a_topic_would_move(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "pasted.txt"
+    path.write_text(one_partition_each("app", "app", "app"), encoding="utf-8")
+    _, out, _ = command("assign", path, "--assignor", "range", "--explain", "--json")
+    assert json.loads(out)["would_move"] == 2
+
+
+def test_an_idle_member_subscribes_as_its_twin_does() -> None:
+    read: dict[str, list[str]] = {"x-1": ["a"], "y-1": ["a", "b"], "z": ["c"], "x-2": []}
+    for name in ("X", "rdkafka"):
+        found, _ = subscriptions(["a", "b", "c"], read, {"x-1": name, "x-2": name})
+        assert found == {"x-1": ["a", "b"], "y-1": ["a", "b"], "z": ["c"], "x-2": ["a", "b"]}
+
+
+def test_a_topic_that_a_member_reads_and_is_denied_is_said(command: Command, pasted: Path) -> None:
+    said = (
+        "members read topics to which they do not subscribe by --subscriptions: 'clicks-1' reads clicks; check "
+        "--subscriptions"
+    )
+    words = ["--subscriptions", "clicks-1=orders"]
+    for form in (["--compare"], ["--assignor", "range", "--explain"], ["--assignor", "range"]):
+        code, out, _ = command("assign", pasted, *form, *words, "--json")
+        assert (code, said in json.loads(out)["assumed"]) == (0, True), form
+    code, out, _ = command("assign", pasted, "--compare", *words)
+    assert (code, said[1:] in " ".join(out.decode().split())) == (0, True)
+    _, _, err = command("assign", pasted, "--assignor", "range", *words)
+    assert said in err.splitlines()
+    many = {f"c{number}": ["t"] for number in range(9)}
+    _, notes = subscriptions(["t", "u"], many, named={name: ["u"] for name in many})
+    assert "'c5' reads t, 3 more likewise; " in notes[0]
 
 
 def test_sets_are_the_connected_components() -> None:

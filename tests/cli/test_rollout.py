@@ -35,11 +35,29 @@ def test_the_verdict_comes_first_and_every_client_has_its_lines(command: Command
     assert "Assumed: start: 10s" in text
 
 
+@pytest.mark.parametrize(
+    ("assignor", "sentence", "blocks"),
+    [
+        # Range sorts members by their IDs: a new pod may come first.
+        (
+            "range",
+            "A readiness probe that waits for a partition blocks the roll for ever if no surge pod gets one: take",
+            (False, True),
+        ),
+        # A sticky assignor leaves the partition where it is.
+        (
+            "sticky",
+            "A readiness probe that waits for a partition blocks the roll for ever: take",
+            (True, False),
+        ),
+    ],
+)
 def test_a_surge_pod_that_gets_no_partition_is_said_in_text_json_and_page(
-    command: Command, tmp_path: Path
+    assignor: str, sentence: str, blocks: tuple[bool, bool], command: Command, tmp_path: Path
 ) -> None:
-    asked = ("rollout", "--topic", "t=1", "--replicas", "1", "--plays", "1")
-    sentence = "A readiness probe that waits for a partition blocks the roll for ever"
+    # Of candidates that cost the same, today's is kept.
+    today = f"partition.assignment.strategy={assignor}"
+    asked = ("rollout", "--topic", "t=1", "--replicas", "1", "--plays", "1", "--config", today)
     page = tmp_path / "roll.html"
     code, out, _ = command(*asked, "--report", page)
     assert code == 0
@@ -48,7 +66,44 @@ def test_a_surge_pod_that_gets_no_partition_is_said_in_text_json_and_page(
     code, out, _ = command(*asked, "--json")
     found = json.loads(out)["readiness"]
     assert (code, found.pop("text").count(sentence)) == (0, 1)
-    assert found == {"pods_at_once": 2, "readers_at_once": 1, "blocks_roll": True}
+    assert found == {
+        "pods_at_once": 2,
+        "readers_at_once": 1,
+        "blocks_roll": blocks[0],
+        "may_block_roll": blocks[1],
+    }
+
+
+def test_what_was_assumed_of_a_live_group_is_a_sentence_of_its_own(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from partwright.assignors.subscriptions import subscriptions
+    from partwright.kafka import groups
+
+    read = {"c1": {"t"}, "c2": {"u"}}
+    topics, assumed = subscriptions(["t", "u"], read)
+    members = [
+        {"id": name, "topics": topics[name], "owned": [], "instance_id": None, "client": "java"}
+        for name in read
+    ]
+    group = {
+        "protocol": "consumer",
+        "assignor": "uniform",
+        "topics": {"t": 4, "u": 4},
+        "members": members,
+        "guessed": dict.fromkeys(read, "the client id 'c'"),
+        "assumed": assumed,
+    }
+    monkeypatch.setattr(groups, "any_group", lambda *_, **__: group)
+    live = ("rollout", "kafka://127.0.0.1:1", "--group", "g", "--plays", "1")
+    code, out, _ = command(*live)
+    text = " ".join(out.decode().split())
+    assert code == 0
+    assert "Assumed: start: 10s" in text
+    assert "for an answer of the coordinator. Assumed subscriptions, as members read" in text
+    assert text.endswith("1 member to u; correct them with --subscriptions.")
+    code, out, _ = command(*live, "--json")
+    assert (code, json.loads(out)["assumed"][-1]) == (0, *assumed)
 
 
 def test_json_is_what_python_says(command: Command) -> None:

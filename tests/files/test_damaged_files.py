@@ -247,6 +247,7 @@ CLAIMS = [
     ("a part has 1,152,921,504,606,846,976 bytes", "avro", lambda: avro((5, 1 << 60, bytes(10)))),
     ("it ends before a part", "avro", lambda: b"Obj\x01\x02"),
     ("it ends within a block", "avro", lambda: avro((5, 1 << 20, bytes(10)))),
+    ("it ends where a part's size should be", "avro", lambda: avro((5, 10, b""))[:5]),
     ("records", "avro", lambda: avro((1 << 62, 2, bytes(2)))),
     ("records", "avro", lambda: avro((1 << 62, 0, b""), schema=record(k="null", p="null"))),
     ("bytes", "avro", lambda: avro((1, 8, number(1 << 33) + b"abc"))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from typing import Any
@@ -17,10 +18,11 @@ from partwright.group.rollouts.answer import Rollout, Spread, Tried, recommended
 from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering
 from partwright.group.rollouts.client_settings import CLIENTS, client_lines
 from partwright.group.rollouts.manifest import read_manifest
-from partwright.group.rollouts.play import Lived, Pods, play_roll
+from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.report.figures.rollout import document
 from partwright.report.sentences import of_rollout
 
+SEED = 7
 TIMES = PodTimes(start_ms=10_000, ready_ms=5000, stop_ms=2000)
 
 
@@ -362,13 +364,61 @@ def test_a_pod_without_a_partition_is_told_to_whose_probe_waits_for_one(
     if blocks is None:
         assert (said, answer.readiness()) == (None, None)
         return
-    assert said["blocks_roll"] == blocks
+    # Under these the order of member IDs decides whether an old pod keeps its partition.
+    may = (
+        bool(blocks) and partitions >= replicas and answer.best.candidate.assignor in {"range", "roundrobin"}
+    )
+    assert (said["blocks_roll"], said["may_block_roll"]) == (blocks and not may, may)
     assert said["readers_at_once"] == partitions
     assert said["pods_at_once"] == replicas + min(surge, replicas)
     assert "A readiness probe that waits for a partition" in said["text"]
     assert said["text"] in [verdict.text for verdict in of_rollout(answer)]
     assert said["text"] in [verdict.text for verdict in document(answer).verdicts]
     assert blocks == is_blocked(replicas, surge, unavailable, partitions)
+
+
+@pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "cooperative-sticky"])
+@pytest.mark.parametrize(
+    ("old", "new", "partitions"), [(1, 1, 1), (2, 1, 2), (2, 2, 3), (3, 1, 3), (3, 2, 1)]
+)
+def test_who_reads_in_a_surge_is_what_the_assignor_gives_in_each_order_of_ids(
+    assignor: str, old: int, new: int, partitions: int
+) -> None:
+    found = play_surge(
+        Pods({"t": partitions}, old), new, {"assignor": assignor}, random.Random(SEED), draws=9
+    )
+    counts = []
+    for ids in itertools.permutations(f"c{number}" for number in range(old + new)):
+        members: list[dict[str, Any]] = [{"id": name, "topics": ["t"]} for name in ids]
+        # The cooperative assignor needs a second rebalance for what an old member gives up in the first.
+        for generation, those in enumerate((members[:old], members, members), 1):
+            assigned = pw.assign({"t": partitions}, those, assignor).to_dict()
+            for member in those:
+                owned = {"t": [place for _, place in assigned[member["id"]]]}
+                member |= {"owned": owned, "generation": generation}
+        counts.append(sum(bool(assigned[name]) for name in ids[old:]))
+    assert found == (min(old + new, partitions), min(old, partitions), min(counts), max(counts))
+
+
+@pytest.mark.parametrize(("assignor", "expected"), [("uniform", (1, 1, 0, 0)), ("range", (1, 1, 0, 1))])
+def test_a_broker_that_assigns_leaves_a_surge_pod_without_a_partition_or_not(
+    assignor: str, expected: tuple[int, ...]
+) -> None:
+    settings = {"protocol": "consumer", "assignor": assignor}
+    found = play_surge(Pods({"t": 1}, 1), 1, settings, random.Random(SEED), draws=2, after_ms=90_000)
+    assert found == expected
+
+
+def test_a_range_is_not_said_to_block_every_roll() -> None:
+    answer = pw.group.rollout({"t": 1}, 1, plays=10)
+    assert answer.best.candidate.assignor == "range"
+    # In most rolls the new pod reads while the old one lives, which takes it at least 10 s to be ready.
+    assert answer.best.still_s.median < 1
+    assert (answer.blocks_roll, answer.may_block_roll) == (False, True)
+    text = answer.readiness()
+    assert text is not None
+    assert "never" not in text
+    assert "blocks the roll for ever if no surge pod gets one" in text
 
 
 def is_blocked(replicas: int, surge: int, unavailable: int, partitions: int) -> bool:

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
 from partwright.assignors.settled import settled
@@ -67,7 +67,7 @@ class GroupNow:
         """The summary, a few sentences."""
         counts = [sum(topics.values()) for topics in self.reads.values()]
         members = counted(len(counts), "member reads", "members read")
-        found = [f"{members} {_span(min(counts), max(counts))} each under {self.assignor}."]
+        found = [f"{members} {span(min(counts), max(counts), 'partition')} each under {self.assignor}."]
         if self.idle:
             found.append(f"{counted(len(self.idle), 'member reads', 'members read')} nothing.")
         if self.unread:
@@ -78,11 +78,11 @@ class GroupNow:
             else "A rebalance now would move nothing."
         )
         low, high = self.joiner_moves
-        found.append(f"If one more member joined, {_span(low, high)} would move.")
+        found.append(f"If one more member joined, {span(low, high, 'partition')} would move.")
         if self.leaver_moves is not None:
             (least, calm), (most, costly) = self.leaver_moves
             told = f" (fewest without {calm}, most without {costly})" if least != most else ""
-            found.append(f"If one left, {_span(least, most)} would move{told}.")
+            found.append(f"If one left, {span(least, most, 'partition')} would move{told}.")
         found += [f"Uneven: {reason}." for reason in self.uneven]
         if self.apart is not None and self.apart[1] > 1:
             # Equally many partitions are not equal work if topics differ.
@@ -203,7 +203,3 @@ def _reasons(
         fewer = counted(few, f"{of} has", f"{of} have")
         told = f", and {fewer} fewer partitions than there are members" if few else ""
         yield f"{assignor} shares each topic on its own, the first members getting what is left over{told}"
-
-
-def _span(low: int, high: int) -> str:
-    return counted(low, "partition") if low == high else f"{low:,} to {counted(high, 'partition')}"

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, listed, refused, shown, unknown
+from partwright.assignors.mixed.guess import by_client_id
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from partwright._check import Json
 
@@ -33,8 +34,9 @@ def subscriptions(
     """Each member's subscription: the named one, or else an assumed one.
 
     If the members' topics fall apart into sets of which no member reads two, as those of two services in one group do,
-    a member is assumed to subscribe to its set. One that reads nothing is assumed to subscribe to what members with its
-    client ID read, or to everything if that says nothing. In any other group all are assumed to subscribe to everything.
+    a member is assumed to subscribe to its set. Members with one client ID are of one service, unless the ID is a
+    client's default. One that reads nothing is assumed to subscribe to the sets of members with its client ID, or to
+    everything if there are none. In any other group all are assumed to subscribe to everything.
 
     Args:
         topics: The group's topics.
@@ -43,7 +45,8 @@ def subscriptions(
         named: By member ID or client ID, the topics that are known; an ID of both kinds is a member's.
 
     Returns:
-        The topics of each member, and a sentence about what was assumed; none if nothing was.
+        The topics of each member, and the notes, a sentence each: what was assumed, which topics nobody subscribes to,
+        and which members read a topic that `named` denies them.
 
     Raises:
         PartwrightError: `named` has a member or a topic that the group lacks, a member twice, or one without topics.
@@ -55,26 +58,30 @@ def subscriptions(
         ('assumed subscriptions: 2 members to all topics; correct them with --subscriptions',)
         >>> subscriptions(["t"], {"c1": ["t"], "c2": ["t"]})[1]
         ()
+        >>> subscriptions(["t", "u"], {"c1": ["t"], "c2": ["u"]}, {"c1": "app", "c2": "app"})[0]
+        {'c1': ['t', 'u'], 'c2': ['t', 'u']}
+        >>> subscriptions(["t", "u"], {"c1": ["t"]}, named={"c1": ["u"]})[1]
+        ("members read topics to which they do not subscribe by --subscriptions: 'c1' reads t; check --subscriptions", 'nobody subscribes to t; name who does with --subscriptions')
     """  # noqa: E501 - an example is one line
     everything = list(topics)
     ids = client_ids or {}
     known = _known(everything, list(read), ids, check_subscriptions(named or {}))
-    sets = _sets(read.values())
-    is_apart = len({id(each) for each in sets.values()}) > 1
     of_clients: dict[str, set[str]] = {}
     for member, those in read.items():
         of_clients.setdefault(ids.get(member, ""), set()).update(those)
+    services = [those for name, those in of_clients.items() if name and by_client_id(name) is None]
+    sets = _sets([*read.values(), *services])
+    is_apart = len({id(each) for each in sets.values()}) > 1
     found: dict[str, list[str]] = {}
     for member, those in read.items():
-        like = of_clients[ids[member]] if ids.get(member) else ()
-        assumed = sets[next(iter(those))] if those else like
+        like = those or (of_clients[ids[member]] if ids.get(member) else ())
+        assumed = set().union(*(sets[topic] for topic in like))
         chosen = assumed if is_apart and assumed else everything
         found[member] = known.get(member) or [topic for topic in everything if topic in chosen]
     others = {member: found[member] for member in read if member not in known}
     is_plain = not is_apart and all(set(read[member]) >= set(those) for member, those in others.items())
-    if is_plain or not others:
-        return found, ()
-    return found, (_sentence(everything, found, others, read, is_apart=is_apart),)
+    notes = [] if is_plain or not others else [_sentence(everything, others, read, is_apart=is_apart)]
+    return found, (*notes, *_denied(read, known), *_unsubscribed(everything, found))
 
 
 def subscribe(
@@ -169,22 +176,39 @@ def _sets(reading: Iterable[Collection[str]]) -> dict[str, set[str]]:
 
 def _sentence(
     everything: Sequence[str],
-    found: Mapping[str, Sequence[str]],
     others: Mapping[str, Sequence[str]],
     read: Mapping[str, Collection[str]],
     *,
     is_apart: bool,
 ) -> str:
     kinds = Counter((tuple(those), bool(read[member]) or not is_apart) for member, those in others.items())
-    told = [_kind(count, those, everything, reads=reads) for (those, reads), count in kinds.items()]
-    more = len(told) - _NAMED
-    if more > 0:
-        told = [*told[:_NAMED], f"{more:,} more likewise"]
+    told = _first([_kind(count, those, everything, reads=reads) for (those, reads), count in kinds.items()])
+    why = ", as members read separate sets of topics" if is_apart else ""
+    return f"assumed subscriptions{why}: {told}; correct them with --subscriptions"
+
+
+def _denied(read: Mapping[str, Collection[str]], known: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """The note about members that read topics to which they are said not to subscribe."""
+    told = [
+        f"{shown(member)} reads {_list(sorted(more))}"
+        for member, those in known.items()
+        if (more := set(read[member]) - set(those))
+    ]
+    if told:
+        what = "members read topics to which they do not subscribe by --subscriptions"
+        yield f"{what}: {_first(told)}; check --subscriptions"
+
+
+def _unsubscribed(everything: Sequence[str], found: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The note about topics to which nobody subscribes."""
     subscribed = {topic for those in found.values() for topic in those}
     if alone := [topic for topic in everything if topic not in subscribed]:
-        told.append(f"nobody to {_list(alone)}")
-    why = ", as members read separate sets of topics" if is_apart else ""
-    return f"assumed subscriptions{why}: {', '.join(told)}; correct them with --subscriptions"
+        yield f"nobody subscribes to {_list(alone)}; name who does with --subscriptions"
+
+
+def _first(told: Sequence[str]) -> str:
+    more = len(told) - _NAMED
+    return ", ".join([*told[:_NAMED], f"{more:,} more likewise"] if more > 0 else told)
 
 
 def _kind(count: int, topics: Sequence[str], everything: Sequence[str], *, reads: bool) -> str:

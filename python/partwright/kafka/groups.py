@@ -70,7 +70,8 @@ def any_group(
         sentences about subscriptions that were assumed.
 
     Raises:
-        PartwrightError: `subscriptions` names what the group lacks, or the members tell their subscriptions themselves.
+        PartwrightError: `subscriptions` names what the group lacks, or the members send their subscriptions to
+            the broker.
         BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, or its members are
             not consumers.
 
@@ -83,7 +84,7 @@ def any_group(
         if found.type != confluent_kafka().ConsumerGroupType.CONSUMER:
             if subscriptions is not None:
                 raise PartwrightError(
-                    f"the members of {group!r} tell themselves what they subscribe to: leave out subscriptions"
+                    f"the members of {group!r} send their subscriptions to the broker: leave out --subscriptions"
                 )
             return {"protocol": "classic", **_classic_group(admin, group, found), "assumed": ()}
         read = {

@@ -178,13 +178,13 @@ def command(
     from partwright.cli.reading_progress import working
     from partwright.group.rollouts.rollout import rollout
 
-    assumed = given.pop("assumed", ())
+    of_group = given.pop("assumed", ())
     try:
         with working("playing", "rolls") as played:
             answer = rollout(given.pop("topics"), given.pop("replicas"), **given, played=played)
     except PartwrightError as error:
         raise _as_typed(error) from None
-    answer = replace(answer, assumed=(*answer.assumed, *assumed))
+    answer = replace(answer, of_group=of_group)
     save_report(report, answer, source or manifest)
     if as_json:
         click.echo(json.dumps(answer.to_dict()))

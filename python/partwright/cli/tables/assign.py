@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
 from partwright.report.sentences import of_assumed, of_comparison
 
@@ -50,7 +50,7 @@ def print_comparison(
         near = () if not has_racks else ("-" if each.in_rack_share is None else f"{each.in_rack_share:.1%}",)
         table.add_row(
             name,
-            f"{each.spread.min:,} to {each.spread.max:,}",
+            span(each.spread.min, each.spread.max),
             f"{each.topic_spread:,}",
             f"{each.moved:,}",
             f"{each.unread:,}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._check import span
 from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
 from partwright.report.sentences import of_assumed, of_clients
 
@@ -28,7 +29,7 @@ def print_clients(found: Sequence[ClientAnswer], assignor: str, assumed: Sequenc
         table.columns[column].justify = "left"
     for each in found:
         answer = f"{each.answer}, one of several" if each.chance else each.answer
-        spread = "-" if each.spread is None else f"{each.spread[0]:,} to {each.spread[1]:,}"
+        spread = "-" if each.spread is None else span(each.spread[0], each.spread[1])
         moved = "-" if each.spread is None else f"{each.moved:,}"
         table.add_row(each.client, answer, spread, moved, ", ".join(each.agrees) or "-")
     console.print(table)

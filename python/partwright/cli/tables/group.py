@@ -9,7 +9,7 @@ import click
 from rich import box
 from rich.table import Table
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.cli.echo import echo
 from partwright.cli.tables.console import escape, print_summary, right_table, stdout_console
 from partwright.group import costs
@@ -137,4 +137,4 @@ def _counts(generation: Json) -> str:
     if len(assignment) <= _MOST_MEMBERS:
         return ", ".join(f"{member} {len(partitions)}" for member, partitions in assignment.items())
     counts = [len(partitions) for partitions in assignment.values()]
-    return f"{min(counts)} to {max(counts)} for each of {counted(len(assignment), 'member')}"
+    return f"{span(min(counts), max(counts))} for each of {counted(len(assignment), 'member')}"

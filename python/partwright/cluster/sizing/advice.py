@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from partwright._check import MOST_MADE, Json, at_least_one, counted, number
+from partwright._check import MOST_MADE, Json, at_least_one, counted, number, span
 from partwright.cluster.sizing.costs import RAO_2015, SOURCES, CostEstimate, Load, figures, warnings
 from partwright.cluster.sizing.platforms import PLATFORM_SOURCES, Platform, platform_of
 from partwright.cluster.sizing.proportions import (
@@ -246,7 +246,7 @@ def _notes(
     ]
     if consumers * consumed[0] < target:
         needed = (math.ceil(target / consumed[1]), math.ceil(target / consumed[0]))
-        more = f"{needed[0]:,}" if needed[0] == needed[1] else f"{needed[0]:,} to {needed[1]:,}"
+        more = span(*needed)
         read = consumers * consumed[0]
         notes.append(
             f"{consumers:,} consumer{'s' if consumers > 1 else ''} of a group may read no more than "

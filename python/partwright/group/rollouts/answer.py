@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.group.kubernetes import Deployment, StatefulSet
     from partwright.group.rollouts.candidates import Candidate
-    from partwright.group.rollouts.play import Lived
+    from partwright.group.rollouts.play import Lived, Surge
 
 __all__ = ["Rollout", "Spread", "Tried", "recommended"]
 
@@ -145,12 +145,13 @@ class Rollout:
         recommended: The place of the one to take.
         today: The place of today's candidate; None if it is not among them.
         workload: The deployment.
-        assumed: The values that were assumed because none was given, a sentence each.
+        assumed: The values that were assumed because none was given, each with its name.
         left_out: Candidates that were not played, and why, a sentence each.
         plays: How many plays each candidate was asked for; `Tried.lived` has how many there were time for.
         clients: The pods' clients, each once; none if nobody named one, and Java's consumers were played.
-        readers_at_once: How many of all pods that are up at once in the roll read something, with the recommended
-            candidate; None if that was not played.
+        surge: How many of all pods that are up at once in the roll read something, and how many of the surge pods, with
+            the recommended candidate; None if that was not played.
+        of_group: What was assumed about a live group, a sentence each.
     """
 
     tried: tuple[Tried, ...]
@@ -161,7 +162,8 @@ class Rollout:
     left_out: tuple[str, ...] = ()
     plays: int = 1
     clients: tuple[str, ...] = ()
-    readers_at_once: int | None = None
+    surge: Surge | None = None
+    of_group: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         best = self.tried[self.recommended]
@@ -225,42 +227,53 @@ class Rollout:
         return self.workload.replicas + self.workload.surge
 
     @property
+    def readers_at_once(self) -> int | None:
+        """How many of them read something, with the recommended candidate; None if that was not played."""
+        return None if self.surge is None else self.surge.readers
+
+    @property
     def blocks_roll(self) -> bool:
-        """Whether a readiness probe that waits for a partition keeps the roll from ending.
+        """Whether a readiness probe that waits for a partition keeps every roll from ending.
 
         It does if some pods never have one. It also does if no old pod may stop before a new one is ready, and the old
-        ones have all that there is.
+        ones keep all that there is.
         """
-        readers, replicas = self.readers_at_once, self.workload.replicas
-        if readers is None or readers >= self.pods_at_once:
+        surge = self.surge
+        if surge is None or surge.readers >= self.pods_at_once:
             return False
-        return readers < replicas or (readers == replicas and not self.workload.max_unavailable)
+        return surge.old < self.workload.replicas or not (self.workload.max_unavailable or surge.most)
+
+    @property
+    def may_block_roll(self) -> bool:
+        """Whether such a probe keeps some rolls from ending: those whose member IDs give the surge pods nothing."""
+        surge = self.surge
+        if surge is None or surge.readers >= self.pods_at_once or self.blocks_roll:
+            return False
+        return not (self.workload.max_unavailable or surge.fewest)
 
     def readiness(self) -> str | None:
         """What pods without a partition mean for a readiness probe that waits for one; None if all pods have some."""
-        readers, replicas = self.readers_at_once, self.workload.replicas
-        if readers is None or readers >= self.pods_at_once:
+        surge, replicas = self.surge, self.workload.replicas
+        if surge is None or surge.readers >= self.pods_at_once:
             return None
         probe = "A readiness probe that waits for a partition"
-        if readers < replicas:
-            idle = replicas - readers
+        if surge.old < replicas:
+            idle = replicas - surge.old
             return (
                 f"{idle:,} of {counted(replicas, 'pod')} never {'gets' if idle == 1 else 'get'} a partition. {probe} "
                 "never succeeds there and blocks the roll for ever: take a probe that does not wait, or fewer replicas."
             )
-        waiting = self.pods_at_once - readers
-        who = "a surge pod never gets" if waiting == 1 else f"{waiting:,} surge pods never get"
         first = (
             f"Up to {counted(self.pods_at_once, 'pod is', 'pods are')} up at once in the roll, with partitions for "
-            f"only {readers:,}: {who} one while the old pods live (where the order of members decides, as under range, "
-            "an old pod may lose its own)."
+            f"only {surge.readers:,}: {_without(surge, self.workload.surge)}."
         )
+        mend = "take a probe that does not wait, the strategy Recreate, or a max surge of 0 with a max unavailable of 1"
         if self.blocks_roll:
-            return (
-                f"{first} {probe} blocks the roll for ever: take a probe that does not wait, the strategy Recreate, or "
-                "a max surge of 0 with a max unavailable of 1."
-            )
-        return f"{first} {probe} lengthens the roll: new pods are not ready until old ones have gone."
+            return f"{first} {probe} blocks the roll for ever: {mend}."
+        if self.may_block_roll:
+            return f"{first} {probe} blocks the roll for ever if no surge pod gets one: {mend}."
+        can = "can lengthen" if surge.fewest < surge.most else "lengthens"
+        return f"{first} {probe} {can} the roll: new pods are not ready until old ones have gone."
 
     def settings(self) -> dict[str, list[str] | str]:
         """The configuration lines for the recommended candidate, under each client's own names.
@@ -313,7 +326,7 @@ class Rollout:
             **({"clients": list(self.clients)} if self.clients else {}),
             **({} if self.readiness() is None else {"readiness": self._readiness()}),
             "settings": self.settings(),
-            "assumed": list(self.assumed),
+            "assumed": [*self.assumed, *self.of_group],
             "left_out": list(self.left_out),
         }
 
@@ -322,8 +335,21 @@ class Rollout:
             "pods_at_once": self.pods_at_once,
             "readers_at_once": self.readers_at_once,
             "blocks_roll": self.blocks_roll,
+            "may_block_roll": self.may_block_roll,
             "text": self.readiness(),
         }
+
+
+def _without(surge: Surge, pods: int) -> str:
+    """Which pods get no partition while the old ones and the surge pods are up together."""
+    if surge.fewest < surge.most:
+        return (
+            "the order of member IDs, which each roll draws anew, decides which pods get one, and an old pod may lose "
+            "its own"
+        )
+    waiting = pods - surge.most
+    who = "a surge pod never gets" if waiting == 1 else f"{waiting:,} surge pods never get"
+    return f"{who} one while the old pods live"
 
 
 def _saved(best: Tried, now: Tried) -> str:

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from partwright.group.kubernetes import Replaced
     from partwright.group.timeline import Timeline
 
-__all__ = ["Lived", "Pods", "play_roll", "play_surge"]
+__all__ = ["Lived", "Pods", "Surge", "play_roll", "play_surge"]
 
 # By then a group has come to rest that all pods joined at once, and a roll begins within so much more.
 _SETTLED_MS = 60_000
 _PHASE_MS = 15_000
 _OFTEN_MS = 500
+# Both orders of old and new pods, and two mixed ones.
+_DRAWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,22 @@ class Lived(NamedTuple):
     played: Json
 
 
+class Surge(NamedTuple):
+    """Who reads something while a roll's surge pods are up together with all old ones.
+
+    Attributes:
+        readers: How many of all pods, at most.
+        old: How many of the old ones, at most.
+        fewest: How many of the surge pods, at least: the order of member IDs may decide.
+        most: How many of them, at most.
+    """
+
+    readers: int
+    old: int
+    fewest: int
+    most: int
+
+
 def play_roll(
     pods: Pods,
     roll: Sequence[Replaced],
@@ -135,8 +153,15 @@ def play_roll(
     return _measured(timeline, start, begins_ms, ups, whole, has_records=has_records)
 
 
-def play_surge(pods: Pods, surge: int, settings: Fields, drawn: random.Random) -> int | None:
-    """Plays a group with more pods than it has, and counts those that read something when it has come to rest.
+def play_surge(
+    pods: Pods,
+    surge: int,
+    settings: Fields,
+    drawn: random.Random,
+    draws: int = _DRAWS,
+    after_ms: int = _SETTLED_MS,
+) -> Surge | None:
+    """Plays a group that more pods join once it has come to rest, and counts those that read something then.
 
     Members poll often here: that changes when a group comes to rest, not who reads something then.
 
@@ -145,6 +170,9 @@ def play_surge(pods: Pods, surge: int, settings: Fields, drawn: random.Random) -
         surge: How many more pods there are, which subscribe as the first ones do.
         settings: See `play_roll`.
         drawn: Where members' ids come from.
+        draws: How many plays, with other member IDs each: in the first the old pods' come before the new ones', in
+            the second after them, and in the others they are mixed, because some assignors go by the order of IDs.
+        after_ms: When the new pods join.
 
     Returns:
         How many; None if the group does not come to rest, or members fail.
@@ -152,16 +180,32 @@ def play_surge(pods: Pods, surge: int, settings: Fields, drawn: random.Random) -
     Examples:
         >>> import random
         >>> play_surge(Pods({"t": 1}, 1), 1, {"assignor": "range"}, random.Random(1))
-        1
+        Surge(readers=1, old=1, fewest=0, most=1)
+        >>> play_surge(Pods({"t": 1}, 1), 1, {"assignor": "cooperative-sticky"}, random.Random(1))
+        Surge(readers=1, old=1, fewest=0, most=0)
     """
     names = _names(pods.count + surge)
     poll = Duration(_OFTEN_MS, _OFTEN_MS)
-    joins = [_joined(0, name, pods.join(pod % pods.count), poll, drawn) for pod, name in enumerate(names)]
-    timeline = play({"topics": dict(pods.topics), **settings, "events": joins})
-    if timeline.failures() or not timeline.settled:
-        return None
-    changes = timeline.readers().changes(names)
-    return sum(sum(change for _, change in changes[name]) > 0 for name in names)
+    of_old, of_surge = [], []
+    for number in range(draws if surge else 1):
+        joins = [
+            _joined(after_ms if pod >= pods.count else 0, name, pods.join(pod % pods.count), poll, drawn)
+            for pod, name in enumerate(names)
+        ]
+        ids = sorted(each["member_id"] for each in joins)
+        if number == 1:
+            ids = ids[surge:] + ids[:surge]
+        elif number > 1:
+            drawn.shuffle(ids)
+        events = [{**each, "member_id": member_id} for each, member_id in zip(joins, ids, strict=True)]
+        timeline = play({"topics": dict(pods.topics), **settings, "events": events})
+        if timeline.failures() or not timeline.settled:
+            return None
+        changes = timeline.readers().changes(names)
+        reads = [sum(change for _, change in changes[name]) > 0 for name in names]
+        of_old.append(sum(reads[: pods.count]))
+        of_surge.append(sum(reads[pods.count :]))
+    return Surge(max(map(sum, zip(of_old, of_surge, strict=True))), max(of_old), min(of_surge), max(of_surge))
 
 
 def _joined(at_ms: int, name: str, more: Json, poll: Duration, drawn: random.Random) -> Json:

@@ -155,10 +155,8 @@ def rollout(
     best = recommended(tried, place)
     drawn = random.Random(f"{seed}/surge")  # noqa: S311 - plays are repeatable, not secret
     settings = _settings(asked[best], today, times.latency.draw(drawn))
-    readers = play_surge(pods, workload.surge, settings, drawn)
-    return Rollout(
-        tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, readers_at_once=readers
-    )
+    surge = play_surge(pods, workload.surge, settings, drawn)
+    return Rollout(tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, surge=surge)
 
 
 def _workload(

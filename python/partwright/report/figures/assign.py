@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.report.binned import COLOUR, binned, cells
 from partwright.report.colours import ACCENT, EMPHASIS, PALETTE, members
 from partwright.report.figure import Column, Document, Figure, bounded
@@ -213,11 +213,7 @@ def _each(assignment: Mapping[str, Pairs]) -> Figure:
     sentence = "There is no member."
     if rows:
         low, high = min(counts), max(counts)
-        each = (
-            f"{counted(low, 'partition')} each"
-            if low == high
-            else f"{number(low)} to {counted(high, 'partition')}"
-        )
+        each = f"{span(low, high, 'partition')}{' each' if low == high else ''}"
         sentence = (
             f"{counted(len(rows), 'member reads', 'members read')} {each}, {number(sum(counts) / len(counts))} on "
             "average"
@@ -256,7 +252,7 @@ def _histogram(counts: Sequence[int]) -> tuple[Spec, int]:
     found = Counter(0 if not count else 1 + (count - 1) // wide for count in counts)
     rows = [
         {
-            "label": "0 (idle)" if not at else _spanned(1 + (at - 1) * wide, at * wide),
+            "label": "0 (idle)" if not at else span(1 + (at - 1) * wide, at * wide),
             "members": found[at],
             "text": number(found[at]),
             "kind": "idle" if not at else "reading",
@@ -270,7 +266,3 @@ def _histogram(counts: Sequence[int]) -> tuple[Spec, int]:
     return by_name(rows, quantity("members", "members", "whole"), "partitions a member", said, colour), len(
         rows
     )
-
-
-def _spanned(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

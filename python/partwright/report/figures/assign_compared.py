@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, assignors, in_order
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
@@ -49,7 +49,7 @@ def document(
             "unread": each.unread,
             "in_rack": each.in_rack_share,
             "ms": None if each.seconds is None else each.seconds * 1000,
-            "range": _range(each.spread.min, each.spread.max),
+            "range": span(each.spread.min, each.spread.max),
         }
         for each in sorted(found, key=lambda each: order.index(each.assignor))
         if each.error is None
@@ -80,13 +80,9 @@ _COLUMNS = (
 )
 
 
-def _range(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _partitions(row: Fields) -> str:
-    most = counted(row["most"], "partition")
-    return most if row["least"] == row["most"] else f"{row['least']:,} to {most}"
+def _evenness(row: Fields) -> str:
+    each = span(row["least"], row["most"], "partition")
+    return f"{each} a member and {row['apart']:,} apart in one topic"
 
 
 def _spread(rows: Sequence[Fields]) -> Figure:
@@ -94,11 +90,7 @@ def _spread(rows: Sequence[Fields]) -> Figure:
     rows_even = [row for row, gap in zip(rows, gaps, strict=True) if gap == min(gaps)]
     rows_apart = [row for row, gap in zip(rows, gaps, strict=True) if gap == max(gaps)]
     even, apart = ([row["assignor"] for row in those] for those in (rows_even, rows_apart))
-    least = (
-        ""
-        if even == apart
-        else f", and {named(apart)} least, with {rows_apart[0]['range']} and {rows_apart[0]['apart']:,} apart"
-    )
+    least = "" if even == apart else f", and {named(apart)} least, with {_evenness(rows_apart[0])}"
     x = quantity("least", "partitions a member, the fewest to the most", "whole")
     y = {
         "field": "label",
@@ -133,14 +125,17 @@ def _spread(rows: Sequence[Fields]) -> Figure:
         id="spread",
         title="How even each assignor is",
         sentence=(
-            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {_partitions(rows_even[0])} a "
-            f"member and {rows_even[0]['apart']:,} apart in one topic{least}."
+            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {_evenness(rows_even[0])}{least}."
         ),
         spec=spec,
         columns=_COLUMNS[:4],
         **bounded(rows),
         marks=2 * len(rows),
     )
+
+
+def _names(rows: Sequence[Fields], field: str, value: float) -> list[str]:
+    return [row["assignor"] for row in rows if row[field] == value]
 
 
 def _moved(rows: Sequence[Fields]) -> Figure:
@@ -156,25 +151,27 @@ def _moved(rows: Sequence[Fields]) -> Figure:
         for row in rows
         for kind in kinds
     ]
-    least = min(rows, key=lambda row: (row["moved"], row["unread"]))
-    most = max(rows, key=lambda row: row["moved"])
-    fewest = [row["assignor"] for row in rows if row["moved"] == least["moved"]]
+    least, most, unread = (
+        min(row["moved"] for row in rows),
+        *(max(row[kind] for row in rows) for kind in kinds),
+    )
     sentence = "No assignor moves anything that a member owns."
-    if most["moved"]:
-        verb = "moves" if len(fewest) == 1 else "move"
-        sentence = f"{named(fewest)} {verb} least, {counted(least['moved'], 'partition')}"
-        if most["moved"] > least["moved"]:
-            sentence += f", and {most['assignor']} most, {counted(most['moved'], 'partition')}"
-        unread = max(rows, key=lambda row: row["unread"])
-        if unread["unread"]:
+    if most:
+        fewest = _names(rows, "moved", least)
+        verb = "move" if len(fewest) > 1 else "moves"
+        sentence = f"{named(fewest)} {verb} least, {counted(least, 'partition')}"
+        if most > least:
+            sentence += f", and {named(_names(rows, 'moved', most))} most, {counted(most, 'partition')}"
+        if unread:
+            lack = counted(unread, "partition has", "partitions have")
             sentence += (
-                f"; under {unread['assignor']}, {counted(unread['unread'], 'partition')} "
-                f"{'has' if unread['unread'] == 1 else 'have'} no reader until the next rebalance"
+                f"; under {named(_names(rows, 'unread', unread))}, {lack} no reader until the next rebalance"
             )
-        near = [row for row in rows if row["in_rack"] is not None]
+        near = [row["in_rack"] for row in rows if row["in_rack"] is not None]
         if near:
-            best = max(near, key=lambda row: row["in_rack"])
-            sentence += f"; {best['assignor']} reads most in its rack, {share(best['in_rack'])}"
+            best = _names(rows, "in_rack", max(near))
+            verb = "read most in their racks" if len(best) > 1 else "reads most in its rack"
+            sentence += f"; {named(best)} {verb}, {share(max(near))}"
         sentence += "."
     return Figure(
         id="moved",

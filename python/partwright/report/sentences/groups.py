@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import all_of, counted
+from partwright._check import all_of, counted, span
 from partwright.errors import PartwrightError
 from partwright.report.figure import Verdict
-from partwright.report.sentences.figures import named, seconds
+from partwright.report.sentences.figures import named, of_assumed, seconds
 from partwright.report.sentences.led import of_leaders
 from partwright.report.text import label, share
 
@@ -44,7 +44,7 @@ def of_assignment(found: Assignment, assignor: str | None = None) -> tuple[Verdi
             ),
         )
     even = spread.min == spread.max
-    words += f", {spread.max:,} each" if even else f", {spread.min:,} to {spread.max:,} each"
+    words += f", {span(spread.min, spread.max)} each"
     unread = found.subscribed_partitions() - partitions
     if unread > 0:
         # A cooperative assignor withholds what another member must give up first.
@@ -130,17 +130,12 @@ def _rank(each: Compared) -> tuple[float, ...]:
     return tuple(criterion.figure(each) for criterion in _JUDGED)
 
 
-def _range(each: Compared) -> str:
-    low, high = each.spread.min, each.spread.max
-    return counted(low, "partition") if low == high else f"{low:,} to {counted(high, 'partition')}"
-
-
 _JUDGED = (
     _Criterion(
         0,
         "partitions a member",
         lambda each: each.spread.max - each.spread.min,
-        lambda each: f"{_range(each)} a member",
+        lambda each: f"{span(each.spread.min, each.spread.max, 'partition')} a member",
         "",
         "least even",
     ),
@@ -351,8 +346,9 @@ def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
     said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
     readiness = answer.readiness()
     if readiness is not None:
-        headline = readiness[: readiness.index(".") + 1] if answer.blocks_roll else ""
-        said.append(Verdict("open" if answer.blocks_roll else "said", readiness, headline=headline))
+        is_open = answer.blocks_roll or answer.may_block_roll
+        headline = readiness[: readiness.index(".") + 1] if is_open else ""
+        said.append(Verdict("open" if is_open else "said", readiness, headline=headline))
     said += [
         Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
         for each in answer.tried
@@ -369,4 +365,4 @@ def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
         said.append(Verdict("said", f"Not played: {'; '.join(answer.left_out)}."))
     if answer.assumed:
         said.append(Verdict("said", f"Assumed: {'; '.join(answer.assumed)}."))
-    return tuple(said)
+    return (*said, *of_assumed(answer.of_group))

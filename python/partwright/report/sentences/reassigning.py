@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.report.figure import Verdict
 from partwright.report.text import bytes_, share
 
@@ -140,10 +140,7 @@ def _evenness(found: Reassignment) -> Iterable[Verdict]:
 
 
 def _ends(ends: Json) -> str:
-    before, after = (
-        f"{each['least']:,}" if each["least"] == each["most"] else f"{each['least']:,} to {each['most']:,}"
-        for each in (ends["before"], ends["after"])
-    )
+    before, after = (span(each["least"], each["most"]) for each in (ends["before"], ends["after"]))
     return f"{before} today, {after} after it"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.report.figure import Verdict
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def of_advice(advice: Advice, target: float | None) -> tuple[Verdict, ...]:
     """How many partitions to take, which need decides it, and what else there is to know."""
     peak = "" if target is None else f" for {target:,g} MB/s"
     low, high = advice.at_least
-    least = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    least = span(low, high)
     first = max(advice.needs, key=lambda need: need.high)
     what = counted(advice.recommended, "partition")
     verdict = (
