@@ -744,6 +744,23 @@ def test_other_bytes_than_the_keys_may_be_hashed(name: str, client: str, n: int)
         assert (found.unexplained, found.fault) == (0, None)
 
 
+def test_few_keys_with_other_bytes_are_no_writers() -> None:
+    """So many rules, numbers and other bytes are tried that one of them explains a few keys by chance."""
+    keys = [f"user-{row}" for row in range(4)]
+    found = fingerprint(keys, [1, 2, 1, 2])
+    assert (found.verdict, found.key_transform) == ("no-rule", None)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_random_partitions_of_few_keys_are_no_rule_of_other_bytes(n: int) -> None:
+    draw = random.Random(SEED)
+    for _ in range(100):
+        keys = [f"user-{draw.randrange(10**6)}" for _ in range(draw.randint(4, 14))]
+        places = [draw.randrange(n) for _ in keys]
+        for given in (n, None):
+            assert fingerprint(keys, places, n=given).key_transform is None, (keys, places)
+
+
 @pytest.mark.parametrize("n", [12, 24, 36, 48, 100])
 @pytest.mark.parametrize("mask", [0x3FFFFFFF, 0xFFFF, 0x1FFF])
 def test_what_agrees_modulo_a_divisor_is_no_second_writer(mask: int, n: int) -> None:

@@ -166,7 +166,7 @@ def _by_other_bytes(answers: Answers, largest: int) -> Fingerprint | None:
     for name, transform in OTHER_BYTES.items():
         # Of many keys, most transforms fail at a few already.
         some = _with_keys(sample, transform)
-        if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED):
+        if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED, len(OTHER_BYTES)):
             continue
         changed = _with_keys(answers.pairs, transform)
         found = (
