@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,6 +123,23 @@ def test_what_is_not_a_whole_number_is_refused_with_its_row(text: str) -> None:
         f"row 2 is in {text!r}, which is not a partition of 12: they are whole numbers from 0 to 11"
     )
     assert (refused.value.row, refused.value.value) == (2, text)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view()])
+def test_a_column_of_digits_is_converted_without_a_pattern(
+    type_: pa.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = pa.array(["7", None, "007", "123456789012345678", "0" * 30 + "7"], type_)
+    assert whole_numbers(given, "offset").to_pylist() == [7, None, 7, 123456789012345678, 7]
+    # A pattern takes several times as long.
+    monkeypatch.setattr("partwright.audit.columns._WHOLE", "")
+    assert whole_numbers(given[:4], "offset").to_pylist() == [7, None, 7, 123456789012345678]
+
+
+@pytest.mark.parametrize(("text", "number"), [("", None), ("-1", -1), (" 7", 7), ("7\n", 7), ("7.0", 7)])
+def test_what_is_not_of_digits_only_is_what_it_was(text: str, number: int | None) -> None:
+    assert not pc.ascii_is_decimal(pa.array([text]))[0].as_py()
+    assert whole_numbers(pa.array(["3", text]), "offset").to_pylist() == [3, number]
 
 
 @pytest.mark.parametrize("values", [[True], [b"4"], [[4]]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -180,6 +181,10 @@ def whole_numbers(
         numbers = pc.if_else(pc.is_nan(size), pa.nulls(1, numbers.type)[0], numbers)
         is_whole = pc.and_(pc.equal(pc.trunc(numbers), numbers), pc.less(size, pa.scalar(2.0**63)))
     elif pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        # Nearly all columns of text are digits only, which Arrow converts at once unless there are too many.
+        if pc.all(pc.ascii_is_decimal(column.cast(pa.string())), min_count=0).as_py():
+            with suppress(pa.ArrowInvalid):
+                return column.cast(pa.int64())
         text = pc.utf8_trim_whitespace(column.cast(pa.string()))
         text = pc.if_else(pc.equal(text, text_of("")), pa.nulls(1, pa.string())[0], text)
         is_whole = pc.match_substring_regex(text, _WHOLE)
