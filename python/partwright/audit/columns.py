@@ -92,7 +92,8 @@ def columns(
     for name, column in zip(found._fields[1:], found[1:], strict=True):
         if column is not None and len(column) != len(key_bytes):
             raise PartwrightError(
-                f"there are {counted(len(key_bytes), 'key')} and {len(column)} {name}: give as many of each"
+                f"there are {counted(len(key_bytes), 'key')} and {counted(len(column), name[:-1])}: give as many of "
+                "each"
             )
     return found
 
