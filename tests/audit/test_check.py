@@ -102,6 +102,15 @@ def test_whole_numbers_may_be_fractional_by_type(type_: pa.DataType) -> None:
     assert re.fullmatch(sentence, str(refused.value))
 
 
+def test_nan_may_be_text() -> None:
+    """As pandas writes it to csv with na_rep="NaN"."""
+    given = pa.array(["4", "NaN", " NaN ", "7.0"])
+    assert whole_numbers(given, "offset").to_pylist() == [4, None, None, 7]
+    assert milliseconds(pa.array(["NaN", "5", "1970-01-01T00:00:01Z"])).to_pylist() == [None, 5, 1000]
+    with pytest.raises(pw.PartwrightError, match=r"^row 1 is in no partition: "):
+        places(given)
+
+
 def test_nan_is_null_and_infinity_is_not() -> None:
     found = Check(12)
     found.add(pa.array(["a", None]), pa.array([float("nan"), float("nan")], pa.float64()))

@@ -748,7 +748,9 @@ def test_few_keys_are_not_a_fault() -> None:
 
 @pytest.mark.parametrize("n", [7, 12, 16])
 @pytest.mark.parametrize("client", ["java", "librdkafka", "sarama"])
-@pytest.mark.parametrize("name", ["little-endian", "utf-16-le", "utf-16-be", "utf-16", "cut-at-characters"])
+@pytest.mark.parametrize(
+    "name", ["little-endian", "utf-16-le", "utf-16-be", "utf-16-le-bom", "utf-16", "cut-at-characters"]
+)
 def test_other_bytes_than_the_keys_may_be_hashed(name: str, client: str, n: int) -> None:
     keys = [key.encode() for key in users(2000, 4000)]
     if name == "little-endian":
@@ -758,8 +760,8 @@ def test_other_bytes_than_the_keys_may_be_hashed(name: str, client: str, n: int)
         keys = [f"größe-{key.decode()}-ü".encode() for key in keys]
         written = [key[: len(key.decode())] for key in keys]
     else:
-        codec = "utf-16-be" if name == "utf-16" else name
-        mark = b"\xfe\xff" if name == "utf-16" else b""
+        codec = {"utf-16": "utf-16-be", "utf-16-le-bom": "utf-16-le"}.get(name, name)
+        mark = {"utf-16": b"\xfe\xff", "utf-16-le-bom": b"\xff\xfe"}.get(name, b"")
         written = [mark + key.decode().encode(codec) for key in keys]
     places = pw.partition_for_key(written, n, client)
     for given in (n, None):

@@ -20,8 +20,9 @@ _TRANSFORMS = {
     "json-unquote": "without their JSON quotes",
     "little-endian": "as little-endian numbers, whose bytes Java has the other way round",
     "utf-16-le": "as UTF-16 in little-endian order, where Java's serializer has UTF-8",
+    "utf-16-le-bom": "as UTF-16 in little-endian order with a byte order mark, where Java's serializer has UTF-8",
     "utf-16-be": "as UTF-16 in big-endian order, where Java's serializer has UTF-8",
-    "utf-16": "as UTF-16 with a byte order mark, where Java's serializer has UTF-8",
+    "utf-16": "as UTF-16 in big-endian order with a byte order mark, where Java's serializer has UTF-8",
     "cut-at-characters": "cut at as many bytes as they have characters, as rdkafka-ruby cut a partition_key",
 }
 # Less than this is not shown.
