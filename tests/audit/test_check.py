@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,6 +102,15 @@ def test_whole_numbers_may_be_fractional_by_type(type_: pa.DataType) -> None:
     assert re.fullmatch(sentence, str(refused.value))
 
 
+def test_nan_may_be_text() -> None:
+    """As pandas writes it to csv with na_rep="NaN"."""
+    given = pa.array(["4", "NaN", " NaN ", "7.0"])
+    assert whole_numbers(given, "offset").to_pylist() == [4, None, None, 7]
+    assert milliseconds(pa.array(["NaN", "5", "1970-01-01T00:00:01Z"])).to_pylist() == [None, 5, 1000]
+    with pytest.raises(pw.PartwrightError, match=r"^row 1 is in no partition: "):
+        places(given)
+
+
 def test_nan_is_null_and_infinity_is_not() -> None:
     found = Check(12)
     found.add(pa.array(["a", None]), pa.array([float("nan"), float("nan")], pa.float64()))
@@ -122,6 +132,23 @@ def test_what_is_not_a_whole_number_is_refused_with_its_row(text: str) -> None:
         f"row 2 is in {text!r}, which is not a partition of 12: they are whole numbers from 0 to 11"
     )
     assert (refused.value.row, refused.value.value) == (2, text)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view()])
+def test_a_column_of_digits_is_converted_without_a_pattern(
+    type_: pa.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = pa.array(["7", None, "007", "123456789012345678", "0" * 30 + "7"], type_)
+    assert whole_numbers(given, "offset").to_pylist() == [7, None, 7, 123456789012345678, 7]
+    # A pattern takes several times as long.
+    monkeypatch.setattr("partwright.audit.columns._WHOLE", "")
+    assert whole_numbers(given[:4], "offset").to_pylist() == [7, None, 7, 123456789012345678]
+
+
+@pytest.mark.parametrize(("text", "number"), [("", None), ("-1", -1), (" 7", 7), ("7\n", 7), ("7.0", 7)])
+def test_what_is_not_of_digits_only_is_what_it_was(text: str, number: int | None) -> None:
+    assert not pc.ascii_is_decimal(pa.array([text]))[0].as_py()
+    assert whole_numbers(pa.array(["3", text]), "offset").to_pylist() == [3, number]
 
 
 @pytest.mark.parametrize("values", [[True], [b"4"], [[4]]])

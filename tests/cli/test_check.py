@@ -72,8 +72,9 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
     text = out.decode()
     assert code == 1
     assert text.startswith(
-        "✗ 3 of 100 records (3.0%) are not where java puts them; the first: key a is in no partition and belongs in 4. "
-        "Run partwright fingerprint to learn who wrote them.\n\n100 records of x.csv, 12 partitions\n"
+        "✗ 2 of 100 records (2.0%) are not where java puts them; the first: key a is in 6 and belongs in 4. 1 of 100 "
+        "records has no partition (null or empty): look at the column named with --partition.\n\n"
+        "100 records of x.csv, 12 partitions\n"
     )
     assert text.endswith(
         "\nrow 97: key a is in no partition, java puts it into 4\n"
@@ -89,6 +90,20 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
     )
     assert said[2] == "100 records of x.csv, 12 partitions as client java would fill them"
     assert "1 record without a partition, which is null or empty: each counts as misplaced" in text
+    write("x.csv", {"k": ["a"] * 60, "p": [None] * 60})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p")
+    assert (code, out.decode().splitlines()[0]) == (
+        1,
+        "✗ 60 of 60 records have no partition (null or empty): look at the column named with --partition.",
+    )
+
+
+def test_nobody_is_told_to_salt_the_empty_key(command: Command) -> None:
+    write("x.csv", {"k": [""] * 100, "p": [9] * 99 + [3]})
+    for more in ([], ["--max-share", "50%"]):
+        _, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, *more)
+        assert "Write null keys instead (kcat 1.4 or later). " in out.decode()
+        assert "alt" not in out.decode().replace("default", "")
 
 
 @pytest.mark.parametrize(

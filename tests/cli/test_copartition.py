@@ -272,7 +272,9 @@ def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
     for other in ("a.csv", "b.csv"):
         _, out, err = command("a.csv", other, *WHERE, "-n", 12)
         assert err == ""
+        whose = "Every key" if other == "a.csv" else "Every key of A"
         assert out.lstrip("✓✗ ").startswith(
-            "Every key is empty, and none is null: probably these records have no key"
+            f"{whose} is empty, and none is null: probably these records have no key"
         )
+    assert "Every key of B is empty" in command("b.csv", "a.csv", *WHERE, "-n", 12)[1]
     assert json.loads(command("a.csv", "b.csv", *WHERE, "-n", 12, "--json")[1])["a"]["is_all_empty"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 from functools import partial
@@ -101,7 +102,7 @@ def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
     verdict, _, first, *_ = out.splitlines()
     assert verdict.startswith("one-writer: java explains where all 3,")
     assert verdict.endswith(" records with a key are, for 12 partitions.")
-    assert first.startswith("4,000 records of x.parquet: 300 different keys, ")
+    assert first.startswith("4,000 records of x.parquet: 300 distinct keys, ")
     assert (
         "These clients share one rule, so keys cannot distinguish them: java, librdkafka:murmur2_random"
         in out
@@ -132,7 +133,7 @@ def test_words_name_the_faulty_rule_of_one_writer(command: Command) -> None:
     unsigned = [0 if hash_ is None else hash_ % 2**32 % 12 for hash_ in hashes]
     out = words(command, unsigned)
     assert out.startswith(
-        "no-rule: one writer whose rule is java's without the sign mask (murmur2 % n, unsigned; not "
+        "faulty-rule: one writer whose rule is java's without the sign mask (murmur2 % n, unsigned; not "
         "(murmur2 & 0x7fffffff) % n) explains where all 3,"
     )
     assert "java itself would put " in out
@@ -143,11 +144,11 @@ def test_words_name_the_faulty_rule_of_one_writer(command: Command) -> None:
     written = [key and key.encode("utf-16-le") for key in KEYS]
     places = [at or 0 for at in pw.partition_for_key(written, 12).to_pylist()]
     out = words(command, places)
-    assert out.startswith("one-writer: java explains where all 3,")
-    assert (
-        "Keys are taken as UTF-16 in little-endian order, where Java's serializer has UTF-8 (utf-16-le)."
-        in out
+    assert out.startswith(
+        "one-writer: one that hashes its keys as UTF-16 in little-endian order, where Java's serializer has UTF-8, "
+        "and then follows java's rule, explains where all 3,"
     )
+    assert re.search(r"\njava itself would put [23],\d+ of 3,\d+ records elsewhere \(utf-16-le\)\.\n", out)
 
 
 def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
@@ -158,6 +159,10 @@ def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
     answer = json.loads(words(command, [9] * 4000, "-n", 12, "--json", keys=[""] * 4000))
     assert answer["is_all_empty"]
     assert answer["summary"].startswith("Every key is empty")
+    draw = random.Random(1)
+    out = words(command, [draw.randrange(12) for _ in range(4000)], "-n", 12, keys=[""] * 4000)
+    assert "no-rule: these records are in several partitions, as records without a key are." in out
+    assert "custom partitioner" not in out
 
 
 @pytest.mark.parametrize(

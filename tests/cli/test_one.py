@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 # Words that end in s and are no plurals.
 SINGULAR = {"always", "as", "bytes_", "does", "is", "has", "less", "ms", "this", "was"}
 PLURAL = re.compile(
-    r"(?<![\w.,:/@\"'=+-])1 (?:more |other |old |new |different |heaviest )?([a-z]+s|children)\b(?!/s)"
+    r"(?<![\w.,:/@\"'=+-])1 (?:more |other |old |new |different |distinct |shared |heaviest )?"
+    r"([a-z]+s|children)\b(?!/s)"
     r"|(?<![\w.,:/@\"'=+-])(?<!of )1 [a-z]+ (?:are|have|were|get|move|read|need|come|do)\b"
+    r"|(?<![\w.,:/@\"'=+-])(?<!and )1,? (?:are|have)\b"
     r"|\bat at\b"
 )
 SINGULARS = (
@@ -73,6 +75,8 @@ CASES: dict[str, list[list[object]]] = {
         [*ONE, "-n", 2, "--partition", "p"],
         [*ONE, "-n", 2, "--partition", "wrong"],
         [*ONE, "-n", 1, "--partition", "wrong"],
+        ["null.csv", "--key", "p", "-n", 2, "--partition", "k"],
+        ["astray.csv", "--key", "k", "-n", 12, "--partition", "p"],
         [*ONE, "-n", 1, "--partition", "p", "--max-share", "100%", "--min-used", "1%"],
         ["open.jsonl", "--key", "k", "-n", 1],
         ["control.jsonl", "--key", "k", "-n", 1],
@@ -83,6 +87,8 @@ CASES: dict[str, list[list[object]]] = {
         ["one.csv", "other.csv", "--key", "k", "-n", 1, "--n-b", 2],
         ["one.csv", "other.csv", "--key", "k", "-n", 1],
         ["one.csv", "one.csv", "--key", "k", "-n", 1, "--partition", "wrong"],
+        ["one.csv", "one.csv", "--key", "k", "-n", 2, "--partition", "p"],
+        ["one.csv", "moved.csv", "--key", "k", "-n", 2, "--partition", "p"],
     ],
     "doctor": [["nowhere"]],
     "fingerprint": [
@@ -137,6 +143,8 @@ def _files(own_folder: None) -> None:
         "one.csv": "k,p,wrong,ts,bytes\na,0,1,1,1\n",
         "other.csv": "k,p\nb,0\n",
         "null.csv": "k,p\n,0\n",
+        "moved.csv": "k,p\na,1\n",
+        "astray.csv": "k,p\na,5\na,99\n",
         "ragged.csv": "k,p\na\n",
         "open.jsonl": '{"k": "a", "other": "b}\n',
         "control.jsonl": '{"k": "a", "other": "b\x01"}\n',
@@ -243,7 +251,16 @@ def test_every_command_has_its_cases() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1 keys", "of 1 old partitions", "1 partition get another", "starting at at column 17"]
+    "text",
+    [
+        "1 keys",
+        "all 1 shared keys",
+        "the most, 1, are in it",
+        "1 are in none",
+        "of 1 old partitions",
+        "1 partition get another",
+        "starting at at column 17",
+    ],
 )
 def test_a_plural_is_found(text: str) -> None:
     assert plurals(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,6 @@ from partwright._check import MOST_LONG, counted, first_line, shown
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, TRUE, array_of, number
-from partwright.files.scalars import text as text_of
 from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # A whole number of 64 bits, except for the last few; a program that has only floats writes it with a point and zeros.
 _WHOLE = r"^(-?0*(?:[0-9]{1,18}|[0-8][0-9]{18}))(?:\.0*)?$"
+_ABSENT = ("", "NaN")
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
 # The largest size of a record, whose length is stored in 32 bits.
@@ -91,7 +92,8 @@ def columns(
     for name, column in zip(found._fields[1:], found[1:], strict=True):
         if column is not None and len(column) != len(key_bytes):
             raise PartwrightError(
-                f"there are {counted(len(key_bytes), 'key')} and {len(column)} {name}: give as many of each"
+                f"there are {counted(len(key_bytes), 'key')} and {counted(len(column), name[:-1])}: give as many of "
+                "each"
             )
     return found
 
@@ -149,7 +151,7 @@ def whole_numbers(
     """A column of whole numbers as int64, however a program has written it: `7`, ` 7` and `7.0` are 7.
 
     Args:
-        column: Whole numbers, floating-point or decimal numbers, or text of such. NaN and empty text are null.
+        column: Whole numbers, floating-point or decimal numbers, or text of such. NaN, as a number or text, and empty text are null.
         what: What one is called: `partition`, `offset` or `size`.
         first_row: The row of the whole file that is the column's first.
         n: How many partitions the topic has, for the sentence of a refusal.
@@ -180,8 +182,12 @@ def whole_numbers(
         numbers = pc.if_else(pc.is_nan(size), pa.nulls(1, numbers.type)[0], numbers)
         is_whole = pc.and_(pc.equal(pc.trunc(numbers), numbers), pc.less(size, pa.scalar(2.0**63)))
     elif pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        # Nearly all columns of text are digits only, which Arrow converts at once unless there are too many.
+        if pc.all(pc.ascii_is_decimal(column.cast(pa.string())), min_count=0).as_py():
+            with suppress(pa.ArrowInvalid):
+                return column.cast(pa.int64())
         text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-        text = pc.if_else(pc.equal(text, text_of("")), pa.nulls(1, pa.string())[0], text)
+        text = pc.if_else(_is_absent(text), pa.nulls(1, pa.string())[0], text)
         is_whole = pc.match_substring_regex(text, _WHOLE)
         numbers = pc.replace_substring_regex(text, _WHOLE, r"\1")
     else:
@@ -203,7 +209,7 @@ def _refuse_first(
     if what == "partition":
         of, end = ("", _LARGEST) if n is None else (f" of {n}", n - 1)
         # Empty text and NaN are null, too.
-        is_null = value is None or told == "nan" or (isinstance(value, str) and not value.strip())
+        is_null = value is None or told == "nan" or (isinstance(value, str) and value.strip() in _ABSENT)
         place = "no partition" if is_null else f"{told}, which is not a partition"
         reason = f"is in {place}{of}: they are whole numbers from 0 to {end}"
     else:
@@ -232,7 +238,7 @@ def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.A
         if pa.types.is_timestamp(column.type):
             return _floor(column)
         text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-        whole = pc.or_(pc.match_substring_regex(text, _WHOLE), pc.equal(text, text_of("")))
+        whole = pc.or_(pc.match_substring_regex(text, _WHOLE), _is_absent(text))
         none = pa.nulls(1, pa.string())[0]
         numbers = whole_numbers(pc.if_else(whole, text, none), "timestamp")
         others = pc.if_else(whole, none, text)
@@ -251,6 +257,11 @@ def _are_within(column: pa.Array, largest: int) -> bool:
     """Whether every number in a column is from 0 to `largest`; nulls do not count."""
     ends = pc.min_max(column).as_py()
     return ends["min"] is None or 0 <= ends["min"] <= ends["max"] <= largest
+
+
+def _is_absent(text: pa.Array) -> pa.Array:
+    """Which values are the text that a program without nulls writes for one."""
+    return pc.is_in(text, pa.array(_ABSENT, pa.string()), skip_nulls=True)
 
 
 def _is_number(type_: pa.DataType) -> bool:

@@ -88,7 +88,7 @@ def find_fault(pairs: pa.Table, numbers: Sequence[int], most: float) -> Fault | 
     Args:
         pairs: A row for each key in each partition.
         numbers: The numbers of partitions to try.
-        most: The largest share of the sample's pairs, and of the records, that may be exceptions.
+        most: The largest share of the records that may be exceptions.
     """
     numbers = list(dict.fromkeys(numbers))
     sample = sample_of(pairs)
@@ -126,15 +126,19 @@ def _hashed(pairs: pa.Table, client: str) -> list[tuple[int, int, int]]:
 
 
 def _fits(hashed: Sequence[tuple[int, int, int]], way: str, n: int, most: float, tried: int) -> bool:
-    """Whether a rule explains nearly all pairs of a sample, and so many that it is not by chance."""
-    place, left = _WAYS[way].place, int(most * len(hashed))
-    for hash_, partition, _ in hashed:
-        if place(hash_, n) != partition:
-            left -= 1
-            if left < 0:
-                return False
-    pairs = len(hashed)
-    return pairs > 0 and chance(pairs, pairs - int(most * pairs) + left, n) * tried <= CHANCE
+    """Whether a rule explains nearly all records of a sample's pairs, and so many pairs that it is not by chance.
+
+    Strays of a key with many records make many pairs, each of few records.
+    """
+    place, left, agreeing = _WAYS[way].place, most * sum(rows for _, _, rows in hashed), 0
+    for hash_, partition, rows in hashed:
+        if place(hash_, n) == partition:
+            agreeing += 1
+            continue
+        left -= rows
+        if left < 0:
+            return False
+    return agreeing > 0 and chance(len(hashed), agreeing, n) * tried <= CHANCE
 
 
 def _fault(pairs: pa.Table, client: str, hash_name: str, way: str, n: int) -> Fault:

@@ -39,6 +39,8 @@ _CYCLE = 0.9
 _TURNS = 5
 # If no more than this share is unexplained, no better explanation is looked for.
 _EXPLAINED = 0.01
+# A faulty rule may have up to this share of exceptions if the clients' rules leave more than it unexplained.
+_EXCEPTIONS = 0.1
 # Numbered keys agree with weak hashes more often than by chance: a rule that leaves more than this unexplained is
 # dropped.
 _BY_STRUCTURE = 0.75
@@ -108,7 +110,8 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     best = _best(answers, largest)
     if best is not None and best.fingerprint.unexplained <= _EXPLAINED:
         return best.fingerprint
-    faulty = _by_other_bytes(answers, largest) or _by_fault(answers, largest)
+    left = 1.0 if best is None else best.fingerprint.unexplained
+    faulty = _by_other_bytes(answers, largest) or _by_fault(answers, largest, left)
     if faulty is not None:
         return faulty
     if _is_cycle(seen, answers):
@@ -166,21 +169,25 @@ def _by_other_bytes(answers: Answers, largest: int) -> Fingerprint | None:
     for name, transform in OTHER_BYTES.items():
         # Of many keys, most transforms fail at a few already.
         some = _with_keys(sample, transform)
-        if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED):
+        if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED, len(OTHER_BYTES)):
             continue
         changed = _with_keys(answers.pairs, transform)
         found = (
             None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
         )
         if found is not None and found.fingerprint.verdict == "one-writer":
-            return found.fingerprint
+            return answers.by_other_bytes(found.fingerprint)
     return None
 
 
-def _by_fault(answers: Answers, largest: int) -> Fingerprint | None:
-    """The answer if one writer's faulty rule explains where the keys are."""
+def _by_fault(answers: Answers, largest: int, left: float) -> Fingerprint | None:
+    """The answer if one writer's faulty rule explains where the keys are, and the clients' own leave a share of them.
+
+    Where they leave much, a faulty rule that leaves less than half as much is the better explanation.
+    """
+    most = min(_EXCEPTIONS, left / 2) if left > _EXCEPTIONS else _EXPLAINED
     numbers = numbers_to_try(largest, answers.pairs) if answers.n is None else [answers.n]
-    fault = find_fault(answers.pairs, numbers, _EXPLAINED)
+    fault = find_fault(answers.pairs, numbers, most)
     return None if fault is None else answers.by_fault(fault)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,8 @@ class Fingerprint:
             `rows` by writer, or by number of partitions; empty without timestamps.
         fault: If the verdict is `no-rule`: the faulty rule of one writer that explains all records, or nearly all.
         is_all_empty: Whether every record has a key, and every key is empty: their writer may have meant none.
+        elsewhere: If the writer hashes other bytes than its keys have: how many records the first client of the family,
+            which hashes the keys themselves, would put elsewhere. None otherwise.
     """
 
     verdict: str
@@ -87,6 +89,7 @@ class Fingerprint:
     course: tuple[Json, ...] = ()
     fault: Fault | None = None
     is_all_empty: bool = False
+    elsewhere: int | None = None
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
@@ -156,6 +159,11 @@ class Answers:
         right, of = fault.explained
         explained = self._explained(fault.n)
         return self._made("no-rule", fault.n, explained=explained, unexplained=1 - right / of, fault=fault)
+
+    def by_other_bytes(self, found: Fingerprint) -> Fingerprint:
+        """The answer about a writer that hashes other bytes, with what its client makes of these keys themselves."""
+        right, of = self._explained(found.n or 1)[found.family[0]]
+        return replace(found, elsewhere=of - right)
 
     def undecided(self, left: Sequence[Writer]) -> Fingerprint:
         """The answer if several rules fit, or one that may fit by chance."""

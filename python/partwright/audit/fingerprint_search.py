@@ -128,10 +128,19 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
     return _several(pairs, numbers if n is None else [*range(1, min(n, _MOST_TRIED)), n], n), []
 
 
-def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float) -> bool:
-    """Whether one rule may explain all pairs of a sample but this share: a quick look before the search."""
-    best, _ = _best(pairs, rules(), numbers_to_try(largest, pairs) if n is None else [n])
-    return best.follow >= (1 - most) * best.determined
+def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float, tried: int) -> bool:
+    """Whether one rule explains all pairs of a sample but this share, and not by chance: a look before the search.
+
+    Args:
+        pairs: The sample, with its keys changed.
+        n: How many partitions the topic has; None tries many numbers.
+        largest: The largest partition.
+        most: The largest share of the pairs that may be exceptions.
+        tried: In how many ways keys are changed, each of which may agree by chance.
+    """
+    best, looked_at = _best(pairs, rules(), numbers_to_try(largest, pairs) if n is None else [n])
+    improbable = chance(best.determined, best.follow, min(each.n for each in best.best)) * looked_at * tried
+    return best.follow >= (1 - most) * best.determined and improbable <= _CHANCE_OF_ANOTHER
 
 
 def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Writer]:

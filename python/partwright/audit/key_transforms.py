@@ -119,6 +119,7 @@ OTHER_BYTES: dict[str, Callable[[pa.Array], pa.Array | None]] = {
     "little-endian": reversed_bytes,
     "utf-16-le": functools.partial(in_utf_16, codec="utf-16-le"),
     "utf-16-be": functools.partial(in_utf_16, codec="utf-16-be"),
+    "utf-16-le-bom": functools.partial(in_utf_16, codec="utf-16-le", mark=b"\xff\xfe"),
     "utf-16": functools.partial(in_utf_16, codec="utf-16-be", mark=b"\xfe\xff"),
     "cut-at-characters": cut_at_characters,
 }

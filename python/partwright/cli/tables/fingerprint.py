@@ -34,7 +34,7 @@ def print_report(found: Fingerprint, source: str) -> None:
     sampled = ", a part of them looked at" if found.is_sampled else ""
     console.print(
         f"[bold]{counted(found.rows, 'record')}[/] of {escape(source)}: "
-        f"{counted(found.keys, 'different key')}{sampled}, "
+        f"{counted(found.keys, 'distinct key')}{sampled}, "
         f"{counted(found.null_keys, 'record')} without a key"
     )
     print_verdicts(console, *others)

@@ -244,12 +244,13 @@ def _misplaced(answer: Fields) -> tuple[Figure, ...]:
     ]
     first = max(flows, key=lambda each: each["rows"])
     rest = answer["misplaced"] - sum(each["rows"] for each in flows)
+    misplaced = counted(answer["misplaced"], "is", "are")
     sentence = (
-        f"Of {counted(answer['rows'], 'record')}, {number(answer['misplaced'])} are not where {answer['client']} puts "
-        f"them; the most, {number(first['rows'])}, are in partition {first['from']} and belong in {first['to']}"
+        f"Of {counted(answer['rows'], 'record')}, {misplaced} not where {answer['client']} puts them; the "
+        f"most, {number(first['rows'])}, from partition {first['from']} to {first['to']}"
     )
     if rest > 0:
-        sentence += f"; {number(rest)} are in no partition of the topic, or are not drawn"
+        sentence += f"; {counted(rest, 'is', 'are')} in no partition of the topic, or are not drawn"
     return flows_of(
         flows,
         Figure(

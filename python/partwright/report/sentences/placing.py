@@ -51,7 +51,8 @@ def of_check(found: Check, answer: Fields) -> tuple[Verdict, ...]:
         first = Verdict(_state(found), words)
     first = first._replace(text=f"{all_empty(found.is_all_empty)}{first.text}")
     examples = [Verdict("said", str(example)) for example in found.examples]
-    return (first, *broken, *skew(found), *_salting(answer), *_noted(found.note), *examples)
+    salting = () if found.is_all_empty else _salting(answer)
+    return (first, *broken, *skew(found), *salting, *_noted(found.note), *examples)
 
 
 def _state(found: Check) -> str:
@@ -85,7 +86,7 @@ def _is_skewed(found: Check) -> bool:
 def _remedy(found: Check, answer: Fields) -> str:
     """The cheapest salt that helps, if any does."""
     able = [each for each in answer["salted"] if each["largest_share"] < _WORTH * found.largest_share]
-    if not able or not _is_skewed(found):
+    if not able or not _is_skewed(found) or found.is_all_empty:
         return ""
     least = min(each["largest_share"] for each in able)
     best = next(each for each in able if each["largest_share"] <= _NEARLY * least)
@@ -123,15 +124,29 @@ def places(found: Check) -> Verdict:
             "holds",
             f"{_all(found.rows)} where {found.client} puts {them}.{_undetermined(found)}",
         )
-    part, are = share(found.misplaced / found.rows), "is" if found.misplaced == 1 else "are"
-    words = f"{found.misplaced:,} of {counted(found.rows, 'record')} ({part}) {are} not where {found.client} puts them"
-    if found.examples:
-        first = found.examples[0]
-        place = "no partition" if first.partition is None else label(first.partition)
-        wanted = "elsewhere" if first.expected is None else f"in {first.expected}"
-        words += f"; the first: key {label(first.key)} is in {place} and belongs {wanted}"
-    words += f".{_undetermined(found)} Run partwright fingerprint to learn who wrote them."
-    return Verdict("fails", words)
+    undetermined, said = _undetermined(found), []
+    of = counted(found.rows, "record")
+    if wrong := found.misplaced - found.nowhere:
+        words = f"{wrong:,} of {of} ({share(wrong / found.rows)}) {_are(wrong)} not where {found.client} puts them"
+        first = next((each for each in found.examples if each.partition is not None), None)
+        if first is not None:
+            wanted = "elsewhere" if first.expected is None else f"in {first.expected}"
+            words += (
+                f"; the first: key {label(first.key)} is in {label(first.partition)} and belongs {wanted}"
+            )
+        said.append(f"{words}.")
+    if found.nowhere:
+        have = "has" if found.nowhere == 1 else "have"
+        said.append(
+            f"{found.nowhere:,} of {of} {have} no partition (null or empty): look at the column named with --partition."
+        )
+    # Records without a partition are refused there.
+    advice = "" if found.nowhere else " Run partwright fingerprint to learn who wrote them."
+    return Verdict("fails", f"{' '.join(said)}{undetermined}{advice}")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _all(rows: int) -> str:
@@ -256,15 +271,17 @@ def of_meeting(found: Meeting) -> tuple[Verdict, ...]:
     """Whether two tables meet, and each reason why not."""
     sampled = ", of those that were looked at" if found.is_sampled else ""
     if found.ok:
-        words = f"They meet: all {found.keys_shared:,} shared keys are in the same partition in both"
+        all_keys = all_of(found.keys_shared, "shared key is", "shared keys are")
+        words = f"They meet: {all_keys} in the same partition in both"
     else:
         words = f"They do not meet: {_shares_apart(found)}"
     headline = "They meet" if found.ok else "They do not meet"
     reasons = (
         Verdict("said", f"{reason.kind}: {reason.sentence}", headline=reason.kind) for reason in found.reasons
     )
-    empty = found.a.is_all_empty or found.b.is_all_empty
-    first = f"{all_empty(empty)}{words}{sampled}{_first_apart(found)}."
+    sides = {"A": found.a.is_all_empty, "B": found.b.is_all_empty}
+    empty = "".join(name for name, is_empty in sides.items() if is_empty)
+    first = f"{all_empty(bool(empty), '' if all(sides.values()) else empty)}{words}{sampled}{_first_apart(found)}."
     return (Verdict("holds" if found.ok else "fails", first, headline=headline), *reasons)
 
 
@@ -286,6 +303,6 @@ def _shares_apart(found: Meeting) -> str:
     rows = found.a.rows_not_meeting + found.b.rows_not_meeting
     of = found.a.rows_shared + found.b.rows_shared
     return (
-        f"{apart:,} of {found.keys_shared:,} shared keys ({share(found.share_of_keys)}), with {rows:,} of "
+        f"{apart:,} of {counted(found.keys_shared, 'shared key')} ({share(found.share_of_keys)}), with {rows:,} of "
         f"their {counted(of, 'record')} ({share(found.share_of_rows)})"
     )

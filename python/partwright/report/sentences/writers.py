@@ -20,8 +20,9 @@ _TRANSFORMS = {
     "json-unquote": "without their JSON quotes",
     "little-endian": "as little-endian numbers, whose bytes Java has the other way round",
     "utf-16-le": "as UTF-16 in little-endian order, where Java's serializer has UTF-8",
+    "utf-16-le-bom": "as UTF-16 in little-endian order with a byte order mark, where Java's serializer has UTF-8",
     "utf-16-be": "as UTF-16 in big-endian order, where Java's serializer has UTF-8",
-    "utf-16": "as UTF-16 with a byte order mark, where Java's serializer has UTF-8",
+    "utf-16": "as UTF-16 in big-endian order with a byte order mark, where Java's serializer has UTF-8",
     "cut-at-characters": "cut at as many bytes as they have characters, as rdkafka-ruby cut a partition_key",
 }
 # Less than this is not shown.
@@ -38,8 +39,14 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
             f"{found.fault.client} itself would put {counted(found.fault.elsewhere, 'record')} elsewhere. Correct this "
             "writer, and its keys move: those records stay where they are."
         )
-    if found.key_transform is not None:
+    if found.key_transform is not None and found.elsewhere is None:
         said.append(f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform}).")
+    if found.elsewhere is not None:
+        of = found.explained[found.family[0]][1]
+        said.append(
+            f"{found.family[0]} itself would put {found.elsewhere:,} of {counted(of, 'record')} elsewhere "
+            f"({found.key_transform})."
+        )
     if len(found.family) > 1 and found.verdict != "undecided":
         said.append(
             f"These clients share one rule, so keys cannot distinguish them: {', '.join(found.family)}."
@@ -62,8 +69,9 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
             "is one writer, with a rule of its own that agrees in part."
         )
     empty = all_empty(found.is_all_empty)
+    headline = found.verdict if found.fault is None else "faulty-rule"
     return (
-        Verdict("said", f"{empty}{found.verdict}: {_writers(found)}.{advice}", headline=found.verdict),
+        Verdict("said", f"{empty}{headline}: {_writers(found)}.{advice}", headline=headline),
         *(Verdict("said", each) for each in said),
     )
 
@@ -103,6 +111,8 @@ def _one_writer(found: Fingerprint, of_n: str) -> str:
     """The rule that explains all records, or nearly all, and then the exceptions."""
     name = found.family[0] if found.family else ""
     right, of = found.explained.get(name, (0, 0))
+    if found.elsewhere is not None and found.key_transform is not None:
+        name = f"one that hashes its keys {_TRANSFORMS[found.key_transform]}, and then follows {name}'s rule,"
     if right == of:
         return f"{name} explains where {all_of(of, 'record with a key is', 'records with a key are')}{of_n}"
     words = (
@@ -121,6 +131,8 @@ def _one_writer(found: Fingerprint, of_n: str) -> str:
 
 def _no_rule(found: Fingerprint, of_n: str) -> str:
     """No client's rule; perhaps a faulty one, which one writer has."""
+    if found.is_all_empty and found.scattered_keys:
+        return "these records are in several partitions, as records without a key are"
     if found.fault is None:
         return (
             "records have keys, and no client's rule puts them where they are: a custom partitioner, or partitions "
@@ -137,8 +149,12 @@ def _no_rule(found: Fingerprint, of_n: str) -> str:
     )
 
 
-def all_empty(is_all_empty: bool) -> str:
+def all_empty(is_all_empty: bool, of: str = "") -> str:
     """What comes before an answer about keys that are all empty; nothing about others.
+
+    Args:
+        is_all_empty: Whether they are.
+        of: Whose keys they are, if only one side's are: A or B.
 
     Examples:
         >>> all_empty(False)
@@ -146,9 +162,10 @@ def all_empty(is_all_empty: bool) -> str:
     """
     if not is_all_empty:
         return ""
+    whose = f" of {of}" if of else ""
     return (
-        "Every key is empty, and none is null: probably these records have no key, and their writer wrote an empty "
-        "one, as kcat before 1.4 did. "
+        f"Every key{whose} is empty, and none is null: probably these records have no key, and their writer wrote an "
+        "empty one, as kcat before 1.4 did. Write null keys instead (kcat 1.4 or later). "
     )
 
 
