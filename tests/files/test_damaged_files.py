@@ -243,8 +243,9 @@ def ended_early() -> bytes:
 CLAIMS = [
     ("a block of 10 bytes has -5 records", "avro", lambda: avro((-5, 10, bytes(10)))),
     ("a part has -3 bytes", "avro", lambda: avro((5, -3, bytes(10)))),
-    ("a part has 1152921504606846976 bytes", "avro", lambda: avro((5, 1 << 60, bytes(10)))),
+    ("a part has 1,152,921,504,606,846,976 bytes", "avro", lambda: avro((5, 1 << 60, bytes(10)))),
     ("it ends within a block", "avro", lambda: avro((5, 1 << 20, bytes(10)))),
+    ("it ends where a part should begin", "avro", lambda: b"Obj\x01" + number(1)),
     ("records", "avro", lambda: avro((1 << 62, 2, bytes(2)))),
     ("records", "avro", lambda: avro((1 << 62, 0, b""), schema=record(k="null", p="null"))),
     ("bytes", "avro", lambda: avro((1, 8, number(1 << 33) + b"abc"))),

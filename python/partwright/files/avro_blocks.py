@@ -105,8 +105,10 @@ def _header(file: BinaryIO) -> tuple[dict[bytes, bytes], bytes]:
 def _sized_bytes(file: BinaryIO) -> bytes:
     """Bytes whose number stands before them."""
     size = _number(file)
-    if size is None or not 0 <= size <= LARGEST:
-        raise ValueError(f"a part has {counted(size, 'byte')}, and may have 0 to {LARGEST}")
+    if size is None:
+        raise ValueError("it ends where a part should begin")
+    if not 0 <= size <= LARGEST:
+        raise ValueError(f"a part has {counted(size, 'byte')}, and may have 0 to {LARGEST:,}")
     data = file.read(size)
     if len(data) < size:
         raise ValueError("it ends within a block")
