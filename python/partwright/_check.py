@@ -248,7 +248,7 @@ def there_are(ids: Iterable[int], what: str) -> str:
         ('there are the brokers 0, 1 and 2', 'there are no brokers')
     """
     names = [str(each) for each in sorted(ids)]
-    return f"there are the {what} {_and(names)}" if names else f"there are no {what}"
+    return f"there are the {what} {enumeration(names)}" if names else f"there are no {what}"
 
 
 def shown(given: object) -> str:
@@ -348,10 +348,16 @@ def meant(
 
 def _near_or_all(name: object, names: Sequence[str]) -> str:
     near = meant(name, names)
-    return f"{near} There are {_and(names)}" if near else f": there are {_and(names)}"
+    return f"{near} There are {enumeration(names)}" if near else f": there are {enumeration(names)}"
 
 
-def _and(names: Sequence[str]) -> str:
+def enumeration(names: Sequence[str]) -> str:
+    """Names as part of a sentence, at most eight of them.
+
+    Examples:
+        >>> enumeration(["a"]), enumeration(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
     if len(names) > _SHOWN:
         return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
     return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]

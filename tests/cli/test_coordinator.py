@@ -124,12 +124,16 @@ def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
     partitions = [SimpleNamespace(id=at, leader=nodes[1 if at == 7 else 2]) for at in range(16)]
     internal = SimpleNamespace(partitions=partitions)
     monkeypatch.setattr(coordinators, "described", lambda _, names: dict.fromkeys(names, internal))
-    named = None if asked is None else {"id": asked, "host": "b", "port": 9090 + asked}
+    # A broker may give each listener's clients another address.
+    named = None if asked is None else {"id": asked, "host": "elsewhere", "port": 9190 + asked}
     monkeypatch.setattr(coordinators, "_find_coordinator", lambda *_: named)
     monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
     code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
     assert (code, err) == (0, "")
     assert words in out.decode()
+    assert (": coordinated by broker 2 at elsewhere:9192, as FindCoordinator answers\n" in out.decode()) == (
+        agrees is False
+    )
     answer = json.loads(command("coordinator", "panda3", "--broker", "127.0.0.1:1", "--json")[1])
     assert (answer["by_rule"], answer["rule_agrees"]) == (7, agrees)
     assert answer["partition"] == (None if agrees is False else 7)

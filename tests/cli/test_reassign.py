@@ -10,11 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from partwright.cli.commands.reassign import command
-from partwright.cluster import Broker
+from partwright.cluster import Broker, Cluster
 from partwright.cluster.placement import explicit
+from partwright.cluster.reassignment.saved import load
 from partwright.errors import PartwrightError
+from partwright.kafka import reassign as live_reassign
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from click.testing import Result
 
 LISTS = "0:1,1:0,0:1,1:0,0:1,1:0"
@@ -177,7 +181,77 @@ def test_a_saved_plan_keeps_the_leaders_of_today() -> None:
     assert json.loads(Path("plan/elections.json").read_text()) == {"partitions": []}
 
 
-@pytest.mark.parametrize("words", [["--plan", "plan"], ["--execute"], ["--throttle", "1MB"], ["--add", "3"]])
+def led_by_one() -> None:
+    """A cluster that is even, but one broker leads all."""
+    partitions = [{"id": 0, "leader": 2, "replicas": [1, 2]}, {"id": 1, "leader": 2, "replicas": [2, 1]}]
+    text = json.dumps({"brokers": [{"id": 1}, {"id": 2}], "topics": {"t": partitions}})
+    Path("cluster.json").write_text(text)
+
+
+def test_a_plan_without_a_move_gives_leaders_back() -> None:
+    led_by_one()
+    text = run("--out", "plan").stdout
+    assert text.startswith("No replica moves; 1 partition gets its preferred leader back\n")
+    assert "Nothing moves" not in text
+    assert load("plan").partitions_to_elect == (("t", 0),)
+    done = run("--plan", "plan")
+    said = (
+        "0 partitions in 0 batches, and 1 preferred leader to elect: the cluster is as it was planned for\n"
+    )
+    assert done.stdout == said
+    assert json.loads(run("--plan", "plan", "--json").stdout)["leaders_elected"] == 1
+
+
+def test_an_even_cluster_led_by_its_preferred_leaders_has_nothing_to_do() -> None:
+    assert run().stdout.startswith("Nothing moves: the cluster is as even as it can be\n")
+
+
+@pytest.mark.parametrize("from_folder", [False, True])
+def test_execute_holds_the_election_that_the_plan_announces(
+    monkeypatch: pytest.MonkeyPatch, from_folder: bool
+) -> None:
+    led_by_one()
+    cluster = Cluster.from_dict(json.loads(Path("cluster.json").read_text()))
+    run("--out", "plan")
+    elected: list[object] = []
+
+    def elect(config: object, partitions: Sequence[object]) -> int:
+        del config
+        elected.extend(partitions)
+        return len(partitions)
+
+    monkeypatch.setattr(live_reassign, "live", lambda _: cluster)
+    monkeypatch.setattr(live_reassign, "_elect", elect)
+    words = ["kafka://127.0.0.1:1", "--execute", *["--plan", "plan"] * from_folder]
+    done = CliRunner().invoke(command, words, catch_exceptions=False)
+    assert elected == [("t", 0)]
+    assert "executed: no replica moved, and 1 partition got its preferred leader\n" in done.stderr
+
+
+@pytest.mark.parametrize("text", [*DAMAGED[:4], '{"partitions": [{"topic": "x", "partition": 0}]}'])
+def test_damaged_elections_are_refused(text: str) -> None:
+    led_by_one()
+    run("--out", "plan")
+    Path("plan/elections.json").write_text(text)
+    with pytest.raises(PartwrightError, match=r"elections\.json"):
+        run("--plan", "plan")
+
+
+ALONE = [
+    *[["--plan", "plan"], ["--execute"], ["--throttle", "1MB"], ["--add", "3"], ["--power", "1=2"]],
+    *[["--max-replicas", "1"], ["--disks", "1=1TB"], ["--within", "10%"], ["--no-racks"]],
+    *[["--max-bytes", "1MB"], ["--max-seconds", "1"], ["--min-insync", "1"], ["--timeout", "3600"]],
+    ["--plot", "plan.svg"],
+]
+
+
+@pytest.mark.parametrize("words", ALONE)
 def test_unthrottle_does_nothing_else(words: list[str]) -> None:
     with pytest.raises(PartwrightError, match=f"does nothing else: leave out {words[0]}"):
         CliRunner().invoke(command, ["kafka://127.0.0.1:1", "--unthrottle", *words], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("words", ALONE[4:-2])
+def test_a_plan_that_is_there_takes_no_option_of_a_new_one(words: list[str]) -> None:
+    with pytest.raises(PartwrightError, match=f"a plan that is there: leave out {words[0]}"):
+        run("--plan", "plan", *words)

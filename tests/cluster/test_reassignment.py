@@ -269,3 +269,12 @@ def test_a_partition_without_a_leader_counts_for_no_broker() -> None:
     assert [(each.leaders_before, each.preferred_before) for each in plan.brokers] == [(0, 1), (1, 1)]
     assert [each.leaders for each in plan.losses()[0]] == [0, 1]
     assert plan.leaders_elected == 1
+
+
+def test_an_election_is_also_for_partitions_that_do_not_move() -> None:
+    partitions = [Partition(0, leader=2, replicas=(1, 2)), Partition(1, leader=2, replicas=(2, 1))]
+    plan = reassign(Cluster([Broker(1), Broker(2)], {"t": partitions}))
+    assert plan.moves == ()
+    assert plan.partitions_to_elect == (("t", 0),)
+    assert plan.leaders_elected == 1
+    assert json.loads(plan.elections()) == {"partitions": [{"topic": "t", "partition": 0}]}

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from partwright.cluster import reassign
+from partwright.cluster.placement import explicit
+from partwright.report.figures.reassign import document
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -312,3 +316,27 @@ def test_batches_and_settings_are_those_of_the_json(read: Callable[[str], Any]) 
         [each["id"], each["partition"], each["opened_ms"], each["closed_ms"]]
         for each in scenario.answer["batches"]
     ]
+
+
+def test_a_page_says_how_even_brokers_are_as_the_terminal_does() -> None:
+    plan = reassign(explicit("0:1,1:0,0:1,1:0").to_cluster("t"), add=[2, 3])
+    page = document(plan, min_insync_replicas=2)
+    said = {figure.id: figure.sentence for figure in page.figures}
+    leaders = "eaders of a broker: 2 today, 1 after it"
+    assert (
+        said["leaders"] == f"L{leaders}, once preferred leaders are elected; one that leaves has none then."
+    )
+    assert f"l{leaders}" in [each.text for each in page.verdicts]
+    assert said["replicas"] == "Replicas of a broker: 4 today, 2 after it; one that leaves has none then."
+    assert said["lost-broker"] == (
+        "If a broker is lost, at most 2 partitions lose their leader today, and 1 after the plan; "
+        "at most 4 partitions are offline or refuse acks=all today, and 2 after the plan."
+    )
+
+
+def test_one_partition_that_a_loss_costs_agrees_in_number() -> None:
+    page = document(reassign(explicit("0").to_cluster("t"), add=[1]))
+    assert {figure.id: figure.sentence for figure in page.figures}["lost-broker"] == (
+        "If a broker is lost, at most 1 partition loses its leader today, and 1 after the plan; "
+        "at most 1 partition is offline or refuses acks=all today, and 1 after the plan."
+    )

@@ -106,9 +106,9 @@ def _sized_bytes(file: BinaryIO) -> bytes:
     """Bytes whose number stands before them."""
     size = _number(file)
     if size is None:
-        raise ValueError("it ends before a part")
+        raise ValueError("it ends where a part should begin")
     if not 0 <= size <= LARGEST:
-        raise ValueError(f"a part has {counted(size, 'byte')}, and may have 0 to {LARGEST}")
+        raise ValueError(f"a part has {counted(size, 'byte')}, and may have 0 to {LARGEST:,}")
     data = file.read(size)
     if len(data) < size:
         raise ValueError("it ends within a block")

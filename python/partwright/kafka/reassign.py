@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster, Partition
     from partwright.cluster.reassignment import Move
     from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.throttles import Throttles
 
 __all__ = ["execute", "live", "live_sizes"]
 
@@ -79,6 +79,7 @@ def execute(
     before: Cluster,
     batches: Sequence[Batch],
     *,
+    elect: Iterable[tuple[str, int]] = (),
     throttle: int | None,
     timeout: float,
     told: Callable[[int, int], None],
@@ -86,13 +87,14 @@ def execute(
 ) -> int:
     """Gives Kafka the batches of a plan one after the other, and then elects the preferred leaders.
 
-    When it ends, in whatever way, no throttle is left, unless Kafka still moves partitions: then the error says so,
-    and how to remove it.
+    When it ends, in whatever way, no throttle of its own is left, unless Kafka still moves partitions: then the error
+    says so, and how to remove it.
 
     Args:
         config: The client's configuration.
         before: The cluster for which the plan was made.
         batches: The plan.
+        elect: Topic and number of partitions that do not move, and get their preferred leader as well.
         throttle: The most bytes a second that each broker copies; None for no limit. It also holds for what an
             interrupted execution has left Kafka to do.
         timeout: Seconds for each batch.
@@ -109,36 +111,58 @@ def execute(
         Ended: A signal came; its text says what is left.
     """
     moves = [each for batch in batches for each in batch.moves]
+    to_elect = sorted({*elect, *((each.topic, each.partition) for each in moves)})
     if not moves:
-        return 0
-    limited: list[Move] = []
+        return _elect(config, to_elect)
+    run = _Run(throttle)
     try:
-        _execute(config, before, batches, throttle, timeout, told, note, limited)
-        _remove_own(config, moves, limited)
-        return _elect(config, moves)
+        _execute(config, before, batches, timeout, told, note, run)
+        if run.owns_throttle and (found := find_throttles(config, {each.topic for each in moves})):
+            remove_throttles(config, found)
+        return _elect(config, to_elect)
     except PartwrightError as error:
-        raise error.followed_by(_left(config, moves, limited)) from None
+        raise error.followed_by(_left(config, moves, run)) from None
     except KeyboardInterrupt as error:
         number = error.number if isinstance(error, Ended) else signal.SIGINT
-        raise Ended(number, f"{Ended(number)}; {_left(config, moves, limited)}") from None
+        raise Ended(number, f"{Ended(number)}; {_left(config, moves, run)}") from None
+
+
+@dataclass
+class _Run:
+    """What an execution does to Kafka.
+
+    Attributes:
+        throttle: The most bytes a second that it sets; None if it sets no limit.
+        awaited: The moves that it has given to Kafka, or found there.
+        takes_over: Whether it has said that it changes the throttle of an earlier execution.
+    """
+
+    throttle: int | None
+    awaited: list[Move] = field(default_factory=list)
+    takes_over: bool = False
+
+    @property
+    def owns_throttle(self) -> bool:
+        """Whether a throttle on the plan's topics is its own to remove."""
+        return self.takes_over or (self.throttle is not None and bool(self.awaited))
 
 
 def _execute(
     config: KafkaConfig,
     before: Cluster,
     batches: Sequence[Batch],
-    throttle: int | None,
     timeout: float,
     told: Callable[[int, int], None],
     note: Callable[[str], None],
-    limited: list[Move],
+    run: _Run,
 ) -> None:
-    """Executes batches, and keeps in `limited` what was given to Kafka with a throttle."""
     moves = [each for batch in batches for each in batch.moves]
+    throttle = run.throttle
     refuse_changed(before, moves, live(config))
     earlier = find_throttles(config, {each.topic for each in moves})
     if earlier is not None and earlier.topics:
         change = "removes it" if throttle is None else f"sets {counted(throttle, 'byte')} a second"
+        run.takes_over = True
         note(f"an earlier execution left a throttle ({earlier}): this one {change}")
         if throttle is None:
             remove_throttles(config, earlier)
@@ -149,10 +173,10 @@ def _execute(
         now = _partitions(cluster)
         waiting = _waiting(batch.moves, now)
         begun = [each for each in waiting if now[each.topic, each.partition].replicas != each.before]
+        run.awaited += waiting
         # What an interrupted execution gave Kafka is given again, because that changes its throttle.
         if len(begun) < len(waiting) or (waiting and throttle is not None):
             rate = [] if throttle is None else ["--throttle", str(throttle)]
-            limited += waiting if rate else []
             _give(config, Batch(tuple(waiting)), [*rate, *["--additional"] * bool(begun)])
         _wait(config, batch, timeout, partial(_told_left, told, done + len(batch.moves), len(moves)))
         done += len(batch.moves)
@@ -179,35 +203,26 @@ def _wait(config: KafkaConfig, batch: Batch, timeout: float, told: Callable[[int
         time.sleep(_LOOK_S)
 
 
-def _remove_own(config: KafkaConfig, moves: Sequence[Move], limited: Sequence[Move]) -> Throttles | None:
-    """Removes the throttles that this plan has set, and returns those that are somebody else's.
-
-    Brokers may have a rate from another reassignment. The plan has set it if replicas of its topics are limited, or if
-    it was given to Kafka with a throttle; the topics may be gone since.
-    """
-    found = find_throttles(config, {each.topic for each in moves})
-    if found is None or not (found.topics or limited):
-        return found
-    remove_throttles(config, found)
-    return None
-
-
-def _left(config: KafkaConfig, moves: Sequence[Move], limited: Sequence[Move]) -> str:
-    """Removes the throttles, unless Kafka still moves partitions, and says what an execution leaves behind."""
+def _left(config: KafkaConfig, moves: Sequence[Move], run: _Run) -> str:
+    """Removes its own throttle, unless Kafka still moves partitions, and says what an execution leaves behind."""
     command = f"`partwright reassign kafka://{config.required_servers()} --unthrottle`"
     try:
-        moving = _moving(config, moves)
+        moving = _moving(config, moves, run)
         if not moving:
             # A broker learns from the controller a little later what Kafka was given last.
             time.sleep(_LOOK_S)
-            moving = _moving(config, moves)
-        if not moving:
-            others = _remove_own(config, moves, limited)
-            none = "Kafka moves nothing of the plan now, and no throttle is left"
-            if others is None:
-                return none
-            return f"{none} but one that the plan has not set ({others}): {command} removes it"
+            moving = _moving(config, moves, run)
         found = find_throttles(config, {each.topic for each in moves})
+        if not moving:
+            none = "Kafka moves nothing of the plan now, and"
+            if found is None:
+                return f"{none} no throttle is left"
+            if not run.owns_throttle:
+                return (
+                    f"{none} a throttle that this execution has not set stays ({found}): {command} removes it"
+                )
+            remove_throttles(config, found)
+            return f"{none} its throttle ({found}) is removed"
     except PartwrightError as error:
         return f"whether a throttle is left is unknown ({error}): {command} removes it"
     goes_on = f"Kafka goes on with {counted(moving, 'partition')}"
@@ -219,11 +234,17 @@ def _left(config: KafkaConfig, moves: Sequence[Move], limited: Sequence[Move]) -
     )
 
 
-def _moving(config: KafkaConfig, moves: Sequence[Move]) -> int:
-    """How many partitions Kafka moves."""
+def _moving(config: KafkaConfig, moves: Sequence[Move], run: _Run) -> int:
+    """How many partitions of the plan Kafka moves."""
     now = _read_partitions(config, moves)
-    waiting = _waiting([each for each in moves if (each.topic, each.partition) in now], now)
-    return sum(now[each.topic, each.partition].replicas != each.before for each in waiting)
+    # While replicas are only added, Kafka lists what it lists afterwards.
+    adding = {each for each in run.awaited if each.added and not each.removed}
+    return sum(
+        each.is_moving(own.replicas)
+        or (each in adding and own.replicas == each.after and not _is_done(each, own))
+        for each in moves
+        if (own := now.get((each.topic, each.partition))) is not None
+    )
 
 
 def _read_partitions(config: KafkaConfig, moves: Sequence[Move]) -> dict[tuple[str, int], Partition]:
@@ -247,27 +268,32 @@ def _give(config: KafkaConfig, batch: Batch, words: Sequence[str]) -> None:
 
 def _waiting(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[Move]:
     """The partitions that are not yet in their new place with all replicas in sync."""
-    found = []
-    for each in moves:
-        own = now.get((each.topic, each.partition))
-        if own is None or own.replicas != each.after or not set(each.after) <= set(own.in_sync_replicas):
-            found.append(each)
-    return found
+    return [
+        each
+        for each in moves
+        if (own := now.get((each.topic, each.partition))) is None or not _is_done(each, own)
+    ]
 
 
-def _elect(config: KafkaConfig, moves: Sequence[Move]) -> int:
+def _is_done(move: Move, now: Partition) -> bool:
+    return now.replicas == move.after and {*move.after} <= {*now.in_sync_replicas}
+
+
+def _elect(config: KafkaConfig, partitions: Sequence[tuple[str, int]]) -> int:
     """Makes the preferred leaders of some partitions lead, and returns how many did not lead before."""
+    if not partitions:
+        return 0
     kafka = confluent_kafka()
-    wanted = [kafka.TopicPartition(each.topic, each.partition) for each in moves]
+    wanted = [kafka.TopicPartition(*each) for each in partitions]
     with admin_client(config, TIMEOUT_S) as admin:
         # confluent-kafka 2.15 takes no request_timeout here, though it documents one: it raises SystemError.
         asked = admin.client.elect_leaders(kafka.ElectionType.PREFERRED, wanted)
         answers = admin.answer(asked, "ALTER")
     errors = [error for error in answers.values() if error is not None]
-    bad = next((error for error in errors if error.code() != _ELECTION_NOT_NEEDED), None)
-    if bad is not None:
+    bad = [error for error in errors if error.code() != _ELECTION_NOT_NEEDED]
+    if bad:
         raise BrokerError(
-            f"Kafka did not elect the preferred leaders of {counted(len(errors), 'partition')}: {bad.str()}"
+            f"Kafka did not elect the preferred leaders of {counted(len(bad), 'partition')}: {bad[0].str()}"
         )
     return len(wanted) - len(errors)
 

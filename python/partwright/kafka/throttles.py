@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted
+from partwright._check import counted, enumeration
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from confluent_kafka.admin import ConfigResource
 
@@ -35,19 +35,23 @@ class Throttles(NamedTuple):
 
     Examples:
         >>> print(Throttles({1: 50_000_000, 2: 50_000_000, 3: 1_000}, ("orders",)))
-        1,000 bytes a second on broker 3, 50,000,000 bytes a second on broker 1, 2, for topic orders
+        1,000 bytes a second on broker 3, 50,000,000 bytes a second on brokers 1 and 2, for topic orders
+        >>> print(Throttles({}, ("orders", "users")))
+        limits on the replicas of topics orders and users, without a rate
     """
 
     rates: Mapping[int, int]
     topics: tuple[str, ...]
 
     def __str__(self) -> str:
+        topics = _named("topic", self.topics) if self.topics else ""
+        if not self.rates:
+            return f"limits on the replicas of {topics}, without a rate"
         words = []
         for rate in sorted({*self.rates.values()}):
-            brokers = ", ".join(str(each) for each in sorted(self.rates) if self.rates[each] == rate)
-            words.append(f"{counted(rate, 'byte')} a second on broker {brokers}")
-        words += [f"for topic {', '.join(self.topics)}"] * bool(self.topics)
-        return ", ".join(words)
+            brokers = [str(each) for each in sorted(self.rates) if self.rates[each] == rate]
+            words.append(f"{counted(rate, 'byte')} a second on {_named('broker', brokers)}")
+        return ", ".join([*words, *[f"for {topics}"] * bool(topics)])
 
     def to_dict(self) -> Json:
         """The same for JSON."""
@@ -101,6 +105,10 @@ def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
             error = admin.error(asked[resource])
             if error is not None and error.code() != _GONE:
                 raise refusal(config, error, "ALTER_CONFIGS", _of(kind, name))
+
+
+def _named(what: str, names: Sequence[str]) -> str:
+    return f"{what}{'s' * (len(names) > 1)} {enumeration(names)}"
 
 
 def _settings(

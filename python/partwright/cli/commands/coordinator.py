@@ -143,7 +143,7 @@ def _print(page: Page, answer: Json, broker: str | None) -> None:
         at = f"broker {answer['leader']['id']} at {answer['leader']['host']}:{answer['leader']['port']}"
         page.line(
             Cell(answer["id"], bold=True),
-            f": coordinated by {at}, as it says itself (FindCoordinator)",
+            f": coordinated by {at}, as FindCoordinator answers",
         )
         page.line(
             Cell("The rule is wrong here", colour="yellow"),

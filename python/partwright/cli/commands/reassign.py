@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,7 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from partwright._check import Json
@@ -161,28 +163,19 @@ def command(
         raise PartwrightError(
             "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
         )
-    planning: dict[str, object] = {
-        "--brokers": brokers,
-        "--add": add,
-        "--remove": remove,
-        "--out": out,
-        "--report": report,
-        "--topic": topics or None,
-        "--replication-factor": factors or None,
-        "--sizes": sizes,
-    }
     if unthrottle:
-        others = {"--plan": saved, "--execute": execute or None, "--throttle": throttle}
-        _refuse_options("--unthrottle removes throttles and does nothing else", planning | others)
+        _refuse_others("--unthrottle removes throttles and does nothing else", {"unthrottle"})
         _unthrottle(connection.config(_servers(source)), as_json=as_json)
         return
     if saved is not None:
-        _refuse_options("--plan takes a plan that is there", planning)
+        _refuse_others("--plan takes a plan that is there", {"saved", "execute", "throttle", "timeout"})
         told = _run_saved(source, saved, rate, connection, timeout, executes=execute)
         if as_json:
             click.echo(json.dumps(told))
         else:
             size = f"{counted(told['partitions'], 'partition')} in {counted(told['batches'], 'batch', 'batches')}"
+            elected = told["leaders_elected"]
+            size += f", and {counted(elected, 'preferred leader')} to elect" if elected else ""
             echo(f"{size}: the cluster is as it was planned for")
         return
     from partwright.audit.skew import read_share
@@ -224,13 +217,17 @@ def command(
 
         print_reassignment(plan, batches, rate, min_insync)
     if execute:
-        _execute(source, plan.before, batches, rate, connection, timeout)
+        _execute(source, plan.before, batches, plan.partitions_to_elect, rate, connection, timeout)
 
 
-def _refuse_options(why: str, options: Mapping[str, object]) -> None:
-    wrong = next((option for option, value in options.items() if value is not None), None)
-    if wrong is not None:
-        raise PartwrightError(f"{why}: leave out {wrong}")
+def _refuse_others(why: str, fitting: AbstractSet[str]) -> None:
+    """Refuse options of a plan that is to be made, where none is."""
+    ctx = click.get_current_context()
+    fits = {"source", "as_json", "command_config", "settings", *fitting}
+    for each in ctx.command.params:
+        name = each.name or ""
+        if name not in fits and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise PartwrightError(f"{why}: leave out {each.opts[-1]}")
 
 
 def _unthrottle(config: KafkaConfig, *, as_json: bool) -> None:
@@ -242,9 +239,9 @@ def _unthrottle(config: KafkaConfig, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps((throttles or Throttles({}, ())).to_dict()))
     elif throttles is None:
-        click.echo("No broker and no topic has a throttle: nothing is removed")
+        echo("No broker and no topic has a throttle: nothing is removed")
     else:
-        click.echo(f"removed: {throttles}; what Kafka still moves has no limit now")
+        echo(f"removed: {throttles}; what Kafka still moves has no limit now")
 
 
 def _cluster(source: str, connection: Connection) -> Cluster:
@@ -284,6 +281,7 @@ def _execute(
     source: str,
     before: Cluster,
     batches: Sequence[Batch],
+    elect: Sequence[tuple[str, int]],
     rate: int | None,
     connection: Connection,
     timeout: float,
@@ -296,17 +294,16 @@ def _execute(
             connection.config(_servers(source)),
             before,
             batches,
+            elect=elect,
             throttle=rate,
             timeout=timeout,
             told=done,
-            note=lambda text: click.echo(text, err=True),
+            note=partial(echo, err=True),
         )
     moved = sum(len(each.moves) for each in batches)
-    echo(
-        f"executed: {counted(moved, 'partition is where the plan has it', 'partitions are where the plan has them')}, "
-        f"and {counted(elected, 'got its preferred leader', 'got their preferred leader')}",
-        err=True,
-    )
+    where = counted(moved, "partition is where the plan has it", "partitions are where the plan has them")
+    led = counted(elected, "partition got its preferred leader", "partitions got their preferred leaders")
+    echo(f"executed: {where if moved else 'no replica moved'}, and {led}", err=True)
 
 
 def _run_saved(
@@ -317,7 +314,7 @@ def _run_saved(
 
     saved = load(folder)
     if executes:
-        _execute(source, saved.before, saved.batches, rate, connection, timeout)
+        _execute(source, saved.before, saved.batches, saved.partitions_to_elect, rate, connection, timeout)
     else:
         refuse_changed(saved.before, saved.moves, _cluster(source, connection))
     return {
@@ -325,6 +322,7 @@ def _run_saved(
         "partitions": len(saved.moves),
         "replicas_moved": sum(each.replicas for each in saved.batches),
         "batches": len(saved.batches),
+        "leaders_elected": len(saved.partitions_to_elect),
         "executed": executes,
     }
 

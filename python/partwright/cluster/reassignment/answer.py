@@ -126,7 +126,24 @@ class Reassignment:
     @property
     def leaders_elected(self) -> int:
         """How many partitions a preferred leader election gives another leader than today's, once the plan is done."""
-        return len(self._elected())
+        return len(self.partitions_to_elect)
+
+    @property
+    def partitions_to_elect(self) -> tuple[tuple[str, int], ...]:
+        """Topic and number of these partitions, which also lists those whose replicas stay as they are.
+
+        Examples:
+            >>> from partwright.cluster import Broker, Cluster, Partition, reassign
+            >>> led_by_2 = Partition(0, leader=2, replicas=(1, 2)), Partition(1, leader=2, replicas=(2, 1))
+            >>> plan = reassign(Cluster([Broker(1), Broker(2)], {"t": led_by_2}))
+            >>> plan.moves, plan.partitions_to_elect
+            ((), (('t', 0),))
+        """
+        before, after = (
+            {(topic, each.id): each.leader for topic, those in cluster.topics.items() for each in those}
+            for cluster in (self.before, self.after)
+        )
+        return tuple(each for each, leader in after.items() if before[each] != leader)
 
     def json(self) -> str:
         """The JSON for `kafka-reassign-partitions.sh --reassignment-json-file`.
@@ -148,14 +165,7 @@ class Reassignment:
 
         It has the partitions that would otherwise not be led by their preferred leader.
         """
-        return elections_json(self._elected())
-
-    def _elected(self) -> list[tuple[str, int]]:
-        before, after = (
-            {(topic, each.id): each.leader for topic, those in cluster.topics.items() for each in those}
-            for cluster in (self.before, self.after)
-        )
-        return [each for each, leader in after.items() if before[each] != leader]
+        return elections_json(self.partitions_to_elect)
 
     def batches(
         self,

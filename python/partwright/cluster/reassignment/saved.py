@@ -41,10 +41,12 @@ class Saved:
     Attributes:
         before: The cluster that it was planned for.
         batches: Its batches, in order.
+        partitions_to_elect: Topic and number of the partitions that get their preferred leader at the end.
     """
 
     before: Cluster
     batches: tuple[Batch, ...]
+    partitions_to_elect: tuple[tuple[str, int], ...]
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -100,15 +102,12 @@ def load(folder: str | os.PathLike[str]) -> Saved:
     batches = []
     for name in names:
         moves = []
-        for topic, partition, after in _partitions(_read(name), name):
-            if (topic, partition) not in today:
-                raise PartwrightError(
-                    f"{str(name)!r} moves {topic}-{partition}, which {_CLUSTER} does not have"
-                )
+        for topic, partition, each in _partitions(name, ("version", "partitions"), today):
             own = today[topic, partition]
-            moves.append(Move(topic, partition, own.replicas, after, own.leader))
+            moves.append(Move(topic, partition, own.replicas, _replicas(each, name), own.leader))
         batches.append(Batch(tuple(moves)))
-    return Saved(before, tuple(batches))
+    elections = _partitions(path / _ELECTIONS, ("partitions",), today)
+    return Saved(before, tuple(batches), tuple((topic, partition) for topic, partition, _ in elections))
 
 
 def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[str, ...]:
@@ -197,18 +196,36 @@ def _read(file: Path) -> Any:
         ) from None
 
 
-def _partitions(given: object, file: Path) -> Iterable[tuple[str, int, tuple[int, ...]]]:
+def _partitions(
+    file: Path, fields: Sequence[str], today: Mapping[tuple[str, int], Partition]
+) -> Iterable[tuple[str, int, Json]]:
+    """Topic, number and fields of each partition that a file of Kafka's tools lists."""
+    given = _read(file)
     try:
-        plan: Json = object_fields(given, "a plan", ("version", "partitions"), "partitions")
+        plan: Json = object_fields(given, "a plan", fields, "partitions")
         for each in listed(plan["partitions"], "partitions"):
             own = object_fields(each, "a partition", ("topic", "partition", "replicas", "log_dirs"), "topic")
-            replicas = listed(own.get("replicas"), "replicas")
-            ids = tuple(number(one, "a broker's id") for one in replicas)
-            if not ids:
-                raise _no_replicas(own["topic"])
-            yield str(own["topic"]), number(own.get("partition"), "a partition"), ids
+            found = str(own["topic"]), number(own.get("partition"), "a partition")
+            if found not in today:
+                raise _not_planned_for(*found)
+            yield *found, own
     except PartwrightError as error:
         raise error.within(str(file)) from None
+
+
+def _replicas(partition: Json, file: Path) -> tuple[int, ...]:
+    try:
+        replicas = listed(partition.get("replicas"), "replicas")
+        ids = tuple(number(one, "a broker's id") for one in replicas)
+        if not ids:
+            raise _no_replicas(partition["topic"])
+    except PartwrightError as error:
+        raise error.within(str(file)) from None
+    return ids
+
+
+def _not_planned_for(topic: str, partition: int) -> PartwrightError:
+    return PartwrightError(f"there is {topic}-{partition}, which {_CLUSTER} does not have: make a new plan")
 
 
 def _no_replicas(topic: object) -> PartwrightError:

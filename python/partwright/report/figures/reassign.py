@@ -9,7 +9,7 @@ from partwright.report.colours import ACCENT, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.plots import PICKED, by_kind, chart, legend, quantity, tooltip
 from partwright.report.sentences import summed
-from partwright.report.sentences.reassigning import of_batches, of_reassignment, time_of
+from partwright.report.sentences.reassigning import of_batches, of_reassignment, spread, time_of
 from partwright.report.text import after, bytes_, label, number
 
 if TYPE_CHECKING:
@@ -68,16 +68,12 @@ def _of_brokers(found: Reassignment, name: str) -> Figure:
     ends = found.even()[name]
     kind = "bytes" if name == "bytes" else "number"
     form = bytes_ if name == "bytes" else number
-    today, then = (
-        f"{form(each['least'])} to {form(each['most'])}" for each in (ends["before"], ends["after"])
-    )
-    election = " and a preferred leader election" if name == "leaders" else ""
+    election = ", once preferred leaders are elected" if name == "leaders" else ""
     return Figure(
         id=name,
         title=f"{name.capitalize()} of each broker",
         sentence=(
-            f"{name.capitalize()} of a broker: {today} today, {then} after the plan{election}; one that leaves has "
-            "none then."
+            f"{name.capitalize()} of a broker: {spread(ends, form)}{election}; one that leaves has none then."
         ),
         spec=_beside(rows, name, "broker", kind),
         columns=(
@@ -111,16 +107,17 @@ def _of_losses(found: Reassignment, min_insync_replicas: int | Mapping[str, int]
             rows.append(row)
         if rows:
             led, closed = (
-                " and ".join(
-                    f"{number(max(row[f'{side}{what}'] for row in rows))} {when}"
-                    for side, when in zip(_KINDS, ("today", "after it"), strict=True)
-                )
-                for what in ("", "_closed")
+                [max(row[f"{side}{what}"] for row in rows) for side in _KINDS] for what in ("", "_closed")
+            )
+            lose = counted(led[0], "partition loses its leader", "partitions lose their leader")
+            refuse = counted(
+                closed[0],
+                "partition is offline or refuses acks=all",
+                "partitions are offline or refuse acks=all",
             )
             said = (
-                f"A {kind} that is lost leads {led} partitions at most, and closes {closed} for "
-                f"acks=all at most, "
-                "offline ones among them."
+                f"If a {kind} is lost, at most {lose} today, and {number(led[1])} after the plan; at most {refuse} "
+                f"today, and {number(closed[1])} after the plan."
             )
             figures.append(_losses(rows, kind, title, said))
     return figures

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted, span
+from partwright._check import counted
 from partwright.report.figure import Verdict
-from partwright.report.text import bytes_, share
+from partwright.report.text import bytes_, number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from partwright._check import Json
     from partwright.cluster.reassignment import Batch, ClusterLoss, Reassignment
 
-__all__ = ["of_batches", "of_reassignment", "time_of"]
+__all__ = ["of_batches", "of_reassignment", "spread", "time_of"]
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -66,7 +66,10 @@ def time_of(seconds: float) -> str:
 
 def _headline(found: Reassignment) -> str:
     if not found.moves:
-        return "Nothing moves: the cluster is as even as it can be"
+        if not found.leaders_elected:
+            return "Nothing moves: the cluster is as even as it can be"
+        back = "partition gets its preferred leader back", "partitions get their preferred leaders back"
+        return f"No replica moves; {counted(found.leaders_elected, *back)}"
     replicas = sum(each.replicas for each in found.brokers)
     of = f"of {counted(replicas, 'replica')}"
     size = "" if found.bytes_moved is None else f" ({bytes_(found.bytes_moved)})"
@@ -102,13 +105,13 @@ def _bounds(found: Reassignment) -> Iterable[Verdict]:
 def _evenness(found: Reassignment) -> Iterable[Verdict]:
     even = found.even()
     for name in ("replicas", "leaders"):
-        yield Verdict("said", f"{name} of a broker: {_ends(even[name])}")
+        yield Verdict("said", f"{name} of a broker: {spread(even[name])}")
     apart = sum(each.leader != each.replicas[0] for those in found.before.topics.values() for each in those)
     if apart:
         whose = "its" if apart == 1 else "their"
         yield Verdict(
             "said",
-            f"preferred leaders of a broker: {_ends(even['preferred_leaders'])} "
+            f"preferred leaders of a broker: {spread(even['preferred_leaders'])} "
             f"({counted(apart, 'partition')} not led by {whose} preferred leader today)",
         )
     if elected := found.leaders_elected:
@@ -139,8 +142,23 @@ def _evenness(found: Reassignment) -> Iterable[Verdict]:
         )
 
 
-def _ends(ends: Json) -> str:
-    before, after = (span(each["least"], each["most"]) for each in (ends["before"], ends["after"]))
+def spread(ends: Json, form: Callable[[float | None], str] = number) -> str:
+    """The least and the most of brokers, before and after the plan.
+
+    Args:
+        ends: One of what `Reassignment.even` returns.
+        form: How a number is written.
+
+    Examples:
+        >>> spread({"before": {"least": 0, "most": 2}, "after": {"least": 1, "most": 1}})
+        '0 to 2 today, 1 after it'
+    """
+    before, after = (
+        form(each["least"])
+        if each["least"] == each["most"]
+        else f"{form(each['least'])} to {form(each['most'])}"
+        for each in (ends["before"], ends["after"])
+    )
     return f"{before} today, {after} after it"
 
 
