@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.feather as pa_feather
@@ -15,10 +16,13 @@ import pytest
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.files import Wanted, open_records
+from partwright.files import Wanted, json_documents, open_records
+from partwright.files.json_documents import DocumentLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from partwright.files.compressed import Peeked
 
 KEYS = [f"k{number}" for number in range(3000)]
 CSV = ("k,v\n" + "".join(f"{key},{at}\n" for at, key in enumerate(KEYS))).encode()
@@ -58,6 +62,22 @@ def test_a_compressed_file_is_read_and_written(
 def test_a_compressed_file_that_is_cut_off(refusal: Callable[..., str]) -> None:
     Path("x.csv.gz").write_bytes(gzip.compress(CSV)[:-2000])
     assert "'x.csv.gz' cannot be unpacked by gzip (" in refusal("check", "x.csv.gz", "--key", "k", "-n", 3)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "codec"), [(".gz", "gzip"), (".bz2", "bz2"), (".zst", "zstd"), (".GZ", "gzip")]
+)
+def test_a_compressed_file_that_begins_with_other_bytes(
+    suffix: str, codec: str, refusal: Callable[..., str]
+) -> None:
+    Path(f"x.csv{suffix}").write_bytes(b"\x1e" + gzip.compress(CSV)[1:])
+    said = refusal("check", f"x.csv{suffix}", "--key", "k", "-n", 3)
+    assert f"'x.csv{suffix}' is not {codec}, which its name says: its first bytes are others" in said
+
+
+def test_a_blank_name_of_a_column_is_shown_in_quotes(refusal: Callable[..., str]) -> None:
+    pa_feather.write_feather(pa.table({"": [1], " ": [2], "v": [3]}), "x.arrow", compression="uncompressed")
+    assert "it has '', ' ', v" in refusal("place", "x.arrow", "--key", "kk", "-n", 3)
 
 
 def test_a_parquet_file_is_not_compressed_as_a_whole(refusal: Callable[..., str]) -> None:
@@ -373,3 +393,18 @@ def test_an_address_of_the_web(tmp_path: Path) -> None:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_a_long_json_value_is_decoded_only_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    class File(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            sizes.append(size or 0)
+            return super().read(size)
+
+    monkeypatch.setattr(json_documents, "_CHUNK", 10)
+    text = json.dumps([{"k": "x" * 100_000}]).encode()
+    lines = DocumentLines("x.json", cast("Peeked", File(text)))
+    assert json.loads(lines.read(1 << 20)) == {"k": "x" * 100_000}
+    assert len(sizes) < 30

@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright.files import Wanted, lines, open_records, text_type
+from partwright.errors import PartwrightError
+from partwright.files import Wanted, delimited, lines, open_records, text_type
 from partwright.files.delimited import DelimitedRecords
 
 inf = float("inf")
@@ -191,6 +192,33 @@ def test_what_is_no_csv_is_one_sentence(data: bytes, sentence: str, refusal: Ref
     Path("x.csv").write_bytes(data)
     assert sentence in refusal("place", "x.csv", "--key", "k", "-n", 12, "--force", "--out", "y.csv")
     assert [path.name for path in Path().iterdir()] == ["x.csv"]
+
+
+def test_a_long_value_ends_in_the_last_line_though_it_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", 10)
+    data = b'k,v\n1,"' + b"y\n" * 70 + b'zz"'
+    assert placed(data) == data.replace(b"v\n", b"v,partition\n") + b",%d" % pw.partition_for_key("1", 12)
+
+
+def test_a_value_has_at_most_so_many_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_MOST_LINES", 50)
+    monkeypatch.setattr(lines, "_BLOCK", 10)
+    data = b'k,v\n1,"%s"\n2,3\n'
+    assert keys(placed(data % (b"a\n" * 40))) == ["1", "2"]
+    with pytest.raises(PartwrightError, match=r"line 2 of .* starts a value that has no end within 50 lines"):
+        placed(data % (b"a\n" * 500))
+
+
+@pytest.mark.parametrize(
+    ("header", "row"), [(b"k,a,b,c,d", b"1,,,,"), (b'k,"a,b\n,",c,,d', b"1,,,,"), (b'k,",,,,,,,"', b"1,")]
+)
+def test_a_header_has_at_most_so_many_fields(
+    header: bytes, row: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "_MOST_FIELDS", row.count(b",") + 1)
+    assert keys(header + b"\n" + row + b"\n") == ["1"]
+    with pytest.raises(PartwrightError, match=r"line 1 of .* has more than \d fields: look at its delimiter"):
+        placed(header + b",\n" + row + b",\n")
 
 
 def test_a_quote_too_many_is_told_before_it_takes_long(

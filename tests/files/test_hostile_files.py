@@ -338,5 +338,45 @@ def test_one_endless_line_takes_little(
     assert took["mib"] < MOST_MIB, took
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
+@pytest.mark.parametrize(
+    ("start", "part", "end", "said"),
+    [
+        (b"k", b",a", b"\n", "line 1 of 'x.csv.zst' has more than 100,000 fields: look at its delimiter"),
+        (
+            b'k,v\n1,"',
+            b"a\n",
+            b"",
+            "line 2 of 'x.csv.zst' starts a value that has no end within 2,097,152 lines",
+        ),
+        (
+            b'k,v\n1,"' + b"a" * (10 << 20),
+            b"\n",
+            b"",
+            "line 2 of 'x.csv.zst' starts a value that has no end within 2,097,152 lines",
+        ),
+    ],
+    ids=["fields", "lines", "lines-after-a-long-one"],
+)
+def test_many_short_parts_take_little(
+    start: bytes,
+    part: bytes,
+    end: bytes,
+    said: str,
+    limited: Callable[[list[str]], dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    """A small compressed file of many fields or lines is refused before each of them is an object."""
+    file = tmp_path / "x.csv.zst"
+    with pa.CompressedOutputStream(str(file), "zstd") as bomb:
+        bomb.write(start)
+        for _ in range(30):
+            bomb.write(part * (1 << 20))
+        bomb.write(end)
+    took = limited(["place", str(file), "--key", "k", "-n", "12"])
+    assert (took["code"], said in took["stderr"].replace(f"{tmp_path}/", "")) == (2, True), took
+    assert took["mib"] < MOST_MIB, took
+
+
 def test_every_command_that_takes_a_file_is_limited() -> None:
     assert {words.split()[0] for words, _, _ in HOSTILE} >= commands() - NO_FILE - IN_SPARK

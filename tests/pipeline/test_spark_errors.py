@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from partwright.errors import BrokerError, PartwrightError
+from partwright.pipeline.run import _Run
 from partwright.pipeline.spark_errors import explained_end
+from partwright.pipeline.stream import _Standing
 from partwright.spark import classic
+from partwright.spark.streams.batches import BatchDone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from partwright.pipeline.targets import KafkaTopic
 
 
 def ended(error: Exception, interrupted: list[int], log: Path | None = None) -> Exception:
@@ -47,3 +53,33 @@ def test_any_other_error_stays(java: Callable[[str | None], None]) -> None:
     java(None)
     for error in (BrokerError("there is no topic 't'"), PartwrightError("there is no column 'id'")):
         assert ended(error, []) is error
+
+
+def test_how_far_a_stream_is_when_java_ends() -> None:
+    job = _Standing(cast("KafkaTopic", "topic 't' at h:1"))
+    go_on = "start again with the same --checkpoint to go on"
+    begun = f"before the stream had written a whole batch to topic 't' at h:1: {go_on}"
+    assert job.when_it_ended() == begun
+    job.is_writing = True
+    assert job.when_it_ended() == begun
+    job.done.append(BatchDone(0, b"", 3, 5, 0, 1.0, 2))
+    written = f"the stream wrote to topic 't' at h:1: 5 records in 1 batch are written: {go_on}"
+    assert job.when_it_ended() == f"while {written}"
+    job.is_writing = False
+    assert job.when_it_ended() == f"after {written}"
+
+
+@pytest.mark.parametrize(
+    ("offsets", "records", "said"),
+    [
+        (5, 10, "at most 5 of 10 records are committed, each once"),
+        (1, 10, "at most 1 of 10 records is committed, each once"),
+        # The end of a transaction has an offset, too.
+        (2, 1, "at most 1 of 1 record is committed, each once"),
+    ],
+)
+def test_how_far_a_run_in_transactions_is(offsets: int, records: int, said: str) -> None:
+    job = _Run.__new__(_Run)
+    target = SimpleNamespace(written=lambda: {0: offsets, 1: 0})
+    vars(job).update(target=target, settings=SimpleNamespace(exactly_once=True))
+    assert job._written(records) == said

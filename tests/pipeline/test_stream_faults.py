@@ -60,7 +60,7 @@ def test_a_stream_whose_java_is_killed(kafka: EmbeddedKafka, topic: str, tmp_pat
         (log,) = (run.state / "logs").iterdir()
         assert said == (
             f"partwright: Spark's Java process was ended by SIGKILL while the stream wrote to topic {topic!r} at "
-            f"{kafka.bootstrap_servers}: {ROWS:,} records in 1 batches are written: start again with the same "
+            f"{kafka.bootstrap_servers}: {ROWS:,} records in 1 batch are written: start again with the same "
             f"--checkpoint to go on; Spark's log is {str(log)!r}"
         )
         assert run.left() == []

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.errors import PartwrightError
+from partwright.spark.hadoop_files import ChecksumError, HadoopFolder
 from partwright.spark.streams.notes import BatchNote, DamagedNoteError, StreamNotes
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
 NOTE = BatchNote(5, {0: 3, 1: 0}, 70, "ab")
 ASKED = {"client": "java", "key": None}
@@ -81,6 +84,32 @@ def test_a_damaged_note_is_named_and_stays(
     ):
         notes.stream("t", "id", ASKED)
     assert {each.read_bytes() for each in tmp_path.iterdir()} == {content}
+
+
+def test_a_note_that_its_checksum_refuses_is_damaged(
+    notes: StreamNotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.begin(3, NOTE)
+
+    def refuse(_: Folder, name: str) -> bytes:
+        raise ChecksumError(f"Checksum error: {name}")
+
+    monkeypatch.setattr(Folder, "read", refuse)
+    with pytest.raises(DamagedNoteError, match=r"batch-3\.json' in the checkpoint 'c' is damaged"):
+        notes.batch(3)
+    with pytest.raises(PartwrightError, match="is damaged: that batch is written; see that the topic got no"):
+        notes.last_n(4)
+
+
+@pytest.mark.slow
+def test_hadoop_refuses_a_file_that_is_not_as_its_checksum_says(spark: SparkSession, tmp_path: Path) -> None:
+    folder = HadoopFolder(spark, str(tmp_path))
+    folder.create("note", b"12345")
+    assert (tmp_path / ".note.crc").exists()
+    assert folder.read("note") == b"12345"
+    (tmp_path / "note").write_bytes(b"12346")
+    with pytest.raises(ChecksumError, match="cannot be read by Spark"):
+        folder.read("note")
 
 
 def test_a_note_of_another_version(notes: StreamNotes, tmp_path: Path) -> None:

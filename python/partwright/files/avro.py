@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from partwright._check import first_line
 from partwright.errors import MissingExtraError, PartwrightError
-from partwright.files.avro_blocks import UncompressedAvro
+from partwright.files.avro_blocks import AvroBlockError, UncompressedAvro
 from partwright.files.formats import Opened, find_column, path_in
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class AvroRecords(Opened):
         try:
             self._reader = fastavro.reader(cast("BinaryIO", UncompressedAvro(file)))
         except Exception as error:  # fastavro passes on whatever its parts raise
-            raise self._broken(error) from error
+            raise self._broken(error, f"its schema cannot be read: {first_line(error)}") from error
         try:
             # fastavro would end the process at one, and take all memory at the other.
             _takes_no_bytes(self._reader.writer_schema, {})
@@ -64,7 +64,8 @@ class AvroRecords(Opened):
             try:
                 batch = list(islice(records, _BATCH))
             except Exception as error:
-                raise self._broken(error) from error
+                why = "the bytes of a record are not what its schema says"
+                raise self._broken(error, why) from error
             if not batch:
                 return
             yield tuple(
@@ -94,9 +95,11 @@ class AvroRecords(Opened):
                 path=self._path,
             ) from error
 
-    def _broken(self, error: Exception) -> PartwrightError:
+    def _broken(self, error: Exception, why: str) -> PartwrightError:
+        """The error for a file that is not whole: ours, if its blocks say why, else why fastavro cannot read them."""
+        reason = str(error) if isinstance(error, AvroBlockError) else why
         return PartwrightError(
-            f"{self._path!r} is not a whole Avro file ({first_line(error)}): it may be cut off",
+            f"{self._path!r} is not a whole Avro file ({reason}): it may be cut off",
             path=self._path,
         )
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
-from partwright._check import counted
+from partwright._check import counted, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["LARGEST", "UncompressedAvro"]
+__all__ = ["LARGEST", "AvroBlockError", "UncompressedAvro"]
 
 LARGEST = 64 << 20
 """The most bytes of a block; writers begin a new one after 16 to 64 KiB."""
@@ -31,6 +31,10 @@ _LONGEST_NUMBER = 10
 _RECORDS_OF_NOTHING = 1 << 16
 
 
+class AvroBlockError(ValueError):
+    """A file's header or a block cannot be read, for the reason that the error's text gives."""
+
+
 class UncompressedAvro(io.RawIOBase):
     """The file that an Avro file would be without compression.
 
@@ -38,8 +42,8 @@ class UncompressedAvro(io.RawIOBase):
         file: The file, at its beginning.
 
     Raises:
-        ValueError: When it is read: it is not an Avro file, its codec is not known, or a block is not whole or larger
-            than it may be.
+        AvroBlockError: When it is read: it is not an Avro file, its codec is not known, or a block is not whole or
+            larger than it may be.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -56,7 +60,10 @@ class UncompressedAvro(io.RawIOBase):
         taken = [b""]
         while size:
             if not self._part:
-                part = next(self._parts, None)
+                try:
+                    part = next(self._parts, None)
+                except Exception as error:  # the codecs have errors of many kinds
+                    raise AvroBlockError(first_line(error)) from error
                 if part is None:
                     break
                 self._part = memoryview(part)

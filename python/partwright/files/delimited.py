@@ -10,6 +10,7 @@ import csv
 import io
 import re
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -34,6 +35,8 @@ from partwright.files.lines import Block
 __all__ = ["DelimitedRecords"]
 
 _NOTHING = text("")
+# A reader of csv takes some hundred bytes for each field of a header.
+_MOST_FIELDS = 100_000
 _HEADER = " (the first line has to name the columns)"
 
 
@@ -52,6 +55,7 @@ class DelimitedRecords(Opened):
         self._lines = LineReader(path, file, size)
         field = _field_pattern(delimiter)
         apart = re.escape(delimiter)
+        self._fields = re.compile(f"{_possessive(field)}({apart}|$)".encode())
         record = f"{field}(?:{apart}{field})*"
         # Arrow's regular expressions are RE2's; Python's mean the same here, and need no backtracking.
         self._whole = f"^{record}$"
@@ -111,9 +115,11 @@ class DelimitedRecords(Opened):
             if whole < len(closed):
                 if self._lines.at_end:
                     raise unclosed(self._path, block.first + whole)
-                self._lines.give_back(block.tail(whole))
+                self._lines.give_back(block, whole)
             if whole:
                 yield block.head(whole), closed[:whole]
+            # As in `LineReader.blocks`.
+            del block, closed
 
     def _closed(self, lines: pa.Array) -> pa.Array | None:
         if not pc.any(pc.match_substring(lines, '"')).as_py():
@@ -150,9 +156,10 @@ class DelimitedRecords(Opened):
         """Only the header; the rest of its block comes again."""
         block, closed = next(blocks)
         first = 0 if closed is None else pc.index(closed, TRUE).as_py()
+        self._refuse_many_fields(block.text, block.start_of(first + 1))
         header = block.head(first + 1)
         if first + 1 < len(block.lines):
-            self._lines.give_back(block.tail(first + 1))
+            self._lines.give_back(block, first + 1)
         names = io.StringIO(header.text.decode().rstrip("\r\n"), newline="")
         try:
             found = list(csv.reader(names, delimiter=self._delimiter))
@@ -167,6 +174,18 @@ class DelimitedRecords(Opened):
         (self._names,) = found
         self._refuse_other_delimiters()
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
+
+    def _refuse_many_fields(self, text: bytes, end: int) -> None:
+        """Refuse a header, which ends at a position in the text, before a large one is copied."""
+        if text.count(self._delimiter.encode(), 0, end) < _MOST_FIELDS:
+            return
+        # A delimiter in quotes ends no field.
+        fields = (field for field in self._fields.finditer(text, 0, end) if field[1])
+        if next(islice(fields, _MOST_FIELDS - 1, None), None):
+            raise PartwrightError(
+                f"line 1 of {self._path!r} has more than {_MOST_FIELDS:,} fields: look at its delimiter",
+                path=self._path,
+            )
 
     def _refuse_other_delimiters(self) -> None:
         """Refuse a single name that contains another common delimiter."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
 from partwright.files.thrift import List, Struct, read_struct, values_at, write_struct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["MAGIC", "Chunk", "Footer", "chunks_of", "footer_length"]
 
@@ -68,31 +71,35 @@ class Chunk(NamedTuple):
     has_dictionary: bool
 
 
-def chunks_of(footer: bytes, leaf: int) -> list[Chunk]:
-    """What a footer says about one column in each row group.
+def chunks_of(footer: bytes, leaves: Sequence[int], groups: int) -> dict[int, list[Chunk]]:
+    """What a footer says about some columns in each row group, by the column's place.
 
     pyarrow's own objects for this end the process if the footer contradicts itself, where its readers only raise.
 
     Args:
         footer: The footer, without the length and the magic bytes after it.
-        leaf: The column's place among those that have pages.
+        leaves: The columns' places among those that have pages.
+        groups: How many row groups there are.
 
     Raises:
-        ValueError: It is not a footer, or lacks what describes the column.
+        ValueError: It is not a footer, or lacks what describes a column.
     """
-    metas = list(values_at(footer, [_GROUPS, None, _CHUNKS, leaf, _META]))
-    for meta in metas:
-        if not isinstance(meta, Struct) or not {_META_CODEC, _META_VALUES, _META_BYTES} <= meta.keys():
-            raise ValueError(f"column chunk {leaf} of a row group has no codec, values or size")
-    return [
-        Chunk(
-            meta.get_value(_META_CODEC),
-            meta.get_value(_META_VALUES),
-            meta.get_value(_META_BYTES),
-            _DICTIONARY_PAGE in meta,
-        )
-        for meta in metas
-    ]
+    ordered = sorted(set(leaves))
+    found = [_chunk(meta) for meta in values_at(footer, [_GROUPS, None, _CHUNKS, frozenset(ordered), _META])]
+    if len(found) != groups * len(ordered):
+        raise ValueError("a row group lacks a column chunk")
+    return {leaf: found[place :: len(ordered)] for place, leaf in enumerate(ordered)}
+
+
+def _chunk(meta: object) -> Chunk:
+    if not isinstance(meta, Struct) or not {_META_CODEC, _META_VALUES, _META_BYTES} <= meta.keys():
+        raise ValueError("a column chunk has no codec, values or size")
+    return Chunk(
+        meta.get_value(_META_CODEC),
+        meta.get_value(_META_VALUES),
+        meta.get_value(_META_BYTES),
+        _DICTIONARY_PAGE in meta,
+    )
 
 
 class Footer:

@@ -230,7 +230,9 @@ def no_column(
     """
     near = meant(name, names, most=2)
     there = f"{near} It has" if near else ": it has"
-    listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    # A damaged file's names may be empty or blank.
+    listed = ", ".join(each if each.strip() else repr(each) for each in names[:_SHOWN])
+    listed += f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     more = "" if near else hint
     return PartwrightError(f"there is no {what} {name!r} in {path!r}{there} {listed}{more}", path=path)
 

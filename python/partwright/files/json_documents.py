@@ -97,7 +97,10 @@ class DocumentLines:
             try:
                 _, end = decoder.raw_decode(text, place)
             except (ValueError, RecursionError) as error:
-                more = self._more() if len(text) - place < _LONGEST and isinstance(error, ValueError) else ""
+                length = len(text) - place
+                # As much again, so that a long value is decoded only a few times.
+                more_size = max(_CHUNK, min(length, _LONGEST - length))
+                more = self._more(more_size) if length < _LONGEST and isinstance(error, ValueError) else ""
                 if not more:
                     raise self._broken(line, _reason(error)) from None
                 text, place = text[place:] + more, 0
@@ -108,9 +111,9 @@ class DocumentLines:
         if is_array and wanted != "end":
             raise self._broken(line, "its array has no end")
 
-    def _more(self) -> str:
+    def _more(self, size: int = _CHUNK) -> str:
         """The next whole characters; none at the end."""
-        data = self._file.read(_CHUNK)
+        data = self._file.read(size)
         # At most three bytes of a character are missing.
         while data:
             try:

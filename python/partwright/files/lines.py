@@ -25,6 +25,8 @@ _BLOCK = 1 << 20
 # The most bytes of a line, and of a value over several lines, so that a file of one endless line, or an extra quote, is
 # reported before it fills the memory.
 _LONGEST = 64 << 20
+# The most lines of a value: a text of short lines takes many times its bytes once it is cut into them.
+_MOST_LINES = 1 << 21
 _BOM = b"\xef\xbb\xbf"
 _FED, _RETURNED = text("\n"), text("\r\n")
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -65,12 +67,6 @@ class Block:
         ends = self.ends[:lines] if self._mixed else self.ends
         return Block(self.text[: self.start_of(lines)], self.lines[:lines], ends, self.first)
 
-    def tail(self, line: int) -> Block:
-        """All lines from one on."""
-        text = self.text[self.start_of(line) :]
-        lines = pa.concat_arrays([self.lines[line:]])
-        return Block(text, lines, self.ends[line:] if self._mixed else self.ends, self.first + line)
-
 
 class LineReader:
     """Reads a file from its start, block by block.
@@ -108,29 +104,34 @@ class LineReader:
             self.lines += len(block.lines)
             start = False
             yield block
+            # A value that is given back would be there twice while more of it is read.
+            del text, block
         if start:
             raise PartwrightError(f"{self.name!r} is empty: it has no records")
 
-    def give_back(self, block: Block) -> None:
-        """Take back lines at a block's end, so that the next block starts with them.
+    def give_back(self, block: Block, line: int) -> None:
+        """Take back a block's lines from one on, so that the next block starts with them.
 
         Raises:
-            PartwrightError: They are more than 64 MiB.
+            PartwrightError: They are more than 64 MiB, or more than two million.
         """
-        self._rest = block.text + self._rest
-        self.lines -= len(block.lines)
-        if len(block.text) > _LONGEST:
+        start, lines = block.start_of(line), len(block.lines) - line
+        if len(block.text) - start > _LONGEST or lines > _MOST_LINES:
+            within = f"{_MOST_LINES:,} lines" if lines > _MOST_LINES else "64 MiB"
             raise PartwrightError(
-                f"line {block.first} of {self.name!r} starts a value that has no end within 64 MiB: look at its quotes"
+                f"line {block.first + line} of {self.name!r} starts a value that has no end within {within}: look at "
+                "its quotes"
             )
+        self._rest = block.text[start:] + self._rest
+        self.lines -= lines
 
     def _next(self, *, start: bool) -> bytes:
         """The next whole lines; what is left of the file at its end."""
         parts, size = [self._rest], len(self._rest)
         self._rest = b""
         # As much as was given back, so that a value over many lines is read only a few times, up to the longest value.
-        step = max(_BLOCK, min(size, _LONGEST - size))
-        while more := self._chunk(step):
+        blocks = max(1, min(size, _LONGEST - size) // _BLOCK)
+        while more := self._some(blocks):
             if start:
                 more, start = self._unmarked(more), False
             end = more.rfind(b"\n") + 1
@@ -146,13 +147,22 @@ class LineReader:
                 )
         return b"".join(parts)
 
-    def _chunk(self, size: int) -> bytes:
+    def _some(self, blocks: int) -> bytes:
+        """So many blocks, or fewer if they have more lines than a value may have; none at the end."""
+        parts: list[bytes] = []
+        lines = 0
+        while len(parts) < blocks and lines < _MOST_LINES and (chunk := self._chunk()):
+            parts.append(chunk)
+            lines += chunk.count(b"\n")
+        self.at_end = not parts
+        return b"".join(parts)
+
+    def _chunk(self) -> bytes:
         try:
-            chunk = self._file.read(size)
+            chunk = self._file.read(_BLOCK)
         except OSError as error:
             raise PartwrightError(f"{self.name!r} cannot be read ({error.strerror})") from error
         self._read += len(chunk)
-        self.at_end = not chunk
         return chunk
 
     def _unmarked(self, text: bytes) -> bytes:

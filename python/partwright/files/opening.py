@@ -143,7 +143,13 @@ def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
 
 
 def _of_stream(path: str, kind: str, delimiter: str | None, file: Peeked, size: int | None) -> Records:
-    codec = codec_of(file.peek(4))
+    codec, named = codec_of(file.peek(4)), without_suffix(path)[1]
+    if codec is None and named is not None:
+        raise PartwrightError(
+            f"{path!r} is not {named}, which its name says: its first bytes are others, so it may be damaged; if it is "
+            "not compressed, rename it",
+            path=path,
+        )
     if codec is not None:
         # Nobody knows before the end how much that is.
         file, size = unpacked(path, cast("BinaryIO", file), codec), None

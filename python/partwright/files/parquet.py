@@ -7,6 +7,7 @@ columns have stays (codecs, encodings, statistics, indexes, bloom filters), also
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -124,11 +125,9 @@ class ParquetRecords(Opened):
         """A reader that returns as dictionaries those columns that are dictionaries throughout."""
         schema = self._parquet.schema_arrow
         dictionaries = []
-        for name in names:
-            # The types that pyarrow returns as dictionaries.
-            if schema.field(name).type not in _TEXT_AND_BINARY:
-                continue
-            chunks = self._chunks(self._leaves(name)[0])
+        # The types that pyarrow returns as dictionaries.
+        texts = [name for name in names if schema.field(name).type in _TEXT_AND_BINARY]
+        for name, chunks in zip(texts, self._chunks([self._leaves(name)[0] for name in texts]), strict=True):
             # If a dictionary became too large, its writer continued with the values themselves, four bytes or more
             # each. Making a dictionary of those again would take longer than hashing them.
             if chunks and all(
@@ -153,6 +152,7 @@ class ParquetRecords(Opened):
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:
         chosen = list(dict.fromkeys(names))
+        self._chunks([leaf for name in chosen if self._is_wide(name) for leaf in self._leaves(name)])
         rows = min((self._rows_at_once(name, groups) for name in chosen), default=_BATCH)
         with whole(self._path, "Parquet file"):
             batches = reader.iter_batches(rows, groups, chosen, use_threads=False)
@@ -172,11 +172,10 @@ class ParquetRecords(Opened):
 
     def _rows_at_once(self, name: str, groups: Sequence[int]) -> int:
         """How many rows of a field in some row groups may be decoded at once, by what the footer says about them."""
-        if pa.types.is_primitive(self._parquet.schema_arrow.field(name).type):
+        if not self._is_wide(name):
             return _BATCH
         mean = 1
-        for leaf in self._leaves(name):
-            chunks = self._chunks(leaf)
+        for chunks in self._chunks(self._leaves(name)):
             mean = max([mean, *(chunks[group].size // max(chunks[group].values, 1) for group in groups)])
         if mean > _LARGEST:
             raise PartwrightError(
@@ -185,6 +184,10 @@ class ParquetRecords(Opened):
                 path=self._path,
             )
         return min(_BATCH, _LARGEST // mean)
+
+    def _is_wide(self, name: str) -> bool:
+        """Whether a value of a field may have any number of bytes."""
+        return not pa.types.is_primitive(self._parquet.schema_arrow.field(name).type)
 
     @contextmanager
     def _unreadable_footer(self) -> Iterator[None]:
@@ -195,26 +198,25 @@ class ParquetRecords(Opened):
                 f"the footer of {self._path!r} cannot be read: {error}", path=self._path
             ) from error
 
+    @functools.cached_property
     def _footer_bytes(self) -> bytes:
         self._file.seek(-_END, os.SEEK_END)
         length = footer_length(self._file.read(_END))
         self._file.seek(-_END - length, os.SEEK_END)
         return self._file.read(length)
 
-    def _chunks(self, leaf: int) -> list[Chunk]:
-        """What the footer says about one of the file's columns, row group by row group."""
-        if leaf not in self._known:
+    def _chunks(self, leaves: Sequence[int]) -> list[list[Chunk]]:
+        """What the footer says about some of the file's columns, each row group by row group."""
+        unknown = [leaf for leaf in leaves if leaf not in self._known]
+        if unknown:
             with self._unreadable_footer():
-                chunks = chunks_of(self._footer_bytes(), leaf)
-                if len(chunks) != self._parquet.num_row_groups:
-                    raise ValueError(f"column chunk {leaf} is missing in a row group")
-            self._known[leaf] = chunks
-        return self._known[leaf]
+                self._known |= chunks_of(self._footer_bytes, unknown, self._parquet.num_row_groups)
+        return [self._known[leaf] for leaf in leaves]
 
     def _footer(self, new: str) -> tuple[Footer, int]:
         """The file's metadata with the new column, and its length without it."""
         with self._unreadable_footer():
-            data = self._footer_bytes()
+            data = self._footer_bytes
             footer = Footer(data)
             footer.add_column(new)
         if footer.is_encrypted:
@@ -238,7 +240,7 @@ class ParquetRecords(Opened):
 
     def _codec(self, name: str) -> str:
         """The new column's compression, which is the key's."""
-        chunks = self._chunks(self._leaves(name)[0])
+        (chunks,) = self._chunks(self._leaves(name)[:1])
         return _CODECS.get(chunks[0].codec, "NONE") if chunks else "NONE"
 
     def _leaves(self, name: str) -> list[int]:

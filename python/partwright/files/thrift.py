@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 __all__ = ["List", "Struct", "read_struct", "values_at", "write_struct"]
 
@@ -18,6 +18,9 @@ _INTEGERS = (_I16, _I32, _I64)
 # A list with this many items or more has its length after its first byte.
 _LONG_LIST = 15
 _MORE = 0x80
+_DOUBLE_BYTES = 8
+# The type of a boolean field is its value.
+_SIZES = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: _DOUBLE_BYTES}
 _DEEPEST = 64
 
 Value: TypeAlias = Any
@@ -59,12 +62,12 @@ def read_struct(data: bytes | memoryview) -> Struct:
         raise ValueError("the bytes end within a struct") from None
 
 
-def values_at(data: bytes | memoryview, path: Sequence[int | None]) -> Iterator[Value]:
-    """The values at a path in the struct at the start of some bytes, without keeping the others in memory.
+def values_at(data: bytes | memoryview, path: Sequence[int | Collection[int] | None]) -> Iterator[Value]:
+    """The values at a path in the struct at the start of some bytes, in their order; all others are skipped.
 
     Args:
         data: The bytes.
-        path: At each step the ID of a field, or the place of a list's item; None for each item.
+        path: At each step the ID of a field or the place of a list's item, or several of them; None for each item.
 
     Raises:
         ValueError: The bytes are not a struct, or a step leads into a number or a text.
@@ -75,7 +78,8 @@ def values_at(data: bytes | memoryview, path: Sequence[int | None]) -> Iterator[
         ([42], [7, 8], [])
     """
     try:
-        yield from _Reader(data).values_at(_STRUCT, path, 0)
+        steps = [{step} if isinstance(step, int) else step for step in path]
+        yield from _Reader(data).values_at(_STRUCT, steps, 0)
     except IndexError:
         raise ValueError("the bytes end within a struct") from None
 
@@ -103,7 +107,7 @@ class _Reader:
             fields[field] = (type_, self._value(type_, depth))
         return fields
 
-    def values_at(self, type_: int, path: Sequence[int | None], depth: int) -> Iterator[Value]:
+    def values_at(self, type_: int, path: Sequence[Collection[int] | None], depth: int) -> Iterator[Value]:
         if not path:
             yield self._value(type_, depth)
             return
@@ -114,10 +118,10 @@ class _Reader:
         else:
             raise ValueError(f"a value of type {type_}, where a struct or a list belongs")
         for step, inside in steps:
-            if path[0] in {step, None}:
+            if path[0] is None or step in path[0]:
                 yield from self.values_at(inside, path[1:], depth + 1)
             else:
-                self._value(inside, depth + 1)
+                self._at = _after(self._data, self._at, inside, depth + 1)
 
     def _fields(self, depth: int) -> Iterator[tuple[int, int]]:
         """The ID and type of each field of a struct, whose value must then be read."""
@@ -147,7 +151,7 @@ class _Reader:
             # The type of a boolean field is its value.
             return self._byte() if type_ == _BYTE else type_ == _TRUE
         if type_ == _DOUBLE:
-            return self._bytes(8)
+            return self._bytes(_DOUBLE_BYTES)
         raise ValueError(f"a value of type {type_}")
 
     def _list(self, depth: int) -> List:
@@ -174,13 +178,52 @@ class _Reader:
         return taken
 
     def _number(self) -> int:
-        number, shift = 0, 0
-        while True:
-            byte = self._byte()
-            number |= (byte & (_MORE - 1)) << shift
-            if not byte & _MORE:
-                return number
-            shift += 7
+        number, self._at = _number_at(self._data, self._at)
+        return number
+
+
+def _after(data: bytes | memoryview, at: int, type_: int, depth: int) -> int:
+    """Where a value ends that begins at a position; beyond the bytes if it is a text that is cut off."""
+    if type_ in _INTEGERS:
+        while data[at] & _MORE:
+            at += 1
+        return at + 1
+    if type_ in _SIZES:
+        return at + _SIZES[type_]
+    if type_ == _BINARY:
+        size, at = _number_at(data, at)
+        return at + size
+    _refuse_deep(depth + 1)
+    if type_ == _STRUCT:
+        while head := data[at]:
+            # The field's ID is in its first byte, or follows it.
+            at = at + 1 if head >> 4 else _after(data, at + 1, _I16, depth)
+            at = _after(data, at, head & 0x0F, depth + 1)
+        return at + 1
+    if type_ in {_LIST, _SET}:
+        return _after_list(data, at, depth + 1)
+    raise ValueError(f"a value of type {type_}")
+
+
+def _after_list(data: bytes | memoryview, at: int, depth: int) -> int:
+    head, at = data[at], at + 1
+    size, inside = head >> 4, head & 0x0F
+    if size == _LONG_LIST:
+        size, at = _number_at(data, at)
+    if inside in {_TRUE, _FALSE, _BYTE}:
+        return at + size
+    for _ in range(size):
+        at = _after(data, at, inside, depth)
+    return at
+
+
+def _number_at(data: bytes | memoryview, at: int) -> tuple[int, int]:
+    """The number at a position, and where it ends."""
+    number, shift = 0, 0
+    while (byte := data[at]) & _MORE:
+        number |= (byte & (_MORE - 1)) << shift
+        at, shift = at + 1, shift + 7
+    return number | byte << shift, at + 1
 
 
 def _refuse_deep(depth: int) -> None:

@@ -493,10 +493,9 @@ class _Run:
             )
         if self.settings.exactly_once:
             # Transaction markers and aborted records have offsets too.
-            return (
-                f"at most {min(records, sum(written.values())):,} of {counted(records, 'record')} committed, each "
-                "once"
-            )
+            whole = f"of {counted(records, 'record')}"
+            committed = min(records, sum(written.values()))
+            return f"at most {counted(committed, f'{whole} is', f'{whole} are')} committed, each once"
         # On one machine, Spark retries a task only if its master says how often, as local[2,4] does.
         return arrived(written, records, re.fullmatch(r"local(\[[^,]*\])?", self.settings.master) is None)
 

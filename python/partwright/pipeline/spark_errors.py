@@ -60,10 +60,10 @@ def explained_end(standing: Callable[[], str], interrupted: list[int], log: Path
         yield
     except Exception as error:
         how = None if interrupted else classic.how_java_ended()
-        if how is not None:
-            where = f"; Spark's log is {str(log)!r}" if log else ""
-            raise PartwrightError(f"Spark's Java process {how} {standing()}{where}") from error
-        raise
+        if how is None:
+            raise
+        where = f"; Spark's log is {str(log)!r}" if log else ""
+        raise PartwrightError(f"Spark's Java process {how} {standing()}{where}") from error
 
 
 def one_sentence(error: BaseException, operation: str = "READ", topic: str = "") -> str:

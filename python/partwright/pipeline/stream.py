@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -140,7 +139,7 @@ def stream(
     if source.path is not None and Path(source.path).is_file():
         raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
-    done: list[BatchDone] = []
+    job = _Standing(target)
     log = None
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
@@ -149,7 +148,7 @@ def stream(
                 spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
         interrupted = stack.enter_context(interrupts())
-        stack.enter_context(explained_end(partial(_when_it_ended, done, target), interrupted, log))
+        stack.enter_context(explained_end(job.when_it_ended, interrupted, log))
         if settings.is_own_partitioner:
             send_own_code(spark, Path.cwd())
         first = target.look()
@@ -170,7 +169,7 @@ def stream(
                 target.prepare(n, first, append=True)
 
         def told(batch: BatchDone) -> None:
-            done.append(batch)
+            job.done.append(batch)
             progress.say(_said(batch, query.lastProgress if query else None))
 
         query: StreamingQuery | None = None
@@ -195,13 +194,15 @@ def stream(
             real_time=asked.real_time,
             on_batch=told,
         )
-        _wait(query, interrupted, done, target)
+        job.is_writing = True
+        _wait(query, interrupted, job)
+        job.is_writing = False
         journal.finish()
         found: tuple[int | None, int | None, int | None] = (None, None, None)
-        if asked.available_now and settings.check and done:
+        if asked.available_now and settings.check and job.done:
             with progress.step("read back and check"), refused_by_spark(f"{target} cannot be read back"):
-                found = _check(spark, target, settings, done)
-        return _report(settings, source.name, target, done, found)
+                found = _check(spark, target, settings, job.done)
+        return _report(settings, source.name, target, job.done, found)
 
 
 def _refuse_what_has_no_end(settings: RunSettings) -> None:
@@ -218,7 +219,41 @@ def _refuse_what_has_no_end(settings: RunSettings) -> None:
             raise PartwrightError(f"{option} is for a run that ends: leave it out, or leave --stream out")
 
 
-def _wait(query: StreamingQuery, interrupted: list[int], done: list[BatchDone], target: KafkaTopic) -> None:
+@dataclass
+class _Standing:
+    """How far a stream is.
+
+    Attributes:
+        target: The topic.
+        done: What it wrote.
+        is_writing: Whether it waits for batches, and writes them.
+    """
+
+    target: KafkaTopic
+    done: list[BatchDone] = dataclasses.field(default_factory=list)
+    is_writing: bool = False
+
+    def when_it_ended(self) -> str:
+        """Where it was when it ended, in words."""
+        if not self.done:
+            return (
+                f"before the stream had written a whole batch to {self.target}: start again with the same "
+                "--checkpoint to go on"
+            )
+        when = "while" if self.is_writing else "after"
+        return f"{when} the stream wrote to {self.target}: {self.written()}"
+
+    def written(self) -> str:
+        """What is written, and how to go on, in words."""
+        written = sum(batch.records - batch.already_there for batch in self.done)
+        batches = counted(len(self.done), "batch", "batches")
+        return (
+            f"{counted(written, f'record in {batches} is', f'records in {batches} are')} written: start again "
+            "with the same --checkpoint to go on"
+        )
+
+
+def _wait(query: StreamingQuery, interrupted: list[int], job: _Standing) -> None:
     """Wait until the query ends."""
     try:
         while query.isActive:
@@ -228,25 +263,13 @@ def _wait(query: StreamingQuery, interrupted: list[int], done: list[BatchDone], 
     except (PySparkException, KeyboardInterrupt) as error:
         if not interrupted and not isinstance(error, KeyboardInterrupt):
             raise PartwrightError(
-                f"the stream to {target} stopped: {one_sentence(error, 'WRITE', target.topic)}; {_standing(done)}"
+                f"the stream to {job.target} stopped: {one_sentence(error, 'WRITE', job.target.topic)}; "
+                f"{job.written()}"
             ) from error
     if interrupted:
         with contextlib.suppress(PySparkException):
             query.stop()
-        raise Ended(interrupted[0], f"the stream to {target} was stopped; {_standing(done)}")
-
-
-def _when_it_ended(done: list[BatchDone], target: KafkaTopic) -> str:
-    return f"while the stream wrote to {target}: {_standing(done)}"
-
-
-def _standing(done: list[BatchDone]) -> str:
-    written = sum(batch.records - batch.already_there for batch in done)
-    batches = counted(len(done), "batch", "batches")
-    return (
-        f"{counted(written, f'record in {batches} is', f'records in {batches} are')} written: start again "
-        "with the same --checkpoint to go on"
-    )
+        raise Ended(interrupted[0], f"the stream to {job.target} was stopped; {job.written()}")
 
 
 def _said(batch: BatchDone, progress: Json | None) -> str:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["HadoopFolder"]
+__all__ = ["ChecksumError", "HadoopFolder"]
+
+_CHECKSUM = "org.apache.hadoop.fs.ChecksumException"
+
+
+class ChecksumError(PartwrightError):
+    """A file's content is not what its checksum says."""
 
 
 class HadoopFolder:
@@ -90,6 +96,7 @@ class HadoopFolder:
         """A file's content.
 
         Raises:
+            ChecksumError: It has a checksum next to it, and another content.
             PartwrightError: It cannot be read.
         """
         with self._refused("be read"):
@@ -120,7 +127,8 @@ class HadoopFolder:
             # An exception of py4j's that is not Java's means that Java is gone.
             java = error.java_exception if isinstance(error, Py4JJavaError) else None
             why = first_line(error if java is None else java.getMessage() or java.getClass().getName())
-            raise PartwrightError(
+            is_damaged = java is not None and java.getClass().getName() == _CHECKSUM
+            raise (ChecksumError if is_damaged else PartwrightError)(
                 f"{self.uri!r} cannot {what} by Spark ({why}): look at its address, and give Spark the jars and "
                 "settings of this file system with --conf"
             ) from None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from partwright.errors import PartwrightError
-from partwright.spark.hadoop_files import HadoopFolder
+from partwright.spark.hadoop_files import ChecksumError, HadoopFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -163,7 +163,10 @@ class StreamNotes:
 
     def _read(self, name: str, note_of: Callable[[Json], _Note]) -> _Note:
         where = f"the note {f'{_FOLDER}/{name}'!r} in the checkpoint {self._checkpoint!r}"
-        content = self._folder.read(name)
+        try:
+            content = self._folder.read(name)
+        except ChecksumError:
+            raise DamagedNoteError(f"{where} is damaged") from None
         try:
             told: Json = json.loads(content)
             version = told.pop("version")
