@@ -298,8 +298,8 @@ impl World {
             client.app.commits = config.auto_commit_interval_ms.map(|every| (now, every));
             if client.classic.called_back == 1 && !kept_so_far {
                 // Others can now get the partitions that it gave up, so a second rebalance follows.
-                let given_up = counted(revoked.len(), "partition", "partitions");
-                client.classic.request_rejoin(format!("gave up {given_up}"));
+                let revoked_partitions = counted(revoked.len(), "partition", "partitions");
+                client.classic.request_rejoin(format!("gave up {revoked_partitions}"));
             }
             self.own(reader, wanted);
             self.clients[reader as usize].classic.called_back = 2;
