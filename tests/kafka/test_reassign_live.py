@@ -18,6 +18,8 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, Ne
 from live_cluster import PATIENCE_S, alive, in_sync, leaders, wait_for
 
 import partwright as pw
+from partwright.cluster.reassignment import Batch
+from partwright.cluster.reassignment.moves import Move
 from partwright.cluster.reassignment.saved import load
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka import reassign as live_reassign
@@ -27,8 +29,6 @@ from partwright.kafka.throttles import find_throttles
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from partwright.cluster.reassignment import Batch
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(1200)]
 
@@ -384,3 +384,25 @@ def test_the_throttle_of_another_reassignment_stays(crowded: EmbeddedKafka, tmp_
     assert "refuses: " in said
     assert f"a throttle that this execution has not set stays ({SLOW_SAID}): " in said
     assert limits(crowded) == f"{SLOW_SAID}, for topic {TOPIC}"
+
+
+def test_a_plan_without_a_move_holds_its_election(crowded: EmbeddedKafka) -> None:
+    """Another order of replicas changes the preferred leader, but not the leader."""
+    with AdminClient({"bootstrap.servers": crowded.bootstrap_servers}) as admin:
+        new = NewTopic(TOPIC, 3, replica_assignment=[[2, 1], [2, 3], [3, 1]])
+        admin.create_topics([new])[TOPIC].result(PATIENCE_S)
+    wait_for("all have a leader", lambda: leaders(crowded, TOPIC) == [2, 2, 3])
+    config = KafkaConfig.read(servers=crowded.bootstrap_servers)
+    live_reassign._give(config, Batch((Move(TOPIC, 0, (2, 1), (1, 2)),)), [])
+    wait_for("the order is another", lambda: preferred(crowded) == [1, 2, 3])
+    assert leaders(crowded, TOPIC) == [2, 2, 3]
+    code, out, said = reassign(f"kafka://{crowded.bootstrap_servers}", "--execute")
+    assert code == 0, said
+    assert out.startswith("No replica moves; 1 partition gets its preferred leader back\n")
+    assert "executed: no replica moved, and 1 partition got its preferred leader\n" in said
+    wait_for("the preferred leader leads", lambda: leaders(crowded, TOPIC) == [1, 2, 3])
+
+
+def preferred(kafka: EmbeddedKafka) -> list[int]:
+    found = pw.Cluster.from_kafka(kafka.bootstrap_servers, [TOPIC]).topics[TOPIC]
+    return [each.replicas[0] for each in found]
