@@ -39,23 +39,23 @@ mod tests {
     use super::{Partitions, XxHash64, redpanda_coordinator};
 
     const COUNTS: [i64; 6] = [1, 3, 16, 50, 100, 2_147_483_647];
-    /// The hashes are those of xxhash 4.1.0 of PyPI, a binding of the C library (0.8.4) that Redpanda links. The
+    /// The hashes are those of xxhash 4.1.0 of `PyPI`, a binding of the C library (0.8.4) that Redpanda links. The
     /// partitions, by `COUNTS`, are those of `jump_consistent_hash`, compiled as C++.
     const VECTORS: &[(&str, u64, [i32; 6])] = &[
-        ("", 0xef46_db37_51d8_e999, [0, 2, 7, 40, 40, 730414282]),
-        ("a", 0xd24e_c4f1_a98c_6e5b, [0, 1, 8, 17, 17, 582641062]),
-        ("g-1", 0x56c2_19b8_1095_8d60, [0, 1, 5, 5, 95, 463326895]),
-        ("panda3", 0xb299_a270_1796_6358, [0, 0, 13, 13, 62, 377464202]),
-        ("my-group", 0xafb5_3c4e_3c09_5338, [0, 2, 4, 20, 20, 1447695951]),
-        ("KafkaConsumerDemo", 0x0c42_570b_7692_716e, [0, 0, 14, 14, 97, 1538058244]),
-        ("0123456789abcdef0123456789abcde", 0x1fdf_c63f_ebac_fde7, [0, 1, 4, 4, 89, 2122755291]),
-        ("0123456789abcdef0123456789abcdef", 0x642a_9495_8e71_e6c5, [0, 0, 11, 11, 11, 1187103878]),
-        ("0123456789abcdef0123456789abcdef0", 0xe876_84f0_8d6d_0816, [0, 2, 6, 6, 6, 755910120]),
-        ("grüppe-键-🔑", 0xc6a2_0676_dd9b_2c5e, [0, 2, 2, 24, 90, 981022394]),
+        ("", 0xef46_db37_51d8_e999, [0, 2, 7, 40, 40, 730_414_282]),
+        ("a", 0xd24e_c4f1_a98c_6e5b, [0, 1, 8, 17, 17, 582_641_062]),
+        ("g-1", 0x56c2_19b8_1095_8d60, [0, 1, 5, 5, 95, 463_326_895]),
+        ("panda3", 0xb299_a270_1796_6358, [0, 0, 13, 13, 62, 377_464_202]),
+        ("my-group", 0xafb5_3c4e_3c09_5338, [0, 2, 4, 20, 20, 1_447_695_951]),
+        ("KafkaConsumerDemo", 0x0c42_570b_7692_716e, [0, 0, 14, 14, 97, 1_538_058_244]),
+        ("0123456789abcdef0123456789abcde", 0x1fdf_c63f_ebac_fde7, [0, 1, 4, 4, 89, 2_122_755_291]),
+        ("0123456789abcdef0123456789abcdef", 0x642a_9495_8e71_e6c5, [0, 0, 11, 11, 11, 1_187_103_878]),
+        ("0123456789abcdef0123456789abcdef0", 0xe876_84f0_8d6d_0816, [0, 2, 6, 6, 6, 755_910_120]),
+        ("grüppe-键-🔑", 0xc6a2_0676_dd9b_2c5e, [0, 2, 2, 24, 90, 981_022_394]),
         (
             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
             0x92f0_de5a_88a3_c094,
-            [0, 1, 7, 19, 70, 564863875],
+            [0, 1, 7, 19, 70, 564_863_875],
         ),
     ];
 
