@@ -345,7 +345,7 @@ def faults(cost: dict[str, Any]) -> list[str]:
     wrong += [f"says {found[0]!r}" for found in WRONG.finditer(text)]
     if cost["code"] == 2 and not text.startswith("Usage: "):
         lines = [line for line in text.splitlines() if not line.startswith("not used, ")]
-        wrong += ["not one sentence"] * (len(lines) != 1 or not text.startswith("partwright: "))
+        wrong += ["not one sentence"] * (len(lines) != 1 or not lines[0].startswith("partwright: "))
     wrong += [f"takes {cost['mib']} MiB"] * (cost["mib"] > MIB)
     wrong += [f"takes {cost['seconds']:.0f} s"] * (cost["seconds"] > SECONDS)
     return wrong
