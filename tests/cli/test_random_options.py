@@ -335,6 +335,8 @@ def write_inputs(folder: Path) -> None:
     shutil.copy(folder / "r.csv", folder / "inbox" / "a.csv")
 
 
+# What a command says before its sentence, of options that it takes in a way that may surprise.
+NOTE = re.compile("not used, |--(?:since|until) -?[0-9]+ is in milliseconds: ")
 WRONG = re.compile(r"Traceback|panicked|Warning|\bErrno\b|<class|object at 0x|^\w+Error\b", re.MULTILINE)
 
 
@@ -344,7 +346,7 @@ def faults(cost: dict[str, Any]) -> list[str]:
     wrong = [] if cost["code"] in {0, 1, 2} else [f"exit code {cost['code']}"]
     wrong += [f"says {found[0]!r}" for found in WRONG.finditer(text)]
     if cost["code"] == 2 and not text.startswith("Usage: "):
-        lines = [line for line in text.splitlines() if not line.startswith("not used, ")]
+        lines = [line for line in text.splitlines() if not NOTE.match(line)]
         wrong += ["not one sentence"] * (len(lines) != 1 or not lines[0].startswith("partwright: "))
     wrong += [f"takes {cost['mib']} MiB"] * (cost["mib"] > MIB)
     wrong += [f"takes {cost['seconds']:.0f} s"] * (cost["seconds"] > SECONDS)
