@@ -139,6 +139,8 @@ def test_brokers_that_are_not_there_are_sentences(three: EmbeddedKafka) -> None:
 
 def test_a_broker_is_added_and_takes_what_is_placed_on_it(three: EmbeddedKafka) -> None:
     before = three.bootstrap_servers
+    # Without a topic, there is nothing to tell of.
+    topics.create_topic(before, "before-it", 1)
     assert three.add("d") == 4
     assert three.bootstrap_servers == f"{before},{three.nodes[4].settings.bootstrap_servers}"
 
