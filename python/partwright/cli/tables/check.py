@@ -37,19 +37,13 @@ def print_report(found: Check, source: str) -> None:
     console.print()
     console.print(
         f"[bold]{counted(found.rows, 'record')}[/] of {escape(source)}, {counted(found.n, 'partition')}"
-        + (
-            ""
-            if found.misplaced is not None
-            else f" as client [bold]{escape(found.client)}[/] would fill them"
-        )
+        + (f" as client [bold]{escape(found.client)}[/] would fill them" if found.misplaced is None else "")
     )
     console.print()
     console.print(_partitions(summary["partitions"], found))
     of = f"of {counted(found.among, 'partition')}"
-    of_partitions = counted(found.used, f"{of} has records", f"{of} have records")
     console.print(
-        f"{of_partitions}; the largest has "
-        f"{found.largest_share:.1%} of them "
+        f"{counted(found.used, f'{of} has', f'{of} have')} records; the largest has {found.largest_share:.1%} of them "
         f"(fair share: {1 / found.among:.1%}); null keys: {found.null_keys:,}"
     )
     if found.nowhere:
