@@ -238,7 +238,8 @@ def refused() -> Iterator[None]:
     """A refusal by partwright in a worker is raised here as its one sentence."""
     try:
         yield
-    except PySparkException as error:
+    # PySpark 3.5 raises an expression's error as py4j does, which Spark Connect's clients lack.
+    except Exception as error:
         sentence = first_sentence(error)
         if sentence is None:
             raise

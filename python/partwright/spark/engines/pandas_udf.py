@@ -87,12 +87,18 @@ def _sent(col: Column) -> tuple[Column, Column]:
     Spark accepts these casts for any type, and computes the values once.
     """
     kind = sf.typeof(col)
-    place = sf.when(kind.startswith("string"), sf.lit(0)).when(kind.startswith("decimal("), sf.lit(_DECIMAL))
+    place = sf.when(kind.startswith("string"), sf.lit(0)).when(kind.startswith("decimal"), sf.lit(_DECIMAL))
     for at, known in enumerate(_TYPES):
         place = place.when(kind == known, sf.lit(at))
     place = place.otherwise(sf.lit(_OTHER)).cast("tinyint")
-    instant = sf.get_json_object(sf.to_json(sf.struct(col.alias("at")), _INSTANT), "$.at")
-    text = sf.when(place == _OTHER, kind).when(kind == "timestamp", instant).otherwise(col.cast("string"))
+    # In an array, not in a struct, whose name of the field is another one each time: then Spark takes the column of a
+    # `groupBy` for two.
+    instant = sf.get_json_object(sf.to_json(sf.array(col), _INSTANT), "$[0]")
+    text = (
+        sf.when(place == _OTHER, kind)
+        .when((kind == "timestamp") & col.isNotNull(), instant)
+        .otherwise(col.cast("string"))
+    )
     return place, text.cast("binary")
 
 
