@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from partwright.report.colours import ACCENT
+from partwright.rendering.colours import ACCENT
 from readings import CASES, KERNEL_ROWS, Results
 
 if TYPE_CHECKING:

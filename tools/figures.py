@@ -18,17 +18,17 @@ from partwright.assignors.replica_counts import replica_counts
 from partwright.audit import Resize, fingerprint
 from partwright.audit.check import Check
 from partwright.cluster import placement, storage
-from partwright.report.colours import ACCENT, EMPHASIS, HOLDS, MUTED
-from partwright.report.figure import Document, Figure
-from partwright.report.figures import assign, batch, check, group, resize
-from partwright.report.figures import fingerprint as fingerprints
-from partwright.report.plots import by_kind, by_partition, chart, quantity
-from partwright.report.svg import svg
+from partwright.documents import assign, batch, check, group, resize
+from partwright.documents import fingerprint as fingerprints
+from partwright.rendering.colours import ACCENT, EMPHASIS, HOLDS, MUTED
+from partwright.rendering.document import Document, Section
+from partwright.rendering.plots import by_kind, by_partition, chart, quantity
+from partwright.rendering.svg import svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from partwright.report.plots import Spec
+    from partwright.rendering.plots import Spec
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures"
 # A picture in a file does not know the page's colours: it has its own background, for light and dark alike.
@@ -117,7 +117,7 @@ def rebalanced() -> Document:
 
 def alone(spec: Spec) -> Document:
     """A plot that no command draws."""
-    return Document("", [], (Figure("plot", "", "", spec, (), ()),), {})
+    return Document("", [], (Section("plot", "", "", spec, (), ()),), {})
 
 
 def coordinated() -> Document:
@@ -231,7 +231,7 @@ FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
 
 def draw(document: Document, name: str) -> str:
     """A figure of a document, as the text of a file."""
-    (found,) = (figure for figure in document.figures if figure.id == name)
+    (found,) = (figure for figure in document.sections if figure.id == name)
     spec: dict[str, Any] = {**(found.spec or {}), "padding": MARGIN}
     spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columnPadding": ROOM}}
     drawn = svg(type(found)(**{**vars(found), "spec": spec})).replace("currentColor", INK)

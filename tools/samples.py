@@ -11,16 +11,16 @@ import figures
 
 import partwright as pw
 from partwright import report
+from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
-from partwright.report.figures import rollout, run
-from partwright.report.html_page import Asked, html
+from partwright.rendering.html import Asked, html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from partwright.report.figure import Document
+    from partwright.rendering.document import Document
 
 
 def rolled() -> Document:

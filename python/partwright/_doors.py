@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
     from types import ModuleType
 
-__all__ = ["kafka_metadata", "notebook", "picture", "polars_namespace", "spark"]
+__all__ = ["kafka_metadata", "notebook", "picture", "polars_namespace", "save", "spark"]
 
 
 def _behind(door: str) -> ModuleType:
@@ -46,5 +47,11 @@ def notebook(answer: object) -> str:
 
 
 def picture(answer: object, file: str | os.PathLike[str]) -> None:
-    """Writes an answer's picture, as `partwright.report.picture` draws it: `Tuning.plot`."""
-    _behind("report.picture").draw(answer, file)
+    """Writes the picture of an answer's first plot, as `partwright.rendering.picture` draws it: `Tuning.plot`."""
+    _behind("rendering.picture").draw(_behind("report").document(answer), file)
+
+
+def save(answer: object, file: str | os.PathLike[str]) -> Path:
+    """Writes an answer in the form that the file's suffix names, as `partwright.report.write` does: `Answer.save`."""
+    path: Path = _behind("report").write(answer, file)
+    return path

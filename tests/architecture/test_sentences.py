@@ -53,7 +53,7 @@ def test_what_reads_an_error_is_found(code: str) -> None:
     "code", ["bold, _, rest = moved.text.partition(' rows (')", "if ': ' in verdict.text: pass"]
 )
 def test_what_reads_a_verdict_is_found(code: str) -> None:
-    source = "from partwright.report.sentences import of_resize\n"
+    source = "from partwright.documents.sentences import of_check\n"
     assert readers(f"{source}def ask():\n{_in(code)}")
 
 
@@ -81,7 +81,7 @@ def readers(source: str) -> list[tuple[str, int]]:
     for scope, name in _errors(tree):
         named = (node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name)
         found += [(_function(node, parents), node.lineno) for node in named if _is_read(node, parents)]
-    if "report.sentences" in source or "report.figure" in source:
+    if "documents.sentences" in source or "rendering.document" in source:
         found += [
             (_function(node, parents), node.lineno)
             for node in ast.walk(tree)

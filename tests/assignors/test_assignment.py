@@ -13,7 +13,7 @@ import pytest
 import partwright as pw
 from partwright.assignors.assignment import Spread
 from partwright.assignors.names import CLIENT_ASSIGNORS, assignors
-from partwright.report.sentences import of_assignment
+from partwright.documents.sentences import of_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from partwright.assignors.assignment import Spread
 from partwright.assignors.compare import COMPARED, Compared, compare
 from partwright.assignors.group_now import group_now
 from partwright.cli.tables.assign import print_comparison
-from partwright.report.figures.assign import document
-from partwright.report.sentences import of_assignment, of_comparison
+from partwright.documents.assign import document
+from partwright.documents.sentences import of_assignment, of_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +167,7 @@ def test_no_sentence_contradicts_the_rows_below_it() -> None:
 
 
 def test_the_page_counts_the_spread_within_a_topic_too() -> None:
-    spread, _ = document(compare(TOPICS, NEW), None).figures
+    spread, _ = document(compare(TOPICS, NEW), None).sections
     assert spread.sentence == (
         "range, roundrobin, sticky, cooperative-sticky and server-range are most even, with 72 partitions a member and "
         "0 apart in one topic, and server-uniform least, with 72 partitions a member and 48 apart in one topic."
@@ -176,14 +176,14 @@ def test_the_page_counts_the_spread_within_a_topic_too() -> None:
 
 def test_the_page_names_all_that_tie() -> None:
     found = [compared("a", 2, 2, 1, 3), compared("b", 1, 3, 3, 6), compared("c", 1, 3, 3, 6)]
-    spread, moved = document(found, None).figures
+    spread, moved = document(found, None).sections
     assert spread.sentence == (
         "a is most even, with 2 partitions a member and 1 apart in one topic, and b and c least, with 1 to 3 "
         "partitions a member and 3 apart in one topic."
     )
     assert moved.sentence == "a moves least, 3 partitions, and b and c most, 6 partitions."
     found = [replace(compared(name, 2, 2, 1, 1, 2), in_rack_share=0.5) for name in "ab"]
-    assert document(found, None).figures[1].sentence == (
+    assert document(found, None).sections[1].sentence == (
         "a and b move least, 1 partition; under a and b, 2 partitions have no reader until the next rebalance; a and b "
         "read most in their racks, 50.0%."
     )

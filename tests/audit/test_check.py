@@ -17,7 +17,7 @@ import partwright as pw
 from partwright.audit.check import Check, Placer
 from partwright.audit.columns import counts, milliseconds, places, whole_numbers
 from partwright.audit.key_sums import Observed
-from partwright.report.sentences import of_check
+from partwright.documents.sentences import of_check
 
 A, B = 4, 8  # where java puts a and b, of 12
 

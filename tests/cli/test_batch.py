@@ -12,8 +12,8 @@ from table_files import write_table
 
 import partwright as pw
 from partwright import batching
+from partwright.rendering.picture import draw
 from partwright.report import Asked
-from partwright.report.picture import draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

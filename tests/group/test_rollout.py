@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import partwright as pw
+from partwright.documents.rollout import document
+from partwright.documents.sentences import of_rollout
 from partwright.errors import PartwrightError
 from partwright.group import play
 from partwright.group.durations import read_duration
@@ -19,8 +21,6 @@ from partwright.group.rollouts.candidates import Candidate, Client, candidates, 
 from partwright.group.rollouts.client_settings import CLIENTS, client_lines
 from partwright.group.rollouts.manifest import read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
-from partwright.report.figures.rollout import document
-from partwright.report.sentences import of_rollout
 
 SEED = 7
 TIMES = PodTimes(start_ms=10_000, ready_ms=5000, stop_ms=2000)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from partwright.documents.sentences import of_run
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.targets import KafkaTopic
-from partwright.report.sentences import of_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from partwright.report import colours
+from partwright.rendering import colours
 
 # Machado, Oliveira and Fernandes (2009), for the full deficiency, over linear RGB.
 EYES = {
@@ -60,7 +60,7 @@ def test_any_two_colours_are_told_apart(eyes: str) -> None:
 
 
 def test_the_page_has_the_same_grounds() -> None:
-    style = resources.files("partwright.report").joinpath("page.css").read_text(encoding="utf-8")
+    style = resources.files("partwright.rendering").joinpath("page.css").read_text(encoding="utf-8")
     assert set(re.findall(r"--ground: (#\w+)", style)) == set(colours.GROUNDS)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from partwright.cluster import reassign
 from partwright.cluster.placement import explicit
-from partwright.report.figures.reassign import document
+from partwright.documents.reassign import document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,8 @@ FIGURES = {
     "advise": ["needs", "costs"],
     "advise-replicas": ["shares", "moved"],
     "check-large": ["partitions", "spread", "heavy-keys", "misplaced", "misplaced-top"],
-    "resize-large": ["flow", "flow-top", "partitions", "heavy-keys", "nearby"],
-    "resize": ["flow", "partitions", "heavy-keys", "nearby"],
+    "resize-large": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow", "flow-top"],
+    "resize": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow"],
     "assign": ["map", "members"],
     "assign-compare": ["spread", "moved"],
     "group": ["timeline", "unread", "partitions"],
@@ -56,7 +56,7 @@ def test_a_page_has_its_figures(name: str, read: Callable[[str], Any]) -> None:
     found = read(name)
     assert list(found.tables) == FIGURES[name]
     for figure, sentence in found.sentences.items():
-        assert sentence.endswith("."), figure
+        assert not sentence or sentence.endswith("."), figure
         assert sentence.count(". ") == 0, sentence
         assert len(found.tables[figure]) > 1, figure
 
@@ -238,8 +238,8 @@ def test_the_verdict_is_the_same_everywhere(
         return
     summary = read(name).answer["summary"]
     printed = run(name).stdout
-    first = "\n".join(printed.splitlines()[: summary.count("\n") + 1])
-    assert first.removeprefix("✓ ").removeprefix("✗ ") == summary
+    words = " ".join(printed.removeprefix("✓ ").removeprefix("✗ ").split())
+    assert words.startswith(" ".join(summary.split()))
     verdict = html.unescape(
         re.findall(
             r'<p class="[a-z]+ summary">(?:<span[^>]*>.*?</span>)?(.*?)</p>', read(name).text, re.DOTALL
@@ -321,7 +321,7 @@ def test_batches_and_settings_are_those_of_the_json(read: Callable[[str], Any]) 
 def test_a_page_says_how_even_brokers_are_as_the_terminal_does() -> None:
     plan = reassign(explicit("0:1,1:0,0:1,1:0").to_cluster("t"), add=[2, 3])
     page = document(plan, min_insync_replicas=2)
-    said = {figure.id: figure.sentence for figure in page.figures}
+    said = {figure.id: figure.sentence for figure in page.sections}
     leaders = "eaders of a broker: 2 today, 1 after it"
     assert (
         said["leaders"] == f"L{leaders}, once preferred leaders are elected; one that leaves has none then."
@@ -336,7 +336,7 @@ def test_a_page_says_how_even_brokers_are_as_the_terminal_does() -> None:
 
 def test_one_partition_that_a_loss_costs_agrees_in_number() -> None:
     page = document(reassign(explicit("0").to_cluster("t"), add=[1]))
-    assert {figure.id: figure.sentence for figure in page.figures}["lost-broker"] == (
+    assert {figure.id: figure.sentence for figure in page.sections}["lost-broker"] == (
         "If a broker is lost, at most 1 partition loses its leader today, and 1 after the plan; "
         "at most 1 partition is offline or refuses acks=all today, and 1 after the plan."
     )

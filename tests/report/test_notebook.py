@@ -10,9 +10,9 @@ import html5lib
 import pytest
 
 import partwright as pw
-from partwright.report.figure import Column, Figure
-from partwright.report.figures import check, group
-from partwright.report.svg import svg
+from partwright.documents import check, group
+from partwright.rendering.document import Column, Section
+from partwright.rendering.svg import svg
 
 HOSTILE = "<script>alert(1)</script>\u202e"
 
@@ -54,7 +54,7 @@ def test_an_answer_shows_itself(place: int) -> None:
 def test_without_the_extra_a_notebook_shows_words_and_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "partwright.report.html_page.find_spec", lambda name: None if name == "vl_convert" else find(name)
+        "partwright.rendering.html.find_spec", lambda name: None if name == "vl_convert" else find(name)
     )
     for answer in answers():
         found = answer._repr_html_()
@@ -67,7 +67,7 @@ def test_without_the_extra_a_notebook_shows_words_and_numbers(monkeypatch: pytes
 
 def test_a_picture_has_a_mark_for_each_datum() -> None:
     timeline = pw.group.play({"topics": {"t": 3}, "events": "+2, x1"})
-    for figure in group.document(timeline).figures:
+    for figure in group.document(timeline).sections:
         drawn = ET.fromstring(svg(figure))  # noqa: S314 - ours
         marks = [
             part
@@ -78,5 +78,5 @@ def test_a_picture_has_a_mark_for_each_datum() -> None:
 
 
 def test_what_is_not_drawn_is_no_picture() -> None:
-    assert svg(Figure("one", "One", "One.", None, (Column("a", "a"),), ())) == ""
+    assert svg(Section("one", "One", "One.", None, (Column("a", "a"),), ())) == ""
     assert check.heaviest([], 0, "rows").spec is None

@@ -11,8 +11,8 @@ import pytest
 
 import partwright as pw
 from partwright import report
-from partwright.report.figure import Column, Document, Figure, Verdict
-from partwright.report.html_page import MOST_BYTES, html
+from partwright.rendering.document import Column, Document, Section, Verdict
+from partwright.rendering.html import MOST_BYTES, html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def document(**changed: Any) -> Document:
-    figure = Figure(
+    figure = Section(
         id="one",
         title="One",
         sentence="One is seen.",
@@ -31,7 +31,7 @@ def document(**changed: Any) -> Document:
     given = {
         "title": "A",
         "verdicts": (Verdict("said", "it is so"),),
-        "figures": (figure,),
+        "sections": (figure,),
         "answer": {"a": 1},
     }
     return Document(**{**given, **changed})
@@ -161,7 +161,7 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     from partwright.audit.check import Placer
     from partwright.audit.copartition import Side, add_placed, meet
     from partwright.audit.key_sums import Observed
-    from partwright.report.figures import copartition
+    from partwright.documents import copartition
 
     a, b = Observed(), Observed()
     add_placed(a, Placer(12), pa.array([f"k{place}" for place in range(100)]))
@@ -170,7 +170,7 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     told = copartition.document(found)
     assert [told.verdicts[0].state, told.answer.pop("summary")] == [state, told.verdicts[0].text]
     assert told.answer == found.to_dict()
-    keys, *apart = told.figures
+    keys, *apart = told.sections
     assert [row["keys"] for row in keys.rows] == [found.keys_meeting, 90 - found.keys_meeting, 10, 30]
     shown = [row for figure in apart for row in figure.rows]
     assert [(row["key"], row["a"], row["b"]) for row in shown] == [
@@ -192,9 +192,7 @@ def strangers() -> list[Any]:
 @pytest.mark.parametrize("answer", strangers(), ids=lambda answer: type(answer).__name__)
 @pytest.mark.parametrize("command", [None, "check", "assign", "group", "batch", "run", "nothing"])
 def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
-    known = "Check, Fingerprint, Resize, Meeting, Assignment, Timeline, Rollout, Simulation, Tuning, Report"
-    known += ", Advice, ReplicaCounts, Reassignment"
-    said = f"there is no report of a {type(answer).__name__}: there are those of {known}"
+    said = f"there is no report of a {type(answer).__name__}: give an answer, such as a Check or a Timeline"
     asked = None if command is None else report.Asked(command)
     with pytest.raises(pw.PartwrightError, match=f"^{re.escape(said)}$"):
         report.page(answer, asked=asked)
@@ -204,10 +202,10 @@ def test_every_class_with_a_page_is_there() -> None:
     """Classes are named as text, with their modules: each is found, and derived classes have the same page."""
     import importlib
 
-    from partwright.report.topics import _TOPICS, topic_of
+    from partwright.documents.topics import _TOPICS, topic_of
 
     for (module, name), topic in _TOPICS.items():
         found = getattr(importlib.import_module(module), name)
         below = type("Below", (found,), {"__slots__": ()})
         assert topic_of(found.__new__(found), None) == topic_of(below.__new__(below), None) == topic
-        assert importlib.util.find_spec(f"partwright.report.figures.{topic}") is not None
+        assert importlib.util.find_spec(f"partwright.documents.{topic}") is not None

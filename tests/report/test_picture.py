@@ -13,8 +13,7 @@ import pytest
 import partwright as pw
 from partwright import report
 from partwright.batching import Tuning, tune
-from partwright.report.figures import tune as figures
-from partwright.report.picture import draw
+from partwright.documents import tune as figures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +30,14 @@ def tuned(**options: Any) -> Tuning:
 
 def layers(found: Tuning) -> list[dict[str, Any]]:
     """The plot's layers: the line, the points, the limit if there is one, and the marks."""
-    (figure,) = figures.document(found).figures
+    (figure,) = figures.document(found).sections
     assert figure.spec is not None
     layered: list[dict[str, Any]] = figure.spec["layer"]
     return layered
 
 
 def values(found: Tuning) -> list[dict[str, Any]]:
-    (figure,) = figures.document(found).figures
+    (figure,) = figures.document(found).sections
     assert figure.spec is not None
     rows: list[dict[str, Any]] = figure.spec["data"]["values"]
     return rows
@@ -114,16 +113,16 @@ def test_a_picture_says_what_it_is(tmp_path: Path) -> None:
     shown = re.findall(r">([^<]+)<", text)
     assert "batch.size and linger.ms for 4,000 records" in shown
     assert {"recommended", "as it is set now", "requests", "p99 delay, ms", "batch.size"} <= set(shown)
-    (figure,) = figures.document(found).figures
+    (figure,) = figures.document(found).sections
     assert figure.sentence.replace(" ", "") in "".join(shown).replace(" ", "")
     assert 'fill="white"' in text
 
 
 def test_the_picture_of_any_answer_is_its_first_figure(tmp_path: Path) -> None:
-    draw(pw.assign({"t": 2}, {"c1": ["t"]}), tmp_path / "x.svg")
+    report.write(pw.assign({"t": 2}, {"c1": ["t"]}), tmp_path / "x.svg")
     assert "Who reads what" in (tmp_path / "x.svg").read_text(encoding="utf-8")
     with pytest.raises(pw.PartwrightError, match=r"^there is no report of a dict: "):
-        draw({}, tmp_path / "y.svg")
+        report.write({}, tmp_path / "y.svg")
     assert not (tmp_path / "y.svg").exists()
 
 
@@ -176,7 +175,7 @@ def test_a_refusal_is_one_sentence(file: Any, sentence: str) -> None:
 def test_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "partwright.report.picture.find_spec", lambda name: None if name == "vl_convert" else find(name)
+        "partwright.rendering.picture.find_spec", lambda name: None if name == "vl_convert" else find(name)
     )
     with pytest.raises(pw.MissingExtraError) as refused:
         tuned(batch_sizes=[16384]).plot(tmp_path / "x.svg")

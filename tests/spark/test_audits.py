@@ -19,7 +19,7 @@ from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
-from partwright.report.sentences import of_check
+from partwright.documents.sentences import of_check
 from partwright.spark import sums
 from partwright.spark.engines.choice import SETTING, exact
 from partwright.spark.requirements import is_remote

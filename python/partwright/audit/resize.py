@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.audit.check import Placer
 from partwright.audit.columns import counts, places
 from partwright.audit.heavy_keys import most_rows
@@ -107,7 +107,7 @@ class Alternative:
     largest_share: float
 
 
-class Resize:
+class Resize(Answer):
     """What moves, summed up batch by batch in bounded memory.
 
     Args:
@@ -128,6 +128,9 @@ class Resize:
     Raises:
         PartwrightError: One of them is invalid, or both numbers are the same.
     """
+
+    DOCUMENT = "resize"
+    ROWS = "before"
 
     def __init__(
         self,
@@ -162,10 +165,6 @@ class Resize:
         of = f"of {counted(self.rows, 'row')}"
         moved = counted(self.rows_moved, f"{of} moves", f"{of} move")
         return f"Resize({self.from_} to {counted(self.to, 'partition')}: {moved})"
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
 
     @property
     def seen(self) -> int:

@@ -202,7 +202,7 @@ def command(
         raise _as_typed(error) from None
     save_report(report, advice, None, target=target_mb_s)
     if as_json:
-        from partwright.report.sentences import of_advice, summed
+        from partwright.documents.sentences import of_advice, summed
 
         click.echo(json.dumps(summed(of_advice(advice, target_mb_s), advice.to_dict())))
     else:

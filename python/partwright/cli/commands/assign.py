@@ -249,7 +249,7 @@ def _by_client(real: RealGroup, assignor: str | None, where: str, *, as_json: bo
             balance_racks=group.get("balance_racks", False),
         )
     if as_json:
-        from partwright.report.sentences import of_clients, summed
+        from partwright.documents.sentences import of_clients, summed
 
         verdict = of_clients(found, group["assignor"])
         answer = {"clients": [each.to_dict() for each in found]}
@@ -290,7 +290,7 @@ def _compare(real: RealGroup, where: str, own: list[str], report: Path | None, *
         )
     save_report(report, found, where, topics=group["topics"], members=group["members"], assumed=real.assumed)
     if as_json:
-        from partwright.report.sentences import of_comparison, summed
+        from partwright.documents.sentences import of_comparison, summed
 
         answer = {"assignors": [each.to_dict() for each in found]}
         click.echo(json.dumps(summed(of_comparison(found), answer, real.assumed)))

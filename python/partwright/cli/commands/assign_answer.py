@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.assignors.assignment import Assignment
-    from partwright.report.figure import Verdict
+    from partwright.rendering.document import Verdict
 
 __all__ = ["print_answer", "print_each"]
 
@@ -72,7 +72,7 @@ class _Answer(NamedTuple):
         """One line of JSON, which has the verdict and what was assumed only if --json asks for it."""
         if not as_json:
             return json.dumps(self.json)
-        from partwright.report.sentences import summed
+        from partwright.documents.sentences import summed
 
         return json.dumps(summed(self.verdicts(), self.json, self.assumed))
 
@@ -109,6 +109,6 @@ def _answer(
 
 def _in_words(found: Assignment, assignor: str) -> tuple[Verdict, ...]:
     # Imported only here, so that a plain assignment does not wait for it.
-    from partwright.report.sentences import of_assignment
+    from partwright.documents.sentences import of_assignment
 
     return of_assignment(found, assignor)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright._check import Json
-    from partwright.report.figure import Verdict
+    from partwright.rendering.document import Verdict
 
 __all__ = ["is_of_leader", "led", "print_roll", "refuse_clients", "refuse_roll"]
 
@@ -89,7 +89,7 @@ def print_roll(group: Json, to: str, assumed: Sequence[str], *, as_json: bool) -
     if not names_clients(group):
         echo("assumed client of each member: java; its field client can name another", err=True)
     if as_json:
-        from partwright.report.sentences import of_roll, summed
+        from partwright.documents.sentences import of_roll, summed
 
         answer = {"to": to, "orders": [each.to_dict() for each in rolls]}
         click.echo(json.dumps(summed(of_roll(rolls, to), answer, assumed)))
@@ -117,7 +117,7 @@ def led(
 ) -> tuple[Json, Callable[[], tuple[Verdict, ...]]]:
     """The group's answer under one leader, or under each, and a function that says it in words."""
     from partwright.assignors.mixed.leaders import leaders
-    from partwright.report import sentences
+    from partwright.documents import sentences
 
     if group.get("partition_order") is not None:
         raise PartwrightError("partition_order is for old-roundrobin alone, which no member's client has")

@@ -235,7 +235,7 @@ def _compare(
     from partwright import batching
     from partwright.batching.files import led_in_turn
     from partwright.cli.tables.batch import print_report
-    from partwright.report.sentences import of_batches, summed
+    from partwright.documents.sentences import of_batches, summed
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
@@ -284,7 +284,7 @@ def _tune(
     from partwright import batching
     from partwright.batching.files import led_in_turn
     from partwright.cli.tables.batch import print_tuning
-    from partwright.report.sentences import of_tuning, summed
+    from partwright.documents.sentences import of_tuning, summed
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:

@@ -125,7 +125,7 @@ def command(
         found = _check_file(file, source, key, partitions, partition, client, key_type, options)
     save_report(report, found, file, read)
     if as_json:
-        from partwright.report.sentences import of_check, summed
+        from partwright.documents.sentences import of_check, summed
 
         answer = found.to_dict()
         told = summed(of_check(found, answer), answer)

@@ -161,7 +161,7 @@ def command(
     read = [None if topic is None else topic.told() for topic in topics]
     save_report(report, found, f"{a} and {b}", both=read if any(read) else None)
     if as_json:
-        from partwright.report.sentences import of_meeting, summed
+        from partwright.documents.sentences import of_meeting, summed
 
         told = summed(of_meeting(found), found.to_dict())
         click.echo(json.dumps(told | ({"read": read} if any(read) else {})))

@@ -102,7 +102,7 @@ def command(
         found = _of_file(file, source, key, partition, timestamp, offset, n, key_type)
     save_report(report, found, file, read)
     if as_json:
-        from partwright.report.sentences import of_fingerprint, summed
+        from partwright.documents.sentences import of_fingerprint, summed
 
         told = summed(of_fingerprint(found), found.to_dict())
         click.echo(json.dumps(told | ({"read": read} if read else {})))

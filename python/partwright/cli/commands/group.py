@@ -156,7 +156,7 @@ def command(
     from partwright import group
     from partwright.cli.reading_progress import working
     from partwright.cli.tables import group as shown
-    from partwright.report.sentences import of_timeline, summed
+    from partwright.documents.sentences import of_timeline, summed
 
     try:
         if compare:
@@ -186,8 +186,8 @@ def command(
 
 def _print_lives(compared: dict[tuple[str, bool], Timeline], *, as_json: bool) -> None:
     from partwright.cli.tables.group import print_compared
+    from partwright.documents.sentences import of_lives, summed
     from partwright.group import costs
-    from partwright.report.sentences import of_lives, summed
 
     if as_json:
         lives = costs(compared)

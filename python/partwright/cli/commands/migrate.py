@@ -157,7 +157,7 @@ def _migration(
 
 def _printed(answer: Answer, *, as_json: bool) -> int:
     if as_json:
-        from partwright.report.sentences import of_migration, summed
+        from partwright.documents.sentences import of_migration, summed
 
         click.echo(json.dumps(summed(of_migration(answer), answer.to_dict())))
     else:

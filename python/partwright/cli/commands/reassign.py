@@ -207,8 +207,8 @@ def command(
         click.get_current_context().call_on_close(lambda: echo(f"plan: {path}", err=True))
     save_report(report, plan, source, min_insync_replicas=min_insync, batches=batches)
     if as_json:
-        from partwright.report.sentences import summed
-        from partwright.report.sentences.reassigning import of_reassignment
+        from partwright.documents.sentences import summed
+        from partwright.documents.sentences.reassigning import of_reassignment
 
         answer = plan.to_dict(min_insync) | {"batches": [each.to_dict() for each in batches]}
         click.echo(json.dumps(summed(of_reassignment(plan, min_insync), answer)))

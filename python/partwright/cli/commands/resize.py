@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -13,23 +12,20 @@ from partwright.cli.input.options import (
     client_option,
     column_option,
     is_topic,
-    json_option,
     key_type_option,
     named_topic,
-    report_option,
-    save_report,
     topic_key_type,
 )
 from partwright.cli.input.topic_reading import TopicReading
+from partwright.cli.output import output_options
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from partwright.audit.resize import Resize
     from partwright.cli.input.connection import Connection
     from partwright.cli.input.files import Source
+    from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
@@ -56,8 +52,7 @@ __all__ = ["command"]
 )
 @connection_options
 @reading_options
-@json_option
-@report_option
+@output_options
 def command(
     file: str,
     source: Source,
@@ -70,8 +65,7 @@ def command(
     offset: str | None,
     size: str | None,
     with_plan: bool,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
@@ -111,18 +105,7 @@ def command(
     else:
         refuse_for_file(file, connection, bounds)
         plan = _of_file(file, source, names, from_, to, client, key_type)
-    save_report(report, plan, file, read)
-    if as_json:
-        from partwright.report.sentences import of_resize, summed
-
-        told = summed(of_resize(plan), plan.to_dict())
-        click.echo(json.dumps(told | ({"read": read} if read else {})))
-        return code
-    from partwright.cli.tables.console import print_reading
-    from partwright.cli.tables.resize import print_report
-
-    print_report(plan, file, with_plan=with_plan)
-    print_reading(read)
+    output.show(plan, file, read, with_details=with_plan)
     return code
 
 

@@ -334,7 +334,7 @@ def command(
         found = run(settings, progress)
     save_report(report, found, source)
     if as_json:
-        from partwright.report.sentences import of_run, summed
+        from partwright.documents.sentences import of_run, summed
 
         click.echo(json.dumps(summed(of_run(found), found.to_dict())))
     else:

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
     from partwright._check import Json
+    from partwright.rendering.html import Asked
 
 __all__ = [
     "WORDS",
+    "asked_of",
     "client_option",
     "column_name",
     "column_option",
@@ -73,7 +75,7 @@ def report_path(ctx: click.Context, option: click.Parameter, given: str | None) 
     return check(given)
 
 
-def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) -> None:
+def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:
     """Check and note where a picture will be written, before anything slow begins.
 
     Raises:
@@ -82,7 +84,7 @@ def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) ->
     """
     del option
     if given is not None:
-        from partwright.report.picture import check
+        from partwright.rendering.picture import check
 
         path = check(given)
         if not path.parent.is_dir():
@@ -90,6 +92,8 @@ def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) ->
                 f"there is no folder {str(path.parent)!r} for the picture: make it, or name another file"
             )
         ctx.meta[_PLOT] = path
+        return path
+    return None
 
 
 _report_option = click.option(
@@ -131,21 +135,27 @@ def save_report(
         answer: The answer.
         source: What was read.
         read: For a topic, how much of it was read.
-        more: See `partwright.report.html_page`.
+        more: See `partwright.rendering.html`.
     """
     if not is_shown(report):
         return
-    from partwright.report import Asked, write
-    from partwright.report.picture import draw
+    from partwright.report import write
 
     ctx = click.get_current_context()
     plot: Path | None = ctx.meta.get(_PLOT)
-    asked = Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
+    asked = asked_of(ctx, source, read)
     if report is not None:
         _tell(ctx, f"report: {write(answer, report, asked=asked, **more)}")
     if plot is not None:
-        draw(answer, plot, asked=asked, **more)
+        write(answer, plot, asked=asked, **more)
         _tell(ctx, f"plot: {plot}")
+
+
+def asked_of(ctx: click.Context, source: str | None, read: Json | None) -> Asked:
+    """The question that a page repeats: the command, what was read, and the options without their secrets."""
+    from partwright.rendering.html import Asked
+
+    return Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
 
 
 def _tell(ctx: click.Context, line: str) -> None:

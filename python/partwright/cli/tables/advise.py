@@ -9,7 +9,7 @@ from rich.table import Table
 
 from partwright._check import counted
 from partwright.cli.tables.console import print_summary, right_table, stdout_console
-from partwright.report.sentences import of_advice
+from partwright.documents.sentences import of_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted, span
 from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
-from partwright.report.sentences import of_assumed, of_comparison
+from partwright.documents.sentences import of_assumed, of_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ from partwright.cli.tables.console import (
     right_table,
     stdout_console,
 )
-from partwright.report.sentences import of_batches, of_tuning
+from partwright.documents.sentences import of_batches, of_tuning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from partwright.cli.tables.console import (
     right_table,
     stdout_console,
 )
-from partwright.report.sentences import of_check
+from partwright.documents.sentences import of_check
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import span
 from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
-from partwright.report.sentences import of_assumed, of_clients
+from partwright.documents.sentences import of_assumed, of_clients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from partwright._text import plain, plain_lines
 from partwright.cli.tables.plain import is_ascii
-from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
-from partwright.report.sentences import of_reading
+from partwright.documents.sentences import of_reading
+from partwright.rendering.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from partwright._check import Json
-    from partwright.report.figure import Verdict
+    from partwright.rendering.document import Verdict
 
 __all__ = [
     "bar",
@@ -126,12 +126,8 @@ def _written(text: str) -> str:
 def print_reading(*told: Json | None) -> None:
     """Print how much of each topic was read, unless it was plainly everything."""
     for each in told:
-        if each is not None and not (each["whole"] and _is_plain(each)):
-            print_verdicts(stdout_console(), of_reading(each))
-
-
-def _is_plain(told: Json) -> bool:
-    return told["records"] == told["of"] and not (told["tombstones"] or told["came"])
+        if each is not None:
+            print_verdicts(stdout_console(), *of_reading(each))
 
 
 def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str) -> Table:

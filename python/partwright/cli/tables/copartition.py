@@ -10,15 +10,15 @@ from rich.table import Table
 from partwright.audit.copartition_reasons import who
 from partwright.cli.tables.console import escape, print_summary, stdout_console
 from partwright.cli.tables.fingerprint import print_settings
+from partwright.documents.sentences import of_meeting
 from partwright.keys.key_text import short
-from partwright.report.sentences import of_meeting
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from partwright.audit.copartition import KeyApart, Meeting
     from partwright.audit.copartition_reasons import Summary
-    from partwright.report.figure import Verdict
+    from partwright.rendering.document import Verdict
 
 __all__ = ["print_report"]
 

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from partwright._check import counted
 from partwright.cli.tables.console import bar, escape, print_summary, print_verdicts, stdout_console
+from partwright.documents.sentences import of_fingerprint
 from partwright.keys.clients import clients
 from partwright.keys.key_text import short, shown_key
-from partwright.report.sentences import of_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

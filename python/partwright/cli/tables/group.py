@@ -12,9 +12,9 @@ from rich.table import Table
 from partwright._check import counted, span
 from partwright.cli.echo import echo
 from partwright.cli.tables.console import escape, print_summary, right_table, stdout_console
+from partwright.documents.sentences import of_lives, of_timeline, seconds
 from partwright.group import costs
-from partwright.report.colours import FAILS, OPEN, TERMINAL
-from partwright.report.sentences import of_lives, of_timeline, seconds
+from partwright.rendering.colours import FAILS, OPEN, TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from partwright._check import counted
 from partwright.cli.tables.console import bar, escape, right_table, stdout_console
-from partwright.report.sentences import lasting, of_migration
+from partwright.documents.sentences import lasting, of_migration
 
 if TYPE_CHECKING:
     from rich.console import Console

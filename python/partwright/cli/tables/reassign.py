@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
-from partwright.report.sentences.reassigning import of_batches, of_reassignment, time_of
-from partwright.report.text import bytes_
+from partwright.documents.sentences.reassigning import of_batches, of_reassignment, time_of
+from partwright.rendering.text import bytes_
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

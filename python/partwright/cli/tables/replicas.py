@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.cli.tables.console import print_summary, right_table, stdout_console
-from partwright.report.sentences import of_counts
+from partwright.documents.sentences import of_counts
 
 if TYPE_CHECKING:
     from partwright.assignors.replica_counts import ReplicaCounts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.cli.tables.console import escape, print_summary, print_verdicts, right_table, stdout_console
-from partwright.report.sentences import of_assumed, of_roll, of_roll_order
+from partwright.documents.sentences import of_assumed, of_roll, of_roll_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,8 @@ from partwright.cli.tables.console import (
     right_table,
     stdout_console,
 )
-from partwright.report.figures.run import PER_RECORD
-from partwright.report.sentences import of_run
+from partwright.documents.run import PER_RECORD
+from partwright.documents.sentences import of_run
 
 if TYPE_CHECKING:
     from partwright._check import Json

@@ -1,0 +1,71 @@
+"""The base of all answers: a value that knows no words, and the forms in which it can be shown and passed on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from partwright import _doors
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from partwright._check import Json
+
+__all__ = ["Answer"]
+
+
+class Answer:
+    """What a verb answers.
+
+    A verb is three files: its answer, which derives from this class, `partwright/documents/VERB.py` with
+    `document(answer)`, and its command.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> from partwright.audit import Resize
+        >>> resize = Resize(2, 3)
+        >>> resize.add(["a", "b", "c"])
+        >>> resize.table().column_names, len(pa.table(resize))
+        (['partition', 'rows', 'rows_moved', 'drain_to', 'end'], 2)
+    """
+
+    DOCUMENT: ClassVar[str]
+    """The module of `partwright.documents` that puts it into words."""
+    ROWS: ClassVar[str]
+    """The field of `to_dict` that is its main table."""
+
+    def to_dict(self) -> Json:
+        """The answer as JSON can hold it, as `--json` prints it without the summary."""
+        raise NotImplementedError
+
+    def table(self) -> pa.Table:
+        """The main table: a row for each object of a list in `to_dict`, an absent value as null."""
+        import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
+
+        return pa.Table.from_pylist(self.to_dict()[self.ROWS])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The main table for any library that takes Arrow streams, such as polars, pyarrow and duckdb."""
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: see `partwright.report.notebook`."""
+        return _doors.notebook(self)
+
+    def save(self, file: str | os.PathLike[str]) -> Path:
+        """Write the answer in the form that the file's suffix names.
+
+        Args:
+            file: A .html page, .md Markdown, .json, or .svg, .png or .pdf picture, which is replaced in one step.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            PartwrightError: The suffix is another one, or the file cannot be written.
+            MissingExtraError: The package that makes pages or pictures is missing.
+        """
+        return _doors.save(self, file)

@@ -1,0 +1,176 @@
+"""How a command shows its answer: `--output`, `--json`, `--report` and `--plot`."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import click
+
+from partwright.cli.input.options import asked_of, plot_path, report_path
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from partwright._check import Json
+    from partwright.rendering.document import Document
+    from partwright.rendering.terminal import Look
+
+__all__ = ["Output", "output_options", "terminal_look"]
+
+_Result = TypeVar("_Result")
+
+FORMS = ("text", "json", "markdown", "html")
+# How wide a pipe is, unless COLUMNS says otherwise.
+_PIPE = 88
+
+
+class Output(NamedTuple):
+    """In which form an answer goes to stdout, and which files of it are written.
+
+    Attributes:
+        form: text, json, markdown or html.
+        report: The page's file; None for none.
+        plot: The picture's file; None for none.
+    """
+
+    form: str
+    report: Path | None
+    plot: Path | None
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a page or a picture is written."""
+        return self.report is not None or self.plot is not None
+
+    def show(
+        self,
+        answer: object,
+        source: str | None = None,
+        read: Json | None = None,
+        *,
+        with_details: bool = False,
+        **more: object,
+    ) -> None:
+        """Write an answer's files, and print it.
+
+        Args:
+            answer: The answer.
+            source: What was read.
+            read: For a topic, how much of it was read.
+            with_details: Whether the text has the sections that are shown on request.
+            more: See `partwright.report.document`.
+        """
+        # Imported only here, so that --help is fast.
+        from partwright import report
+
+        ctx = click.get_current_context()
+        asked = asked_of(ctx, source, read)
+        document = report.document(answer, asked, **more)
+        if self.report is not None:
+            from partwright.rendering.html import html, save
+
+            _note(ctx, f"report: {save(html(document, asked), self.report)}")
+        if self.plot is not None:
+            from partwright.rendering.picture import draw
+
+            draw(document, self.plot)
+            _note(ctx, f"plot: {self.plot}")
+        click.echo(self._written(document, asked, with_details=with_details), nl=False)
+
+    def _written(self, document: Document, asked: object, *, with_details: bool) -> str:
+        if self.form == "json":
+            return f"{json.dumps(document.answer)}\n"
+        if self.form == "markdown":
+            from partwright.rendering.markdown import text
+
+            return text(document)
+        if self.form == "html":
+            from partwright.rendering.html import html
+
+            return html(document, asked)  # type: ignore[arg-type]
+        from partwright.rendering.terminal import text as lines
+
+        return lines(document, terminal_look(), with_details=with_details)
+
+
+def _note(ctx: click.Context, line: str) -> None:
+    from partwright.cli.echo import echo
+
+    # Printing may break off meanwhile, for example with `head`; the page is written all the same.
+    ctx.call_on_close(lambda: echo(line, err=True))
+
+
+def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
+    """`--output`, `--json`, `--report` and `--plot`, which the command's function gets as `output`."""
+
+    @click.option(
+        "--output",
+        "form",
+        type=click.Choice(FORMS),
+        help="The form of the answer on stdout: text (default), json, markdown for a ticket, or html.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON: --output json.")
+    @click.option(
+        "--report",
+        callback=report_path,
+        metavar="FILE",
+        help="Also write the answer as a page: a .html file with plots and numbers that needs no network.",
+    )
+    @click.option(
+        "--plot",
+        callback=plot_path,
+        metavar="FILE",
+        help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
+    )
+    @functools.wraps(command)
+    def with_output(
+        *given: object,
+        form: str | None,
+        as_json: bool,
+        report: Path | None,
+        plot: Path | None,
+        **more: object,
+    ) -> _Result:
+        if as_json and form not in {None, "json"}:
+            raise PartwrightError(f"--json prints JSON, and --output says {form}: leave one of them out")
+        if form == "html":
+            from partwright.rendering.html import check
+
+            check("report.html")
+        output = Output("json" if as_json else form or "text", report, plot)
+        return command(*given, output=output, **more)
+
+    return with_output
+
+
+def terminal_look() -> Look:
+    """What stdout can show: a terminal is as wide as it is, a pipe as wide as COLUMNS says."""
+    from partwright.rendering.terminal import Look
+
+    is_terminal = sys.stdout.isatty()
+    is_styled = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    width = shutil.get_terminal_size((_PIPE, 24)).columns if is_terminal else _pipe_width()
+    return Look(width, is_styled, is_ascii())
+
+
+def _pipe_width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) else _PIPE
+
+
+def is_ascii() -> bool:
+    """Whether only ASCII is wanted: because of the locale C or POSIX, or a stream that has nothing else."""
+    locale = next((os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)), "")
+    if locale == "C.UTF-8" and "LC_ALL" not in os.environ:
+        # Python's value of LC_CTYPE if the locale is C.
+        locale = os.environ.get("LANG", "")
+    if locale in {"C", "POSIX"}:
+        return True
+    return not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")

@@ -1,0 +1,76 @@
+"""Times, factors, lists of names and verdicts for sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright.rendering.document import Verdict
+from partwright.rendering.text import label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright._check import Json
+
+__all__ = ["named", "of_assumed", "seconds", "summed", "times"]
+
+# How many of a list are named; of the others, only their number is given.
+_NAMED = 6
+# From here on, digits after the point mean nothing.
+_WHOLE = 10
+
+
+def seconds(ms: float) -> str:
+    """A time in a play.
+
+    Examples:
+        >>> seconds(3013)
+        '3.0 s'
+    """
+    return f"{ms / 1000:,.1f} s"
+
+
+def times(factor: float) -> str:
+    """A factor, with as many digits as matter.
+
+    Examples:
+        >>> [times(factor)[:-1] for factor in (174.72, 3.74, 1)]
+        ['175', '3.7', '1.0']
+    """
+    return f"{factor:,.0f}\u00d7" if factor >= _WHOLE else f"{factor:.1f}\u00d7"
+
+
+def named(names: Sequence[object], most: int = _NAMED) -> str:
+    """Some names, and how many more there are.
+
+    Examples:
+        >>> named(["a", "b"]), named([f"m{place}" for place in range(9)], 3)
+        ('a and b', 'm0, m1, m2 and 6 more')
+    """
+    shown = [label(name) for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most:,} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+
+
+def summed(verdicts: Sequence[Verdict], answer: Mapping[str, object], assumed: Sequence[str] = ()) -> Json:
+    """An answer as in `--json`, with its verdict first, and what was assumed last, if anything was.
+
+    Examples:
+        >>> summed([Verdict("holds", "It is so.")], {"ok": True})
+        {'summary': 'It is so.', 'ok': True}
+        >>> summed([Verdict("holds", "It is so.")], {"ok": True}, ["that it is"])
+        {'summary': 'It is so.', 'ok': True, 'assumed': ['that it is']}
+    """
+    found = {"summary": verdicts[0].text, **answer}
+    return {**found, "assumed": list(assumed)} if assumed else found
+
+
+def of_assumed(assumed: Sequence[str]) -> tuple[Verdict, ...]:
+    """What was assumed because nobody said it, a sentence each.
+
+    Examples:
+        >>> [verdict.text for verdict in of_assumed(["assumed subscriptions: 2 members to all topics"])]
+        ['Assumed subscriptions: 2 members to all topics.']
+    """
+    return tuple(Verdict("said", f"{each[:1].upper()}{each[1:]}.") for each in assumed)

@@ -1,0 +1,67 @@
+"""Which page an answer has, by its class, which is not imported here: an answer's own already is."""
+
+from __future__ import annotations
+
+import sys
+
+from partwright.errors import PartwrightError
+
+__all__ = ["topic_of"]
+
+# The command for each class of answer: `partwright.documents` has a module of that name.
+_TOPICS = {
+    ("partwright.audit.check", "Check"): "check",
+    ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
+    ("partwright.audit.copartition", "Meeting"): "copartition",
+    ("partwright.assignors.assignment", "Assignment"): "assign",
+    ("partwright.group.timeline", "Timeline"): "group",
+    ("partwright.group.rollouts.answer", "Rollout"): "rollout",
+    ("partwright.batching.simulation", "Simulation"): "batch",
+    ("partwright.batching.tuning", "Tuning"): "batch",
+    ("partwright.pipeline.report", "Report"): "run",
+    ("partwright.cluster.sizing.advice", "Advice"): "advise",
+    ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
+    ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",
+}
+_COMPARED = ("partwright.assignors.compare", "Compared")
+_TIMELINE = ("partwright.group.timeline", "Timeline")
+
+
+def topic_of(answer: object, command: str | None) -> str:
+    """The command whose page an answer has.
+
+    Args:
+        answer: An answer, or several that a command compares.
+        command: The command; None if unknown, when only a single answer has a page.
+
+    Raises:
+        PartwrightError: There is no page for this type of answer.
+    """
+    for place, topic in _TOPICS.items():
+        if _is(answer, place):
+            return topic
+    if command is not None and _is_side_by_side(answer, command):
+        return command
+    raise PartwrightError(
+        f"there is no report of a {type(answer).__name__}: give an answer, such as a Check or a Timeline"
+    )
+
+
+def _is_side_by_side(answer: object, command: str) -> bool:
+    """Whether a command compares these: lives of a group, assignors, strategies, or a scenario's batches."""
+    if not isinstance(answer, (dict, list)) or not answer:
+        return False
+    parts = list(answer.values()) if isinstance(answer, dict) else answer
+    if command == "group":
+        return isinstance(answer, dict) and all(_is(each, _TIMELINE) for each in parts)
+    if command == "assign":
+        return isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
+    if isinstance(answer, dict):
+        return command == "batch" and "requests" in answer
+    return command == "batch" and all(isinstance(each, dict) and "strategy" in each for each in parts)
+
+
+def _is(answer: object, place: tuple[str, str]) -> bool:
+    module, name = place
+    # If a class's module has not been imported, no answer of it exists.
+    return module in sys.modules and isinstance(answer, getattr(sys.modules[module], name))

@@ -1,0 +1,1 @@
+"""How a document is shown: in a terminal, as a page, in a notebook, as a picture, as Markdown."""

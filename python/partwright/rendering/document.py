@@ -1,0 +1,146 @@
+"""What an answer says, in any form: verdicts, then sections of a title, a sentence, a table, a plot or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from partwright._text import plain
+from partwright.rendering.text import bytes_, number, share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright._check import Fields
+    from partwright.rendering.plots import Spec
+
+__all__ = ["KEPT", "TABLED", "Column", "Document", "Section", "Verdict", "bounded"]
+
+TABLED = 200
+"""How many rows of a table are shown at once."""
+KEPT = 20_000
+"""How many rows a page's table has, for its filter to search."""
+
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    # It was cut when it was put into the row.
+    "text": plain,
+    "prose": plain,
+    "number": number,
+    "share": share,
+    "bytes": bytes_,
+}
+
+
+class Column(NamedTuple):
+    """A column of a section's table.
+
+    Attributes:
+        field: Its name in the rows.
+        title: Its heading, with the unit if there is one.
+        kind: How its values are written: number, share, bytes, text for names, which are never broken, or prose.
+    """
+
+    field: str
+    title: str
+    kind: str = "number"
+
+    def written(self, row: Fields) -> str:
+        """A row's value, for people."""
+        value = row.get(self.field)
+        return "" if value is None else _FORMATS[self.kind](value)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, a sentence, and whatever shows it: a table, a plot, steps, or lines to copy; it knows no rendering.
+
+    Attributes:
+        id: Its name in the page, lower case.
+        title: Its heading.
+        sentence: What it shows, in one sentence with numbers.
+        spec: The Vega-Lite specification, with its data inline; None if there is nothing to draw. The layer that has a
+            mark for each datum is named main.
+        columns: The table's.
+        rows: The table's, of which a rendering shows as many as it has room for.
+        left: How many rows the table lacks, which are in the JSON.
+        marks: How many marks the layer main has.
+        hint: How to use the plot; None if it is not interactive.
+        bar: The field of the rows that a terminal also draws as bars.
+        picked: The places of the rows that stand out.
+        steps: What to do, in order.
+        code: Lines to copy.
+        is_detail: Whether a terminal shows it only on request.
+    """
+
+    id: str
+    title: str
+    sentence: str = ""
+    spec: Spec | None = None
+    columns: tuple[Column, ...] = ()
+    rows: tuple[Fields, ...] = ()
+    left: int = 0
+    marks: int = 0
+    hint: str | None = None
+    bar: str | None = None
+    picked: frozenset[int] = frozenset()
+    steps: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    is_detail: bool = False
+
+
+class Verdict(NamedTuple):
+    """A sentence of an answer.
+
+    Attributes:
+        state: holds, fails, open if it was not checked, or said if it is not a question.
+        text: The sentence.
+        headline: Its beginning, if that is set apart from the rest.
+    """
+
+    state: str
+    text: str
+    headline: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The mark before it."""
+        return {"holds": "✓ ", "fails": "✗ "}.get(self.state, "")
+
+    @property
+    def rest(self) -> str:
+        """The sentence without its headline."""
+        return self.text[len(self.headline) :]
+
+
+@dataclass(frozen=True)
+class Document:
+    """An answer as people read it.
+
+    Attributes:
+        title: Its subject.
+        verdicts: The answer in words, the most important first; what limits it comes next.
+        sections: What shows it.
+        answer: The whole answer, as `--json` prints it.
+    """
+
+    title: str
+    verdicts: tuple[Verdict, ...]
+    sections: tuple[Section, ...]
+    answer: object
+
+
+class Bounded(TypedDict):
+    """The part of a table that fits into a section."""
+
+    rows: tuple[Fields, ...]
+    left: int
+
+
+def bounded(rows: Sequence[Fields], most: int = KEPT) -> Bounded:
+    """The first rows of a table, and how many are left out.
+
+    Examples:
+        >>> bounded([{"partition": 0}, {"partition": 1}], 1)
+        {'rows': ({'partition': 0},), 'left': 1}
+    """
+    return {"rows": tuple(rows[:most]), "left": max(0, len(rows) - most)}

@@ -1,0 +1,263 @@
+"""The page of `--report`: one HTML file that needs no network, with the answer's words, plots, numbers and JSON."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata, resources
+from importlib.util import find_spec
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright._text import plain_lines
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.folders import cache_folder
+from partwright.keys.key_text import short
+from partwright.rendering.document import TABLED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partwright._check import Json
+    from partwright.rendering.document import Document
+
+__all__ = ["MOST_BYTES", "SUFFIXES", "Asked", "check", "html", "save"]
+
+MOST_BYTES = 5_000_000
+"""A page is smaller than this; if its JSON does not fit, the JSON is left out."""
+
+SUFFIXES = (".html", ".htm")
+"""How a page's file may end."""
+_PACKAGES = ("vl_convert", "jinja2")
+_NAMED = 1000
+# How many rows of all tables together are printed.
+_PRINTED = 48
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question that a page answers.
+
+    Attributes:
+        command: The command's name.
+        source: The file, the topic or the cluster.
+        settings: The other options, by name.
+        read: For a topic, how much of it was read; see `partwright.kafka.records.TopicRecords.told`.
+        line: The command line, quoted for a shell.
+    """
+
+    command: str
+    source: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    read: Json | None = None
+    line: str | None = None
+
+    def facts(self) -> list[tuple[str, str]]:
+        """All parts, each name with its value."""
+        facts = [("command", f"partwright {self.command}")]
+        if self.source is not None:
+            facts.append(("source", self.source))
+        return [*facts, *self.settings.items(), ("version", _version())]
+
+
+def check(file: str | os.PathLike[str]) -> Path:
+    """Check the path of a page before it is written.
+
+    Args:
+        file: A .html or .htm file in an existing folder.
+
+    Returns:
+        The path.
+
+    Raises:
+        PartwrightError: It does not end in .html or .htm, is a folder, or its folder does not exist.
+        MissingExtraError: The package that makes pages is missing.
+
+    Examples:
+        >>> check("report.pdf")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: a report is a .html or .htm file by its suffix, not 'report.pdf'
+    """
+    try:
+        path = Path(file)
+    except TypeError:
+        raise PartwrightError(f"a report is named by its path, not by {file!r}", value=file) from None
+    if "\0" in str(path):
+        raise PartwrightError(f"a report's path has no NUL: {str(path)!r}")
+    if path.suffix.lower() not in SUFFIXES:
+        raise PartwrightError(f"a report is a .html or .htm file by its suffix, not {str(path)!r}")
+    if path.is_dir():
+        raise PartwrightError(f"{str(path)!r} is a folder: name a file for the report")
+    if not path.parent.is_dir():
+        raise PartwrightError(
+            f"there is no folder {str(path.parent)!r} for the report: make it, or name another file"
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise PartwrightError(
+            f"nothing can be written to {str(path.parent)!r}: name another file for the report"
+        )
+    for package in _PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError(f"{package} is missing: pip install 'partwright[report]'")
+    return path
+
+
+def html(document: Document, asked: Asked) -> str:
+    """The page's text.
+
+    Args:
+        document: Its contents.
+        asked: The question that it answers.
+
+    Raises:
+        PartwrightError: The page would be too large.
+    """
+    answer, rest = _script_json(document.answer), _rest(document)
+    # A page that is too large first leaves out its JSON.
+    for more in (rest, None) if len(answer) < MOST_BYTES else ():
+        page = _rendered(document, asked, answer, "", more)
+        if len(page.encode()) < MOST_BYTES:
+            return page
+    without = (
+        f"The JSON of {counted(len(answer), 'byte')} is not in the page, which would be larger than "
+        f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
+    )
+    for more in (rest, None):
+        page = _rendered(document, asked, None, without, more)
+        if len(page.encode()) < MOST_BYTES:
+            return page
+    raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
+
+
+def _rest(document: Document) -> str | None:
+    """The rows of tables that are not shown at once, as JSON by figure; None if all are shown."""
+    found = {
+        figure.id: [[row.get(column.field) for column in figure.columns] for row in figure.rows[TABLED:]]
+        for figure in document.sections
+        if len(figure.rows) > TABLED
+    }
+    return _script_json(found) if found else None
+
+
+def save(text: str, file: str | os.PathLike[str]) -> Path:
+    """Write a page next to its path, and move it there in one step.
+
+    Raises:
+        PartwrightError: As for `check`; it cannot be written.
+    """
+    path = check(file)
+    # In the same folder, so on the same file system; with the permissions of the user's other new files.
+    part = path.with_name(f".partwright-{token_hex(8)}.part")
+    try:
+        try:
+            with part.open("x", encoding="utf-8", newline="\n") as opened:
+                opened.write(text)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise PartwrightError(
+            f"the report {str(path)!r} cannot be written ({error.strerror}): name another file"
+        ) from None
+    return path
+
+
+def _rendered(document: Document, asked: Asked, answer: str | None, without: str, rest: str | None) -> str:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    def finalized(value: object) -> object:
+        return value if isinstance(value, Markup) or not isinstance(value, str) else _line(value)
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, finalize=finalized, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["raw"] = _raw
+    scripts = [_bundle(), _text("page.js"), _text("page_tables.js")]
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return environment.from_string(_text("page.html.jinja")).render(
+        document=document,
+        asked=asked,
+        version=_version(),
+        without=without,
+        answer=answer,
+        rest=rest,
+        tabled=TABLED,
+        # Together they are about one page.
+        printed=max(4, _PRINTED // max(1, len(document.sections))),
+        specs=_script_json({figure.id: figure.spec for figure in document.sections if figure.spec}),
+        style=_text("page.css"),
+        scripts=scripts,
+        policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; {_FORMS}",
+    )
+
+
+_FORMS = "form-action 'none'"
+
+
+def _line(text: str) -> str:
+    """A text for the page: line ends stay, and all other invisible characters are written out."""
+    shown = plain_lines(text)
+    return shown if len(shown) <= _NAMED else short(shown)
+
+
+def _raw(value: object) -> str:
+    return json.dumps(value)
+
+
+def _script_json(value: object) -> str:
+    """JSON that may be placed inside a script: nothing in it begins a tag, and each number is valid JSON."""
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        # Only the few answers with numbers that JSON lacks are searched for them.
+        text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+@cache
+def _text(name: str) -> str:
+    return resources.files("partwright.rendering").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle() -> str:
+    # Making it takes seconds, so it is kept, separately for each version of the package that makes it.
+    kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        text, _, digest = kept.read_text(encoding="utf-8").rpartition("\n// sha256 ")
+        if digest == _digest(text):
+            return text
+    import vl_convert
+
+    text = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_name(f".vega-{token_hex(8)}.part")
+        part.write_text(f"{text}\n// sha256 {_digest(text)}", encoding="utf-8", newline="\n")
+        part.replace(kept)
+    return text
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _version() -> str:
+    return metadata.version("partwright")

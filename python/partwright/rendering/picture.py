@@ -1,0 +1,94 @@
+"""A picture of a document's first plot, as an .svg, .png or .pdf file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from partwright._check import shown
+from partwright._text import plain
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.rendering.svg import svg
+from partwright.rendering.text import lines
+
+if TYPE_CHECKING:
+    import os
+
+    from partwright.rendering.document import Document, Section
+
+__all__ = ["SUFFIXES", "check", "draw"]
+
+SUFFIXES = (".svg", ".png", ".pdf")
+"""How a picture's file may end."""
+
+_SCALE = 2.0
+# How many characters a line of the sentence above the plot has.
+_LINE = 110
+
+
+def check(file: str | os.PathLike[str]) -> Path:
+    """Check the path of a picture before it is drawn.
+
+    Raises:
+        PartwrightError: Its suffix is not a picture's.
+        MissingExtraError: The package that draws it is missing.
+
+    Examples:
+        >>> check("tuning.gif")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
+    """
+    try:
+        path = Path(file)
+    except TypeError:
+        raise PartwrightError(f"a picture is named by its path, not by {shown(file)}") from None
+    if path.suffix.lower() not in SUFFIXES:
+        raise PartwrightError(f"a picture is a .svg, .png or .pdf file by its suffix, not {str(path)!r}")
+    if find_spec("vl_convert") is None:
+        raise MissingExtraError("vl_convert is missing: pip install 'partwright[report]'")
+    return path
+
+
+def draw(document: Document, file: str | os.PathLike[str]) -> None:
+    """Write a document's first plot with its title and its sentence; a .svg or .png has the same bytes each time.
+
+    Args:
+        document: The document.
+        file: The picture's path.
+
+    Raises:
+        PartwrightError: As for `check`; there is no plot; the file cannot be written.
+        MissingExtraError: As for `check`.
+    """
+    path = check(file)
+    drawn = svg(_titled(document))
+    try:
+        path.write_bytes(_as(path.suffix.lower(), drawn))
+    except OSError as error:
+        raise PartwrightError(
+            f"{str(path)!r} cannot be written ({error.strerror}): name another file"
+        ) from None
+
+
+def _titled(document: Document) -> Section:
+    """The first figure that draws anything, with words that explain it without a page."""
+    figure = next((each for each in document.sections if each.spec), document.sections[0])
+    if figure.spec is None:
+        raise PartwrightError("there is nothing to draw: leave out --plot")
+    subtitle = [*lines(document.verdicts[0].text, most=_LINE), *lines(figure.sentence, most=_LINE)]
+    title = {"text": plain(document.title), "subtitle": [plain(line) for line in subtitle], "anchor": "start"}
+    # On paper there is no surrounding text whose colours it could take.
+    spec = {**(figure.spec or {}), "title": title, "background": "white"}
+    return replace(figure, spec=spec)
+
+
+def _as(suffix: str, drawn: str) -> bytes:
+    import vl_convert
+
+    if suffix == ".svg":
+        return drawn.encode()
+    if suffix == ".png":
+        return bytes(vl_convert.svg_to_png(drawn, scale=_SCALE))
+    return bytes(vl_convert.svg_to_pdf(drawn))

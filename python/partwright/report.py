@@ -1,0 +1,170 @@
+"""An answer as a document in any form: a page that needs no network, Markdown, JSON, a picture, a notebook's cell.
+
+>>> import partwright as pw
+>>> timeline = pw.group.play({"topics": {"t": 2}, "events": "+2, -1"})
+>>> page(timeline)[:15]
+'<!DOCTYPE html>'
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from partwright._check import shown
+from partwright.answer import Answer
+from partwright.documents.sentences import of_reading
+from partwright.documents.topics import topic_of
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.folders import write_file
+from partwright.rendering import html, markdown, picture, svg
+from partwright.rendering.html import Asked, check
+from partwright.rendering.text import label
+
+if TYPE_CHECKING:
+    import os
+
+    from partwright._check import Json
+    from partwright.rendering.document import Document
+
+__all__ = ["Asked", "check", "document", "notebook", "page", "write"]
+
+
+def document(answer: object, asked: Asked | None = None, **more: object) -> Document:
+    """The document of an answer: its verdicts and sections, which every rendering shows.
+
+    Args:
+        answer: A Check, a Fingerprint, a Resize, a Meeting, an Assignment, a Timeline, a Rollout, a Simulation, a
+            Tuning, an Advice, ReplicaCounts, a Reassignment, or a run's report; or with `asked`, several side by side
+            as `compare` of the same parts gives them.
+        asked: The question that it answers: its source ends the title, and what was read of a topic is a verdict.
+        more: Further values that the sections of such an answer need.
+
+    Returns:
+        A `partwright.rendering.document.Document`.
+
+    Raises:
+        PartwrightError: There is no document for this type of answer.
+    """
+    name = (
+        answer.DOCUMENT
+        if isinstance(answer, Answer)
+        else topic_of(answer, None if asked is None else asked.command)
+    )
+    module = importlib.import_module(f"partwright.documents.{name}")
+    made: Document = module.document(answer, **more)
+    if asked is None:
+        return made
+    if asked.source is not None:
+        source = "stdin" if asked.source == "-" else label(asked.source)
+        made = replace(made, title=f"{made.title}: {source}")
+    if asked.read is not None:
+        first, *others = made.verdicts
+        verdicts = (first, *of_reading(asked.read), *others)
+        made = replace(made, verdicts=verdicts, answer={**cast("Json", made.answer), "read": asked.read})
+    return made
+
+
+def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
+    """The page of an answer, as text.
+
+    Args:
+        answer: See `document`.
+        asked: The question that it answers; by default only the command.
+        more: See `document`.
+
+    Returns:
+        HTML.
+
+    Raises:
+        PartwrightError: There is no page for this type of answer, or it is too large for one.
+        MissingExtraError: The package that makes pages is missing: `pip install 'partwright[report]'`.
+    """
+    check("report.html")
+    made = document(answer, asked, **more)
+    return html.html(made, asked or Asked(_command(answer)))
+
+
+def _command(answer: object) -> str:
+    return answer.DOCUMENT if isinstance(answer, Answer) else topic_of(answer, None)
+
+
+def notebook(answer: object) -> str:
+    """An answer for a notebook: its words and first figures, as SVG.
+
+    Args:
+        answer: See `document`.
+
+    Returns:
+        A piece of HTML without a script. If the package that draws plots is missing (`pip install
+        'partwright[report]'`), it has only the words and the numbers.
+
+    Examples:
+        >>> import partwright as pw
+        >>> notebook(pw.assign({"t": 2}, {"c1": ["t"]}))[:49]
+        '<div class="partwright"><p><b>Who reads what</b><'
+    """
+    try:
+        check("report.html")
+        is_drawn = True
+    except MissingExtraError:
+        is_drawn = False
+    return svg.fragment(document(answer), is_drawn=is_drawn)
+
+
+def write(
+    answer: object,
+    file: str | os.PathLike[str],
+    *,
+    asked: Asked | None = None,
+    **more: object,
+) -> Path:
+    """Write an answer in the form that the file's suffix names.
+
+    Args:
+        answer: See `document`.
+        file: A .html or .htm page, .md Markdown, .json, or a .svg, .png or .pdf picture of its first plot; it is
+            replaced in one step.
+        asked: See `document`.
+        more: See `document`.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        PartwrightError: See `page`; the file has another suffix, or cannot be written.
+        MissingExtraError: See `page`.
+
+    Examples:
+        >>> import partwright as pw
+        >>> write(pw.assign({"t": 2}, {"c1": ["t"]}), "report.txt")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: an answer is written as .html, .md, .json, .svg, .png or .pdf by its suffix,\
+ not as 'report.txt'
+    """
+    try:
+        path = Path(file)
+    except TypeError:
+        raise PartwrightError(f"an answer's file is named by its path, not by {shown(file)}") from None
+    suffix = path.suffix.lower()
+    if suffix in picture.SUFFIXES:
+        picture.draw(document(answer, asked, **more), path)
+    elif suffix in html.SUFFIXES:
+        html.save(page(answer, asked=asked, **more), path)
+    elif suffix in {".md", ".json"}:
+        made = document(answer, asked, **more)
+        written = markdown.text(made) if suffix == ".md" else f"{json.dumps(made.answer)}\n"
+        try:
+            write_file(path, written.encode())
+        except OSError as error:
+            raise PartwrightError(
+                f"{str(path)!r} cannot be written ({error.strerror}): name another file"
+            ) from None
+    else:
+        raise PartwrightError(
+            f"an answer is written as .html, .md, .json, .svg, .png or .pdf by its suffix, not as {str(file)!r}"
+        )
+    return path
