@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class _Reader(HTMLParser):
         if self.json == "plots":
             self.plots = json.loads(data)
         elif not self.hidden:
-            self.line += " ".join(f".{data}.".split())[1:-1]
+            self.line += re.sub(r"\s+", " ", data)
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden = self.json = ""
@@ -63,7 +64,7 @@ class _Reader(HTMLParser):
             self.end_line(keeps=tag != "tr" or self.rows <= MOST_ROWS)
 
     def end_line(self, *, keeps: bool = True) -> None:
-        if (text := self.line.strip(" |")) and keeps:
+        if (text := self.line.strip().removesuffix("|").rstrip()) and keeps:
             self.lines.append(f"{self.prefix}{text}")
         self.line = self.prefix = ""
 

@@ -169,7 +169,7 @@ def saved_outputs(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
 
 def difference(file: Path, text: str) -> str:
     """How a text differs from the file that records it, for people; empty if they are equal."""
-    recorded = file.read_text(encoding="utf-8") if file.exists() else ""
+    recorded = file.read_text(encoding="utf-8") if file.exists() else "(there is no such file)"
     lines = difflib.unified_diff(
         recorded.splitlines(), text.splitlines(), f"recorded/{file.name}", f"now/{file.name}", lineterm=""
     )
@@ -188,7 +188,9 @@ def test_an_answer_is_as_recorded(name: str, monkeypatch: pytest.MonkeyPatch) ->
         for file, text in now.items():
             file.write_text(text, encoding="utf-8")
         return
-    changed = [difference(file, now.get(file, "")) for file in sorted({*there, *now})]
+    changed = [
+        difference(file, now.get(file, "(nothing shows this any more)")) for file in sorted({*there, *now})
+    ]
     if any(changed):
         pytest.fail("\n".join([*filter(None, changed), f"If this is meant: {WRITES}"]), pytrace=False)
 
