@@ -46,9 +46,8 @@ def _section(section: Section) -> Iterator[str]:
     if section.steps:
         yield "\n".join(f"{number}. {_words(step)}" for number, step in enumerate(section.steps, 1))
     if section.code:
-        fence = "`" * (
-            1 + max((len(ticks) for line in section.code for ticks in _TICKS.findall(line)), default=2)
-        )
+        longest = max((len(ticks) for line in section.code for ticks in _TICKS.findall(line)), default=0)
+        fence = "`" * max(3, longest + 1)
         yield "\n".join([fence, *(plain(line) for line in section.code), fence])
     if section.rows and section.columns:
         yield "\n".join(_table(section))

@@ -145,7 +145,8 @@ def _lines(
 ) -> Iterator[str]:
     """One row of a table, in as many lines as its tallest cell."""
     broken = [
-        _broken(column, words, width) for column, words, width in zip(columns, texts, widths, strict=True)
+        _broken(column, words, width, look)
+        for column, words, width in zip(columns, texts, widths, strict=True)
     ]
     for at in range(max(map(len, broken))):
         shown = []
@@ -156,9 +157,10 @@ def _lines(
         yield look.styled((_EDGE + _GAP.join(shown)).rstrip(), *styles)
 
 
-def _broken(column: Column, words: str, width: int) -> list[str]:
+def _broken(column: Column, words: str, width: int, look: Look) -> list[str]:
     """A cell's lines: names are cut in the middle, all else wraps at its blanks."""
-    return [cut(words, width)] if column.kind == "text" and words != column.title else wrapped(words, width)
+    is_name = column.kind == "text" and words != column.title
+    return [cut(words, width, look.plain("…"))] if is_name else wrapped(words, width)
 
 
 def _fitted(

@@ -79,7 +79,7 @@ def lines(text: str, *, most: int) -> list[str]:
     return [line for part in text.split("\n") for line in wrap(part, most)]
 
 
-def cut(words: str, width: int) -> str:
+def cut(words: str, width: int, mark: str = "…") -> str:
     """A name that is longer than its room, without its middle: names that begin alike end differently.
 
     Examples:
@@ -90,7 +90,6 @@ def cut(words: str, width: int) -> str:
     """
     if columns_of(words) <= width:
         return words
-    mark = "…" if not words.isascii() or width > len("...") else ""
     head = (width - len(mark)) // 2
     tail = width - len(mark) - head
     return f"{words[:head]}{mark}{words[len(words) - tail :]}"
