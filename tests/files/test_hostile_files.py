@@ -304,12 +304,12 @@ BOMB_MIB, MOST_MIB = 300, 256
             "x.csv.gz",
             "gzip",
             b"k,v\n1,",
-            "line 2 of 'x.csv.gz' is longer than 64 MiB: look at its line ends, or",
+            "line 2 of 'x.csv.gz' is longer than 16 MiB: look at its line ends, or",
         ),
-        ("x.csv.zst", "zstd", b'k,v\n1,"', "line 2 of 'x.csv.zst' is longer than 64 MiB"),
-        ("x.csv.bz2", "bz2", b"k", "line 1 of 'x.csv.bz2' is longer than 64 MiB"),
-        ("x.tsv.zst", "zstd", b"k\tv\n", "line 2 of 'x.tsv.zst' is longer than 64 MiB"),
-        ("x.jsonl.gz", "gzip", b'{"k":"', "line 1 of 'x.jsonl.gz' is longer than 64 MiB"),
+        ("x.csv.zst", "zstd", b'k,v\n1,"', "line 2 of 'x.csv.zst' is longer than 16 MiB"),
+        ("x.csv.bz2", "bz2", b"k", "line 1 of 'x.csv.bz2' is longer than 16 MiB"),
+        ("x.tsv.zst", "zstd", b"k\tv\n", "line 2 of 'x.tsv.zst' is longer than 16 MiB"),
+        ("x.jsonl.gz", "gzip", b'{"k":"', "line 1 of 'x.jsonl.gz' is longer than 16 MiB"),
         (
             "x.json.zst",
             "zstd",
@@ -342,7 +342,12 @@ def test_one_endless_line_takes_little(
 @pytest.mark.parametrize(
     ("start", "part", "end", "said"),
     [
-        (b"k", b",a", b"\n", "line 1 of 'x.csv.zst' has more than 100,000 fields: look at its delimiter"),
+        (
+            b"k" + b",a" * (7 << 20),
+            b"\n",
+            b"",
+            "line 1 of 'x.csv.zst' has more than 100,000 fields: look at its delimiter",
+        ),
         (
             b'k,v\n1,"',
             b"a\n",
@@ -355,8 +360,21 @@ def test_one_endless_line_takes_little(
             b"",
             "line 2 of 'x.csv.zst' starts a value that has no end within 2,097,152 lines",
         ),
+        (b'k,v\n1,"' + b"a" * (30 << 20), b"\n", b"", "line 2 of 'x.csv.zst' is longer than 16 MiB"),
+        (
+            b'k,v\n1,"',
+            b"a" * 98 + b"\r\n" + b"a" * 99 + b"\n",
+            b"",
+            "line 2 of 'x.csv.zst' starts a value that has no end within 16 MiB: look at its quotes",
+        ),
+        (
+            b'k,v\n1,"' + b"a" * (15 << 20),
+            b"\r\n\n",
+            b"",
+            "line 2 of 'x.csv.zst' starts a value that has no end within 16 MiB: look at its quotes",
+        ),
     ],
-    ids=["fields", "lines", "lines-after-a-long-one"],
+    ids=["fields", "lines", "lines-after-a-long-one", "a-longer-one", "longer-lines", "two-line-ends"],
 )
 def test_many_short_parts_take_little(
     start: bytes,
@@ -371,7 +389,7 @@ def test_many_short_parts_take_little(
     with pa.CompressedOutputStream(str(file), "zstd") as bomb:
         bomb.write(start)
         for _ in range(30):
-            bomb.write(part * (1 << 20))
+            bomb.write(part * ((1 << 21) // len(part)))
         bomb.write(end)
     took = limited(["place", str(file), "--key", "k", "-n", "12"])
     assert (took["code"], said in took["stderr"].replace(f"{tmp_path}/", "")) == (2, True), took

@@ -29,6 +29,7 @@ from partwright.files.formats import (
     refuse_taken,
     whole,
 )
+from partwright.files.lines import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ParquetRecords"]
 
-# The most rows of a batch, and the most bytes of a field in it: as many as of a line of a text file.
+# The most rows of a batch; the most bytes of a field in it are those of a line of a text file.
 _BATCH = 1 << 18
-_LARGEST = 64 << 20
 _COPIED = 8 << 20
 # The most bytes of a column's pages that are held at once.
 _BUFFER = 1 << 20
@@ -177,13 +177,13 @@ class ParquetRecords(Opened):
         mean = 1
         for chunks in self._chunks(self._leaves(name)):
             mean = max([mean, *(chunks[group].size // max(chunks[group].values, 1) for group in groups)])
-        if mean > _LARGEST:
+        if mean > LONGEST:
             raise PartwrightError(
                 f"the values of {name!r} in {self._path!r} have up to {counted(mean, 'byte')} on average in a row "
-                f"group, more than the {_LARGEST >> 20} MiB of a value that is read: name another column",
+                f"group, more than the {LONGEST >> 20} MiB of a value that is read: name another column",
                 path=self._path,
             )
-        return min(_BATCH, _LARGEST // mean)
+        return min(_BATCH, LONGEST // mean)
 
     def _is_wide(self, name: str) -> bool:
         """Whether a value of a field may have any number of bytes."""
@@ -232,7 +232,7 @@ class ParquetRecords(Opened):
             if rows > _LARGEST_GROUP:
                 raise PartwrightError(
                     f"row group {group} of {self._path!r} has {counted(rows, 'row')}, more than the "
-                    f"{_LARGEST_GROUP} that a "
+                    f"{_LARGEST_GROUP:,} that a "
                     "column can be written for: write the file with smaller ones first",
                     path=self._path,
                 )
