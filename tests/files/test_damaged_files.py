@@ -324,7 +324,7 @@ def of_values(file: Path, size: int, count: int, *, nested: bool) -> None:
     [
         (100 << 20, 1, "the values of 'k' in 'c.parquet' have up to 104,857,6.. bytes on average"),
         (20_000, 60_000, "60,000 rows placed"),
-        (60 << 20, 1, "1 row placed"),
+        (15 << 20, 1, "1 row placed"),
     ],
 )
 def test_a_small_parquet_file_of_large_values(

@@ -396,5 +396,27 @@ def test_many_short_parts_take_little(
     assert took["mib"] < MOST_MIB, took
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["place FILE -n 12", "check FILE -n 12 --partition p"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+@pytest.mark.parametrize("key", ["k", "u.id"])
+def test_a_long_value_in_each_row_is_read_in_pieces(
+    words: str, name: str, key: str, limited: Callable[[list[str]], dict[str, Any]], tmp_path: Path
+) -> None:
+    """A small file that has a long value once, and its place in a dictionary for each row."""
+    file, rows = tmp_path / name, 400
+    places = pa.array([0] * rows, pa.int32())
+    keys = pa.DictionaryArray.from_arrays(places, pa.array(["x" * (1 << 20)]))
+    table = pa.table({"k": keys, "u": pa.StructArray.from_arrays([keys], ["id"]), "p": places})
+    if name == "x.parquet":
+        parquet.write_table(table, file, store_schema=False, dictionary_pagesize_limit=1 << 30)
+    else:
+        feather.write_feather(table, file, compression="zstd")
+    assert file.stat().st_size < 1 << 20
+    took = limited([{"FILE": str(file)}.get(word, word) for word in words.split()] + ["--key", key])
+    assert (took["code"] < 2, took["mib"] < MOST_MIB) == (True, True), took
+
+
 def test_every_command_that_takes_a_file_is_limited() -> None:
     assert {words.split()[0] for words, _, _ in HOSTILE} >= commands() - NO_FILE - IN_SPARK
