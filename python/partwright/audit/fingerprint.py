@@ -186,7 +186,7 @@ def _by_fault(answers: Answers, largest: int, left: float) -> Fingerprint | None
     Where they leave much, a faulty rule that leaves less than half as much is the better explanation.
     """
     most = min(_EXCEPTIONS, left / 2) if left > _EXCEPTIONS else _EXPLAINED
-    numbers = numbers_to_try(largest, answers.pairs) if answers.n is None else [answers.n]
+    numbers = numbers_to_try(largest, answers.pairs, answers.n)
     fault = find_fault(answers.pairs, numbers, most)
     return None if fault is None else answers.by_fault(fault)
 

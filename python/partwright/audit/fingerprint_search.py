@@ -112,7 +112,8 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         largest: The largest partition.
     """
     sample = sample_of(pairs)
-    numbers = [n] if n is not None else numbers_to_try(largest, pairs)
+    all_numbers = numbers_to_try(largest, pairs, n)
+    numbers = all_numbers if n is None else [n]
     agreeing, looked_at = _best(sample, rules(), numbers)
     # A rule that explains all, preferably for the known number of partitions.
     left = (
@@ -125,7 +126,7 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         if len(left) == 1 and improbable <= CHANCE:
             return left, []
         return [], _left(pairs, sample, numbers)
-    return _several(pairs, numbers if n is None else [*range(1, min(n, _MOST_TRIED)), n], n), []
+    return _several(pairs, all_numbers, n), []
 
 
 def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float, tried: int) -> bool:
@@ -138,7 +139,7 @@ def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float, tried: 
         most: The largest share of the pairs that may be exceptions.
         tried: In how many ways keys are changed, each of which may agree by chance.
     """
-    best, looked_at = _best(pairs, rules(), numbers_to_try(largest, pairs) if n is None else [n])
+    best, looked_at = _best(pairs, rules(), numbers_to_try(largest, pairs, n))
     improbable = chance(best.determined, best.follow, min(each.n for each in best.best)) * looked_at * tried
     return best.follow >= (1 - most) * best.determined and improbable <= _CHANCE_OF_ANOTHER
 
@@ -170,16 +171,19 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
     return [] if alone else found
 
 
-def numbers_to_try(largest: int, pairs: pa.Table) -> list[int]:
+def numbers_to_try(largest: int, pairs: pa.Table, n: int | None) -> list[int]:
     """The numbers of partitions that a topic may have, or have had, given its largest partition and its pairs.
 
-    With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance.
+    With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance. If n is
+    known, no number is larger: a topic may have had fewer partitions when it was written, as partitions are only added.
     """
     most = math.inf
     # Each key is in one of the partitions at least, and at most in all of them and in none.
     if pairs.num_rows < _FEW * (largest + 2) and (keys := pc.count_distinct(pairs["key"]).as_py()) < _FEW:
         most = (largest + 1) * math.exp(_HARDLY / max(keys, 1))
     most = min(most, max(_TRIED, 2 * largest + 2), _MOST_TRIED)
+    if n is not None:
+        return [*range(1, min(int(most) + 1, n)), n]
     return [*range(1, int(most) + 1), largest + 1]
 
 
