@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 import struct
 import zlib
+from dataclasses import replace
 
 import pytest
 from written_keys import SEED, family_of, placed, users
 
 import partwright as pw
 from partwright.audit import fingerprint
+from partwright.report.figures.fingerprint import document
+from partwright.report.sentences import of_fingerprint
 
 M32 = 1 << 32
 
@@ -221,12 +224,99 @@ def test_what_agrees_modulo_a_divisor_is_no_second_writer(mask: int, n: int) -> 
     assert found.n == n
 
 
-def test_two_writers_of_whom_one_is_faulty_are_not_one() -> None:
-    draw, keys = random.Random(SEED), users(2000, 20_000)
-    java = placed(keys, 12)
-    faulty = [murmur2_of(key.encode()) % 12 for key in keys]
-    found = fingerprint(keys, [draw.choice(each) for each in zip(java, faulty, strict=True)], n=12)
-    assert (found.verdict, found.fault) == ("mixture", None)
+@pytest.mark.parametrize("n", [3, 12])
+@pytest.mark.parametrize(("hash_", "way", "client"), FAULTY)
+@pytest.mark.parametrize("other", ["java", "librdkafka", "sarama"])
+def test_a_client_beside_a_faulty_rule_has_its_own_share(
+    hash_: str, way: str, client: str, n: int, other: str
+) -> None:
+    draw, keys = random.Random(SEED), users(2000, 8000)
+    faulty = [FAULTS[way](HASHES[hash_](key.encode()), n) for key in keys]
+    rows = zip(placed(keys, n, other), faulty, strict=True)
+    found = fingerprint(keys, [draw.choices(row, [6, 4])[0] for row in rows], n=n)
+    assert found.fault is not None
+    assert (found.verdict, found.n, found.fault.name, found.fault.client) == (
+        "mixture",
+        n,
+        f"{hash_}-{way}",
+        client,
+    )
+    assert set(found.shares) <= family_of(other)
+    assert sum(found.shares.values()) == pytest.approx(0.6, abs=0.07)
+    assert found.unexplained == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [None, 17, 24])
+@pytest.mark.parametrize(("hash_", "way", "client"), FAULTY)
+def test_a_faulty_rule_of_a_topic_that_grew_leaves_no_client_a_share(
+    hash_: str, way: str, client: str, n: int | None
+) -> None:
+    keys = users(2000, 8000)
+    hashes = [HASHES[hash_](key.encode()) for key in keys]
+    places = [FAULTS[way](each, 11 if row < 4000 else 17) for row, each in enumerate(hashes)]
+    found = fingerprint(keys, places, range(8000), n=n)
+    assert found.fault is not None
+    assert (found.verdict, found.n, found.shares, found.unexplained) == ("no-rule", 17, {}, 0)
+    assert (found.fault.name, found.fault.client, found.fault.numbers) == (
+        f"{hash_}-{way}",
+        client,
+        (11, 17),
+    )
+    assert found.fault.explained == (8000, 8000)
+    assert "for 11 and 17 partitions" in of_fingerprint(found)[0].text
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.6])
+def test_what_agrees_modulo_a_divisor_is_no_second_number_of_a_faulty_rule(share: float) -> None:
+    """Java's own records for 12 partitions agree with the unsigned hash modulo 8 more often than by chance."""
+    draw, keys = random.Random(SEED), users(2000, 8000)
+    pairs = zip(placed(keys, 12), keys, strict=True)
+    places = [java if draw.random() < share else murmur2_of(key.encode()) % 12 for java, key in pairs]
+    for n in (12, None):
+        found = fingerprint(keys, places, n=n)
+        assert found.fault is not None
+        assert found.fault.numbers == (12,)
+        assert sum(found.shares.values()) == pytest.approx(share if found.shares else 0, abs=0.07)
+
+
+def test_shares_beside_a_faulty_rule_are_told_as_an_estimate() -> None:
+    keys = users(2000, 8000)
+    faulty = [murmur2_of(key.encode()) % 11 for key in keys]
+    found = fingerprint(keys, placed(keys[:4000], 11) + faulty[4000:])
+    first, second, *_ = (each.text for each in of_fingerprint(found))
+    assert first.startswith("mixture: java ")
+    assert "; one writer whose rule is java's without the sign mask (murmur2 % n, unsigned; not " in first
+    assert "no rule explains" not in first
+    assert second == (
+        "That rule and java's agree where a key's hash is not negative: how many of those records each wrote is "
+        "estimated from the other records."
+    )
+    figures = {figure.id: figure for figure in document(found).figures}
+    assert "; no rule explains 0.0%." in figures["writers"].sentence
+    assert ", murmur2-unsigned " in figures["writers"].sentence
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.05])
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("n", [3, 12])
+def test_other_bytes_with_some_exceptions_are_found(n: int, name: str, noise: float) -> None:
+    """Some keys have many records, whose strays are many of the pairs of a key and a partition."""
+    keys, draw = users(500, 4000), random.Random(SEED)
+    places = [
+        draw.randrange(n) if draw.random() < noise else place
+        for place in placed([key.encode(name) for key in keys], n)
+    ]
+    for given in (n, None):
+        found = fingerprint(keys, places, n=given)
+        assert (found.key_transform, found.n, set(found.family)) == (name, n, family_of("java"))
+        assert found.verdict == ("one-writer" if found.unexplained <= 0.02 else "mixture")
+        assert found.unexplained == pytest.approx(noise, abs=0.02)
+        assert f"({name})" in "".join(each.text for each in of_fingerprint(found))
+
+
+def test_one_client_that_is_left_is_singular() -> None:
+    found = replace(fingerprint(["TT0124"], [1], n=2), family=("java:string-hash",))
+    assert "; 1 is left: java:string-hash" in of_fingerprint(found)[0].text
 
 
 @pytest.mark.parametrize("n", [13, 24, 100])

@@ -296,7 +296,12 @@ def test_without_keys_there_is_no_answer() -> None:
             None,
             "row 1 is in -1, which is not a partition: they are whole numbers from 0 to 2147483646",
         ),
-        ([3, None], None, None, "row 1 is in no partition"),
+        (
+            [3, None],
+            None,
+            None,
+            "row 1 is in no partition: they are whole numbers from 0 to 2147483646; leave out rows without one",
+        ),
         (["3", "x"], None, None, "row 1 is in 'x', which is not a partition"),
         ([3.0, 1.5], None, None, "row 1 is in 1.5, which is not a partition: they are whole numbers from 0"),
         ([3], None, None, "there are 2 keys and 1 partition: give as many of each"),

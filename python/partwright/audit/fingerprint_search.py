@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANCE",
+    "CHANCE_OF_ANOTHER",
     "Writer",
     "alike",
     "chance",
@@ -44,13 +45,15 @@ _HARDLY = 7.0
 _FEW = 50
 # How improbable it must be that keys follow a rule by chance.
 CHANCE = 1e-2
-_CHANCE_OF_ANOTHER = 1e-6
+CHANCE_OF_ANOTHER = 1e-6
 # The same, for pairs that follow a rule modulo a divisor of its n. The rule has passed one of the others before.
 _CHANCE_BY_A_DIVISOR = 0.2
 _WRITERS = 4
 # String.hashCode of numbered keys grows with the numbers, so it partly agrees with anything else that does.
 _OF_NUMBERS = "java:string-hash"
 _NEARLY_ALL = 0.9
+# Strays of a key with many records make many pairs, each of few records.
+_MOSTLY = 0.5
 
 
 class Writer(NamedTuple):
@@ -129,19 +132,18 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
     return _several(pairs, all_numbers, n), []
 
 
-def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float, tried: int) -> bool:
-    """Whether one rule explains all pairs of a sample but this share, and not by chance: a look before the search.
+def is_of_one(pairs: pa.Table, n: int | None, largest: int, tried: int) -> bool:
+    """Whether one rule explains most pairs of a sample, and not by chance: a look before the search.
 
     Args:
         pairs: The sample, with its keys changed.
         n: How many partitions the topic has; None tries many numbers.
         largest: The largest partition.
-        most: The largest share of the pairs that may be exceptions.
         tried: In how many ways keys are changed, each of which may agree by chance.
     """
     best, looked_at = _best(pairs, rules(), numbers_to_try(largest, pairs, n))
     improbable = chance(best.determined, best.follow, min(each.n for each in best.best)) * looked_at * tried
-    return best.follow >= (1 - most) * best.determined and improbable <= _CHANCE_OF_ANOTHER
+    return best.follow >= _MOSTLY * best.determined and improbable <= CHANCE_OF_ANOTHER
 
 
 def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Writer]:
@@ -160,7 +162,7 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
         improbable = chance(most.determined, most.follow, best.n) * looked_at
         following = follows(left, best)
         # A client may fail at a key outside the sample: then it wrote some of the records at most.
-        if improbable > (_CHANCE_OF_ANOTHER if found else CHANCE) or following is None:
+        if improbable > (CHANCE_OF_ANOTHER if found else CHANCE) or following is None:
             break
         if found and _by_a_divisor(sample_of(left), best) > _CHANCE_BY_A_DIVISOR:
             break
