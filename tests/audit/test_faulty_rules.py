@@ -296,7 +296,7 @@ def test_shares_beside_a_faulty_rule_are_told_as_an_estimate() -> None:
     assert ", murmur2-unsigned " in figures["writers"].sentence
 
 
-@pytest.mark.parametrize("noise", [0.02, 0.05])
+@pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
 @pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("n", [3, 12])
 def test_other_bytes_with_some_exceptions_are_found(n: int, name: str, noise: float) -> None:

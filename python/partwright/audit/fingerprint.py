@@ -198,7 +198,10 @@ def _by_other_bytes(answers: Answers, largest: int, most: float) -> Fingerprint 
         found = (
             None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
         )
-        if found is not None and len(found.writers) == 1 and found.fingerprint.unexplained <= most:
+        if found is None or len(found.writers) != 1:
+            continue
+        right, of = found.fingerprint.explained[found.fingerprint.family[0]]
+        if right >= (1 - most) * of:
             return answers.by_other_bytes(found.fingerprint)
     return None
 
