@@ -73,6 +73,21 @@ def test_range_is_uneven_over_many_small_topics() -> None:
     assert why.endswith("and 4 of 4 topics have fewer partitions than there are members")
 
 
+def test_who_leaves_may_leave_partitions_without_a_reader() -> None:
+    """Nobody else subscribes to their topic, so a count of those that move hides them."""
+    members = [
+        {"id": "w1", "topics": ["a"], "owned": {"a": [0, 1, 2]}, "generation": 1},
+        {"id": "w2", "topics": ["b"], "owned": {"b": [0]}, "generation": 1},
+    ]
+    now = group_now({"a": 3, "b": 1}, members, "range")
+    assert (now.leaver_moves, now.leaver_unread) == (((0, "w1"), (0, "w2")), (3, "w1"))
+    assert "would move, and 3 partitions would have no reader without w1." in now.summary
+    gone = [{**members[0], "topics": []}, members[1]]
+    now = group_now({"a": 3, "b": 1}, gone, "range")
+    assert (now.would_move, now.would_be_unread) == (0, 3)
+    assert "A rebalance now would move nothing, and leave 3 partitions without a reader." in now.summary
+
+
 def test_unequal_subscriptions_and_unread_partitions_are_told() -> None:
     members = [
         {"id": "c1", "topics": ["a", "b"], "owned": {"a": [0, 1, 2]}, "generation": 1},

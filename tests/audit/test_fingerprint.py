@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from written_keys import FAMILIES, SEED, family_of, placed, users
 
 import partwright as pw
 from partwright.audit import Fingerprint, fingerprint
@@ -21,47 +20,11 @@ GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))
     for path in sorted((Path(__file__).resolve().parents[1] / "golden" / "clients").glob("*.json"))
 ]
-# Clients that put every key into the same partition; no key distinguishes them.
-FAMILIES = [
-    {
-        "java",
-        "librdkafka:murmur2",
-        "librdkafka:murmur2_random",
-        "sarama:murmur2",
-        "kafka-go:murmur2",
-        "franz-go",
-        "kafkajs",
-        "kafka-python",
-        "aiokafka",
-    },
-    {"librdkafka", "librdkafka:consistent", "sarama:crc32", "kafka-go:crc32", "franz-go:sarama-crc32"},
-    {"librdkafka:fnv1a", "librdkafka:fnv1a_random", "sarama", "kafka-go:hash", "franz-go:sarama-compat"},
-    {"sarama:reference", "kafka-go:reference"},
-    {"kafkajs:legacy"},
-    {"java:string-hash"},
-]
 PROFILES = sorted(name for golden in GOLDEN for name in golden["profiles"])
-SEED = 20261121
 
 
 def test_the_families_are_all_profiles() -> None:
     assert sorted(name for family in FAMILIES for name in family) == PROFILES
-
-
-def family_of(profile: str) -> set[str]:
-    (family,) = [family for family in FAMILIES if profile in family]
-    return family
-
-
-def users(count: int, records: int, seed: int = SEED) -> list[str]:
-    """Keys with this many records, some keys much heavier than others."""
-    draw = random.Random(seed)
-    return [f"user-{min(int(draw.expovariate(5) * count), count - 1)}" for _ in range(records)]
-
-
-def placed(keys: list[Any], n: int, client: str = "java") -> list[Any]:
-    found: list[Any] = pw.partition_for_key(keys, n, client).to_pylist()
-    return found
 
 
 @pytest.mark.parametrize(("n", "given"), [(7, 7), (12, None), (100, 100)])
@@ -333,7 +296,12 @@ def test_without_keys_there_is_no_answer() -> None:
             None,
             "row 1 is in -1, which is not a partition: they are whole numbers from 0 to 2147483646",
         ),
-        ([3, None], None, None, "row 1 is in no partition"),
+        (
+            [3, None],
+            None,
+            None,
+            "row 1 is in no partition: they are whole numbers from 0 to 2147483646; leave out rows without one",
+        ),
         (["3", "x"], None, None, "row 1 is in 'x', which is not a partition"),
         ([3.0, 1.5], None, None, "row 1 is in 1.5, which is not a partition: they are whole numbers from 0"),
         ([3], None, None, "there are 2 keys and 1 partition: give as many of each"),
@@ -592,223 +560,6 @@ def test_profiles_that_are_alike_put_every_key_into_the_same_partition(n: int) -
         assert first.n == n
         assert pw.partition_for_key(keys, n, name).equals(pw.partition_for_key(keys, n, first.client)), name
     assert alike(Writer("java:string-hash", n)) == Writer("java:string-hash", n)
-
-
-M32 = 1 << 32
-
-
-def murmur2_of(key: bytes) -> int:
-    """Kafka's murmur2, unsigned: written anew from its definition, so that it owes nothing to the core."""
-    m, mask = 0x5BD1E995, M32 - 1
-    found = 0x9747B28C ^ len(key)
-    whole = len(key) // 4 * 4
-    for at in range(0, whole, 4):
-        k = int.from_bytes(key[at : at + 4], "little") * m & mask
-        found = (found * m & mask) ^ ((k ^ k >> 24) * m & mask)
-    if key[whole:]:
-        found = (found ^ int.from_bytes(key[whole:], "little")) * m & mask
-    found = (found ^ found >> 13) * m & mask
-    return found ^ found >> 15
-
-
-def fnv1a_of(key: bytes) -> int:
-    found = 0x811C9DC5
-    for byte in key:
-        found = (found ^ byte) * 0x01000193 % M32
-    return found
-
-
-def string_hash_of(key: bytes) -> int:
-    found = 0
-    for unit in key.decode():
-        found = (31 * found + ord(unit)) % M32
-    return found
-
-
-HASHES = {
-    "murmur2": murmur2_of,
-    "crc32": zlib.crc32,
-    "fnv1a": fnv1a_of,
-    "string-hash": string_hash_of,
-}
-
-
-def signed(hash_: int) -> int:
-    return hash_ - M32 if hash_ >= M32 // 2 else hash_
-
-
-def remainder(a: int, n: int) -> int:
-    """The remainder of C, Java and Go, which has the sign of a."""
-    return a - n * int(a / n)
-
-
-FAULTS = {
-    "unsigned": lambda hash_, n: hash_ % n,
-    "signed": lambda hash_, n: (remainder(signed(hash_), n) + n) % n,
-    "absolute": lambda hash_, n: abs(remainder(signed(hash_), n)),
-    "masked": lambda hash_, n: (hash_ & 0x7FFFFFFF) % n,
-}
-# The faulty ways of each hash: the clients have the others.
-FAULTY = [
-    ("murmur2", "unsigned", "java"),
-    ("murmur2", "signed", "java"),
-    ("murmur2", "absolute", "java"),
-    ("crc32", "signed", "librdkafka"),
-    ("crc32", "absolute", "librdkafka"),
-    ("crc32", "masked", "librdkafka"),
-    ("fnv1a", "unsigned", "librdkafka:fnv1a"),
-    ("fnv1a", "signed", "librdkafka:fnv1a"),
-    ("string-hash", "masked", "java:string-hash"),
-    ("string-hash", "signed", "java:string-hash"),
-]
-
-
-def test_the_plain_hashes_are_right() -> None:
-    keys = [f"user-{row}" * (row % 4) for row in range(200)]
-    found = [murmur2_of(key.encode()) for key in keys]
-    assert list(map(signed, found)) == pw.murmur2(keys).to_pylist()
-
-
-@pytest.mark.parametrize("n", [3, 7, 12, 36, 100])
-@pytest.mark.parametrize(("hash_", "way", "client"), FAULTY)
-def test_a_faulty_rule_is_one_writers(hash_: str, way: str, client: str, n: int) -> None:
-    keys = users(2000, 4000)
-    places = [FAULTS[way](HASHES[hash_](key.encode()), n) for key in keys]
-    for given in (n, None):
-        found = fingerprint(keys, places, n=given)
-        assert (found.verdict, found.n, found.family, found.shares) == ("no-rule", n, (), {})
-        fault = found.fault
-        assert fault is not None
-        assert (fault.name, fault.client, fault.n) == (f"{hash_}-{way}", client, n)
-        assert (fault.explained, found.unexplained) == ((4000, 4000), 0.0)
-        right = placed(keys, n, client)
-        assert fault.elsewhere == sum(a != b for a, b in zip(places, right, strict=True)) > 0
-        assert found.to_dict()["fault"]["name"] == fault.name
-
-
-@pytest.mark.parametrize("n", [2, 8, 16, 64])
-@pytest.mark.parametrize("way", ["unsigned", "signed", "absolute"])
-def test_a_fault_that_cannot_be_seen_is_not_claimed(way: str, n: int) -> None:
-    """If n is a power of two, unsigned and signed remainders are where the mask puts them."""
-    keys = users(2000, 4000)
-    places = [FAULTS[way](murmur2_of(key.encode()), n) for key in keys]
-    found = fingerprint(keys, places, n=n)
-    if places == placed(keys, n):
-        assert (found.verdict, found.shares, found.fault) == ("one-writer", {"java": 1.0}, None)
-    else:
-        assert way == "absolute"
-        assert found.fault is not None
-        assert found.fault.name == "murmur2-absolute"
-
-
-def test_a_faulty_rule_has_few_exceptions() -> None:
-    keys = users(2000, 4000)
-    places = [murmur2_of(key.encode()) % 12 for key in keys]
-    for stray in range(0, 4000, 400):
-        places[stray] = (places[stray] + 5) % 12
-    found = fingerprint(keys, places, n=12)
-    assert found.fault is not None
-    assert found.fault.explained == (3990, 4000)
-    assert found.unexplained == pytest.approx(10 / 4000)
-    # With half of them elsewhere it explains too little.
-    draw = random.Random(SEED)
-    found = fingerprint(keys, [draw.randrange(12) if row % 2 else at for row, at in enumerate(places)], n=12)
-    assert found.fault is None
-
-
-@pytest.mark.parametrize("n", [3, 7, 12, 36])
-@pytest.mark.parametrize("noise", [0.03, 0.06])
-def test_a_faulty_rule_with_some_exceptions_is_no_mixture(n: int, noise: float) -> None:
-    # Some keys have many records, whose strays are most of the pairs of a key and a partition.
-    keys, draw = users(500, 4000), random.Random(SEED)
-    rule = [murmur2_of(key.encode()) % n for key in keys]
-    places = [draw.randrange(n) if draw.random() < noise else place for place in rule]
-    right = sum(a == b for a, b in zip(places, rule, strict=True))
-    for given in (n, None):
-        found = fingerprint(keys, places, n=given)
-        assert found.fault is not None
-        assert (found.verdict, found.fault.name, found.fault.n) == ("no-rule", "murmur2-unsigned", n)
-        assert found.fault.explained == (right, 4000)
-        assert found.unexplained == pytest.approx(1 - right / 4000)
-
-
-@pytest.mark.parametrize("noise", [0.03, 0.2])
-def test_a_client_with_exceptions_has_no_faulty_rule(noise: float) -> None:
-    keys, draw = users(2000, 4000), random.Random(SEED)
-    places = [draw.randrange(12) if draw.random() < noise else place for place in placed(keys, 12)]
-    found = fingerprint(keys, places)
-    assert (set(found.family), found.fault) == (family_of("java"), None)
-
-
-def test_few_keys_are_not_a_fault() -> None:
-    keys = ["a", "b", "c"]
-    found = fingerprint(keys, [murmur2_of(key.encode()) % 12 for key in keys])
-    assert found.fault is None
-
-
-@pytest.mark.parametrize("n", [7, 12, 16])
-@pytest.mark.parametrize("client", ["java", "librdkafka", "sarama"])
-@pytest.mark.parametrize(
-    "name", ["little-endian", "utf-16-le", "utf-16-be", "utf-16-le-bom", "utf-16", "cut-at-characters"]
-)
-def test_other_bytes_than_the_keys_may_be_hashed(name: str, client: str, n: int) -> None:
-    keys = [key.encode() for key in users(2000, 4000)]
-    if name == "little-endian":
-        keys = [struct.pack(">q", 7 * row) for row in range(2000)]
-        written = [struct.pack("<q", 7 * row) for row in range(2000)]
-    elif name == "cut-at-characters":
-        keys = [f"größe-{key.decode()}-ü".encode() for key in keys]
-        written = [key[: len(key.decode())] for key in keys]
-    else:
-        codec = {"utf-16": "utf-16-be", "utf-16-le-bom": "utf-16-le"}.get(name, name)
-        mark = {"utf-16": b"\xfe\xff", "utf-16-le-bom": b"\xff\xfe"}.get(name, b"")
-        written = [mark + key.decode().encode(codec) for key in keys]
-    places = pw.partition_for_key(written, n, client)
-    for given in (n, None):
-        found = fingerprint(keys, places, n=given)
-        assert (found.verdict, found.key_transform, found.n) == ("one-writer", name, n)
-        assert set(found.family) == family_of(client)
-        assert (found.unexplained, found.fault) == (0, None)
-        own = placed(keys, n, found.family[0])
-        assert found.elsewhere == sum(a != b for a, b in zip(places.to_pylist(), own, strict=True)) > 0
-        assert found.to_dict()["elsewhere"] == found.elsewhere
-
-
-def test_few_keys_with_other_bytes_are_no_writers() -> None:
-    """So many rules, numbers and other bytes are tried that one of them explains a few keys by chance."""
-    keys = [f"user-{row}" for row in range(4)]
-    found = fingerprint(keys, [1, 2, 1, 2])
-    assert (found.verdict, found.key_transform) == ("no-rule", None)
-
-
-@pytest.mark.parametrize("n", [2, 3])
-def test_random_partitions_of_few_keys_are_no_rule_of_other_bytes(n: int) -> None:
-    draw = random.Random(1)
-    for _ in range(100):
-        keys = [f"user-{draw.randrange(10**6)}" for _ in range(draw.randint(4, 14))]
-        places = [draw.randrange(n) for _ in keys]
-        for given in (n, None):
-            assert fingerprint(keys, places, n=given).key_transform is None, (keys, places)
-
-
-@pytest.mark.parametrize("n", [12, 24, 36, 48, 100])
-@pytest.mark.parametrize("mask", [0x3FFFFFFF, 0xFFFF, 0x1FFF])
-def test_what_agrees_modulo_a_divisor_is_no_second_writer(mask: int, n: int) -> None:
-    """A rule that nobody knows, of java's hash: it agrees modulo 4, 8 or 16, and has never had another n."""
-    keys = users(3000, 6000)
-    found = fingerprint(keys, [(murmur2_of(key.encode()) & mask) % n for key in keys], n=n)
-    assert found.change is None
-    assert found.verdict in {"mixture", "no-rule"}
-    assert len(found.shares) <= 1
-    assert found.n == n
-
-
-def test_two_writers_of_whom_one_is_faulty_are_not_one() -> None:
-    draw, keys = random.Random(SEED), users(2000, 20_000)
-    java = placed(keys, 12)
-    faulty = [murmur2_of(key.encode()) % 12 for key in keys]
-    found = fingerprint(keys, [draw.choice(each) for each in zip(java, faulty, strict=True)], n=12)
-    assert (found.verdict, found.fault) == ("mixture", None)
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,13 @@ def test_words_name_the_faulty_rule_of_one_writer(command: Command) -> None:
     assert re.search(r"\njava itself would put [23],\d+ of 3,\d+ records elsewhere \(utf-16-le\)\.\n", out)
 
 
+def test_the_help_names_the_answer_of_a_faulty_rule_and_its_verdict(command: Command) -> None:
+    code, out, _ = command("--help")
+    assert code == 0
+    assert "faulty-rule    one writer has a client's hash" in out
+    assert 'the verdict of a faulty-rule is no-rule, and "fault" describes it' in out
+
+
 def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
     out = words(command, [9] * 4000, "-n", 12, keys=[""] * 4000)
     assert out.startswith(
@@ -172,6 +179,10 @@ def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
         (["x.csv", "--key", "k"], "name the partition's column of 'x.csv' with --partition"),
         (["x.csv", "--key", "k", "--partition", "k"], "'k' cannot be two of the columns: name another one"),
         (["x.csv", "--key", "k", "--partition", "q"], "there is no column 'q' in 'x.csv'"),
+        (
+            ["null.csv", "--key", "k", "--partition", "p"],
+            "row 1 is in no partition: they are whole numbers from 0 to 2147483646; leave out rows without one",
+        ),
         (["x.csv", "--key", "k", "--partition", "f"], "row 0 is in '4.5', which is not a partition"),
         (
             ["x.csv", "--key", "k", "--partition", "p", "--timestamp", "f"],
@@ -196,6 +207,7 @@ def test_wrong_use_is_one_sentence(given: list[object], sentence: str, command: 
     table = pa.table({"k": ["a"], "p": [4], "f": [4.5]})
     write("x.csv", table)
     write("x.parquet", table)
+    write("null.csv", pa.table({"k": ["a", "b"], "p": [4, None]}))
     code, out, err = command(*given)
     assert (code, out) == (2, "")
     assert err.startswith("partwright: ")

@@ -147,6 +147,16 @@ def led_by_another() -> None:
     Path("cluster.json").write_text(text)
 
 
+def test_a_partition_without_another_replica_gets_no_leader() -> None:
+    partitions = [{"id": 0, "leader": 1, "replicas": [1]}]
+    Path("cluster.json").write_text(
+        json.dumps({"brokers": [{"id": 1}, {"id": 2}], "topics": {"o": partitions}})
+    )
+    said = "1 \u2192 {} offline, 0 \u2192 0 closed for acks=all, 0 \u2192 {} with a new leader"
+    assert said.format(1, 0) in run("--add", "3").stdout
+    assert said.format(0, 1) in run("--replication-factor", "2").stdout
+
+
 def test_leaders_today_are_those_of_the_file() -> None:
     led_by_another()
     text = run().stdout

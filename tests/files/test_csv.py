@@ -224,11 +224,11 @@ def test_a_header_has_at_most_so_many_fields(
 def test_a_quote_too_many_is_told_before_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    monkeypatch.setattr(lines, "_LONGEST", 1 << 20)
+    monkeypatch.setattr(lines, "LONGEST", 1 << 20)
     Path("x.csv").write_bytes(b'k,v\na,"1\n' + b"a,b\n" * 2_000_000)
     code, _, err = command("place", "x.csv", "--key", "k", "-n", 12, "--force", "--out", "y.csv")
     assert code == 2
-    assert "line 2 of 'x.csv' starts a value that has no end within 64 MiB: look at its quotes" in err
+    assert "line 2 of 'x.csv' starts a value that has no end within 1 MiB: look at its quotes" in err
 
 
 def test_numbers_are_text_unless_a_key_type_says_otherwise(command: Command) -> None:

@@ -576,6 +576,18 @@ def lived(unread_ms: int, moved: int, *failures: str) -> Lived:
     return Lived(unread_ms, unread_ms, (0,), 1, moved, 0, 0.0, failures, 0, {})
 
 
+def test_of_candidates_that_move_equally_many_none_that_another_beats_is_taken() -> None:
+    each = [lived(13_000, 0), lived(13_000, 0)._replace(rebalances=2), lived(12_500, 0)]
+    tried = [
+        Tried(Candidate("classic", name, static=False), Deployment(1), (one,))
+        for name, one in zip(("range", "sticky", "cooperative-sticky"), each, strict=True)
+    ]
+    assert recommended(tried, None) == 2
+    assert recommended(tried[:2], None) == 0
+    assert recommended(tried[::-1][1:], None) == 1
+    assert recommended(tried, 0) == 0
+
+
 def test_the_least_unread_is_taken_and_of_equals_the_fewest_moves() -> None:
     names = ("range", "sticky", "cooperative-sticky")
     each = [lived(100_000, 50), lived(104_000, 10), lived(50_000, 0, "UNKNOWN_MEMBER_ID")]

@@ -39,10 +39,13 @@ class GroupNow:
         reads: By member, how many partitions of each topic it reads.
         unread: How many partitions of its topics nobody reads.
         would_move: How many partitions would have another reader if the group rebalanced now, with the same members.
+        would_be_unread: How many that are read now would have no reader then.
         joiner_moves: How many would move if one more member came that subscribes as another does: the fewest and the
             most, by where its ID sorts and whose subscription it has.
         leaver_moves: How many would move if one member left, its own included: the fewest and the most, with the
             members.
+        leaver_unread: The most partitions that would have no reader if one member left, and that member; None if each
+            would keep one.
         uneven: Why members read unequally many partitions, a sentence each; empty if they differ by one at most.
         apart: The topic of which its subscribers read most unequally many partitions, and the difference; None if they
             read nothing.
@@ -56,6 +59,8 @@ class GroupNow:
     leaver_moves: tuple[tuple[int, str], tuple[int, str]] | None
     uneven: tuple[str, ...]
     apart: tuple[str, int] | None = None
+    would_be_unread: int = 0
+    leaver_unread: tuple[int, str] | None = None
 
     @property
     def idle(self) -> list[str]:
@@ -67,22 +72,31 @@ class GroupNow:
         """The summary, a few sentences."""
         counts = [sum(topics.values()) for topics in self.reads.values()]
         members = counted(len(counts), "member reads", "members read")
-        found = [f"{members} {span(min(counts), max(counts), 'partition')} each under {self.assignor}."]
+        each = " each" if len(counts) > 1 else ""
+        found = [f"{members} {span(min(counts), max(counts), 'partition')}{each} under {self.assignor}."]
         if self.idle:
             found.append(f"{counted(len(self.idle), 'member reads', 'members read')} nothing.")
         if self.unread:
             found.append(f"Nobody reads {counted(self.unread, 'partition')}.")
-        found.append(
-            f"A rebalance now would move {counted(self.would_move, 'partition')} to another reader."
-            if self.would_move
-            else "A rebalance now would move nothing."
+        moves = "nothing"
+        if self.would_move:
+            moves = f"{counted(self.would_move, 'partition')} to another reader"
+        unread = (
+            f", and leave {counted(self.would_be_unread, 'partition')} without a reader"
+            if self.would_be_unread
+            else ""
         )
+        found.append(f"A rebalance now would move {moves}{unread}.")
         low, high = self.joiner_moves
         found.append(f"If one more member joined, {span(low, high, 'partition')} would move.")
         if self.leaver_moves is not None:
             (least, calm), (most, costly) = self.leaver_moves
             told = f" (fewest without {calm}, most without {costly})" if least != most else ""
-            found.append(f"If one left, {span(least, most, 'partition')} would move{told}.")
+            unread = ""
+            if self.leaver_unread is not None:
+                count, member = self.leaver_unread
+                unread = f", and {counted(count, 'partition')} would have no reader without {member}"
+            found.append(f"If one left, {span(least, most, 'partition')} would move{told}{unread}.")
         found += [f"Uneven: {reason}." for reason in self.uneven]
         if self.apart is not None and self.apart[1] > 1:
             # Equally many partitions are not equal work if topics differ.
@@ -102,8 +116,10 @@ class GroupNow:
             "idle": self.idle,
             "unread": self.unread,
             "would_move": self.would_move,
+            "would_be_unread": self.would_be_unread,
             "joiner_moves": list(self.joiner_moves),
             "leaver_moves": None if leavers is None else [list(each) for each in leavers],
+            "leaver_unread": None if self.leaver_unread is None else list(self.leaver_unread),
             "uneven": list(self.uneven),
             "apart": None if self.apart is None else {"topic": self.apart[0], "partitions": self.apart[1]},
         }
@@ -130,11 +146,13 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
     alike = dict.fromkeys(map(tuple, lists.values()))
     newcomers = [{"id": f"{sign}newcomer", "topics": [*those]} for those in alike for sign in "!~"]
     joined = [_moved(owners, _given(topics, [*members, each], found)) for each in newcomers]
-    left = []
+    left, unread = [], []
     if len(members) > 1:
         for place, gone in enumerate(members):
-            rest = [*members[:place], *members[place + 1 :]]
-            left.append((_moved(owners, _given(topics, rest, found)), str(gone["id"])))
+            after = _given(topics, [*members[:place], *members[place + 1 :]], found)
+            left.append((_moved(owners, after), str(gone["id"])))
+            unread.append((_unread(owners, after), str(gone["id"])))
+    most_unread = max(unread, key=lambda each: each[0], default=(0, ""))
     reads: dict[str, dict[str, int]] = {member: {} for member in lists}
     for (topic, _), member in sorted(owners.items()):
         reads[member][topic] = reads[member].get(topic, 0) + 1
@@ -149,6 +167,8 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
         leaver_moves=(min(left), max(left)) if left else None,
         uneven=tuple(_reasons(topics, lists, reads, name, would_move)),
         apart=_apart(lists, reads),
+        would_be_unread=_unread(owners, now),
+        leaver_unread=most_unread if most_unread[0] else None,
     )
 
 
@@ -180,6 +200,11 @@ def _given(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assi
 def _moved(before: _Owners, after: _Owners) -> int:
     """How many partitions change from one reader to another."""
     return sum(after.get(pair) not in (None, member) for pair, member in before.items())
+
+
+def _unread(before: _Owners, after: _Owners) -> int:
+    """How many partitions lose their reader and get no other one."""
+    return sum(pair not in after for pair in before)
 
 
 def _reasons(

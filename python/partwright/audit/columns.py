@@ -212,6 +212,8 @@ def _refuse_first(
         is_null = value is None or told == "nan" or (isinstance(value, str) and value.strip() in _ABSENT)
         place = "no partition" if is_null else f"{told}, which is not a partition"
         reason = f"is in {place}{of}: they are whole numbers from 0 to {end}"
+        if is_null:
+            reason += "; leave out rows without one, whose records were not written"
     else:
         reason = f"has the {what} {told}, which is not a whole number {_RANGES[what]}"
     raise PartwrightError(

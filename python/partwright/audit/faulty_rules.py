@@ -8,29 +8,31 @@ whose hash is not negative, which looks like two writers.
 >>> keys = [f"user-{i}" for i in range(300)]
 >>> partitions = [(hash_ & 0xFFFFFFFF) % 12 for hash_ in murmur2(keys).to_pylist()]
 >>> pairs = pa.table({"key": pa.array(keys, pa.binary()), "partition": partitions, "rows": [1] * len(keys)})
->>> fault = find_fault(pairs, range(1, 100), 0)
+>>> fault = find_fault(pairs, pairs, range(1, 100), 0)
 >>> fault.name, fault.client, fault.n, fault.explained
 ('murmur2-unsigned', 'java', 12, (300, 300))
 """
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from partwright import _core
-from partwright.audit.fingerprint_search import CHANCE, chance, sample_of
-from partwright.files.scalars import number_column
+from partwright.audit.fingerprint_search import CHANCE, CHANCE_OF_ANOTHER, chance, sample_of
+from partwright.files.scalars import TRUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pyarrow as pa
-
-__all__ = ["Fault", "find_fault"]
+__all__ = ["Fault", "find_fault", "follows_fault"]
 
 _HALF, _WHOLE = 1 << 31, 1 << 32
+# For how many numbers of partitions one writer's records may be, because its topic got more.
+_NUMBERS = 3
 
 
 def _signed(hash_: int) -> int:
@@ -38,17 +40,17 @@ def _signed(hash_: int) -> int:
 
 
 class _Way(NamedTuple):
-    """How a hash of 32 bits becomes a partition: in words, and as a function of the unsigned hash and n."""
+    """How a hash becomes a partition: in words, and the number of which the remainder by n is that partition."""
 
     rule: str
-    place: Callable[[int, int], int]
+    number: Callable[[int], int]
 
 
 _WAYS = {
-    "masked": _Way("(hash & 0x7fffffff) % n", lambda hash_, n: (hash_ & (_HALF - 1)) % n),
-    "unsigned": _Way("hash % n, unsigned", lambda hash_, n: hash_ % n),
-    "signed": _Way("hash % n, signed, plus n if negative", lambda hash_, n: _signed(hash_) % n),
-    "absolute": _Way("abs(hash % n), signed", lambda hash_, n: abs(_signed(hash_)) % n),
+    "masked": _Way("(hash & 0x7fffffff) % n", lambda hash_: hash_ & (_HALF - 1)),
+    "unsigned": _Way("hash % n, unsigned", lambda hash_: hash_),
+    "signed": _Way("hash % n, signed, plus n if negative", _signed),
+    "absolute": _Way("abs(hash % n), signed", lambda hash_: abs(_signed(hash_))),
 }
 # The clients' own ways, as the core's table of clients writes them.
 _OWN = {
@@ -57,6 +59,14 @@ _OWN = {
     "abs(hash % n), signed": "absolute",
     "abs(hash) % n, signed": "absolute",
 }
+
+
+class _Rule(NamedTuple):
+    """A hash, by the first profile that has it, and what is made of it."""
+
+    client: str
+    hash: str
+    way: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,8 @@ class Fault:
         client: The first profile with that hash.
         rule: The faulty rule.
         right: That profile's own.
-        n: For how many partitions.
+        n: For how many partitions, at last.
+        numbers: All numbers of partitions, the smallest first: more than one if the topic got more.
         explained: How many records are where the rule puts them, and for how many it determines the partition.
         elsewhere: How many records the profile itself would put elsewhere.
     """
@@ -78,35 +89,53 @@ class Fault:
     rule: str
     right: str
     n: int
+    numbers: tuple[int, ...]
     explained: tuple[int, int]
     elsewhere: int
 
 
-def find_fault(pairs: pa.Table, numbers: Sequence[int], most: float) -> Fault | None:
-    """The faulty rule that explains the pairs of a key and a partition; None if there is none, or no single one.
+def find_fault(
+    pairs: pa.Table, rest: pa.Table, numbers: Sequence[int], most: float, improbable: float = CHANCE
+) -> Fault | None:
+    """The faulty rule that explains the rest of the pairs of a key and a partition; None if no single one does.
 
     Args:
         pairs: A row for each key in each partition.
+        rest: Those of them that no client's rule explains, or all.
         numbers: The numbers of partitions to try.
-        most: The largest share of the records that may be exceptions.
+        most: The largest share of the rest's records that may be exceptions.
+        improbable: How improbable it must be that keys follow a rule by chance.
     """
     numbers = list(dict.fromkeys(numbers))
-    sample = sample_of(pairs)
-    # The order of the pairs may favour a rule, and one that does not fit has to show it early.
-    sample = sample.take(number_column(random.Random(0).sample(range(len(sample)), len(sample))))  # noqa: S311
-    ways = [(client, hash_, way) for client, hash_, own in _hashes() for way in _WAYS if way not in own]
-    hashed = {client: _hashed(sample, client) for client, _, _ in ways}
-    fitting = [
-        (client, hash_, way, n)
-        for client, hash_, way in ways
-        for n in numbers
-        if _fits(hashed[client], way, n, most, tried=len(ways) * len(numbers))
-    ]
-    faults = [_fault(pairs, *each) for each in fitting]
-    faults = [each for each in faults if each.explained[0] >= (1 - most) * each.explained[1]]
-    # Two hashes may be the same for these keys; with few keys, several numbers fit.
-    single = len({(each.n, each.name.rpartition("-")[2]) for each in faults}) == 1
-    return faults[0] if single else None
+    rules = [_Rule(client, hash_, way) for client, hash_, own in _hashes() for way in _WAYS if way not in own]
+    found: list[int] = []
+    left = rest
+    while len(found) < _NUMBERS:
+        best = _best(sample_of(left), rules, numbers, improbable)
+        if best is None:
+            return None
+        rule, n = best
+        found.append(n)
+        before = _rows(left)
+        left = left.filter(pc.invert(pc.fill_null(_following(left, rule, [n]), TRUE)))
+        # A number that explains no more than may be exceptions explains some of these: they agree modulo a divisor.
+        if before - _rows(left) <= most * _rows(rest):
+            return None
+        if _rows(left) <= most * _rows(rest):
+            return _fault(pairs, rule, tuple(sorted(found)))
+        # One writer had one rule for each number.
+        rules, improbable = [rule], CHANCE_OF_ANOTHER
+    return None
+
+
+def follows_fault(pairs: pa.Table, fault: Fault) -> pa.Array:
+    """Which pairs follow a faulty rule, null if its client hashes no such key."""
+    return _following(pairs, _rule_of(fault), fault.numbers)
+
+
+def _rule_of(fault: Fault) -> _Rule:
+    hash_, _, way = fault.name.rpartition("-")
+    return _Rule(fault.client, hash_, way)
 
 
 def _hashes() -> list[tuple[str, str, set[str]]]:
@@ -118,41 +147,68 @@ def _hashes() -> list[tuple[str, str, set[str]]]:
     return list(found.values())
 
 
-def _hashed(pairs: pa.Table, client: str) -> list[tuple[int, int, int]]:
-    """The hash, the partition and the rows of each pair whose key a client hashes."""
-    columns = (pairs[name].to_pylist() for name in ("key", "partition", "rows"))
-    steps = ((_core.steps(key, 1, client), at, rows) for key, at, rows in zip(*columns, strict=True))
-    return [(step[0] % _WHOLE, at, rows) for step, at, rows in steps if step is not None]
+def _hashed(pairs: pa.Table, client: str) -> list[int | None]:
+    """The hash of each pair's key, None if the client does not hash it."""
+    steps = (_core.steps(key, 1, client) for key in pairs["key"].to_pylist())
+    return [None if step is None else step[0] % _WHOLE for step in steps]
 
 
-def _fits(hashed: Sequence[tuple[int, int, int]], way: str, n: int, most: float, tried: int) -> bool:
-    """Whether a rule explains nearly all records of a sample's pairs, and so many pairs that it is not by chance.
+def _best(
+    sample: pa.Table, rules: Sequence[_Rule], numbers: Sequence[int], improbable: float
+) -> tuple[_Rule, int] | None:
+    """The rule and the number that most pairs of a sample follow; None if it may be by chance, or several do."""
+    best: list[tuple[_Rule, int]] = []
+    most, determined = 0, 0
+    partitions = sample["partition"].to_pylist()
+    hashed = {client: _hashed(sample, client) for client in {rule.client for rule in rules}}
+    for rule in rules:
+        number = _WAYS[rule.way].number
+        # A partition is a number's remainder by n if n divides their difference, and is larger than the partition.
+        pairs = [
+            (number(hash_) - partition, partition)
+            for hash_, partition in zip(hashed[rule.client], partitions, strict=True)
+            if hash_ is not None
+        ]
+        for n in numbers:
+            agreeing = sum(not difference % n and partition < n for difference, partition in pairs)
+            if agreeing > most:
+                most, best, determined = agreeing, [], len(pairs)
+            if agreeing == most:
+                best.append((rule, n))
+    # Two hashes may be the same for these keys; with few keys, several numbers fit.
+    is_single = len({(rule.way, n) for rule, n in best}) == 1
+    tried = len(rules) * len(numbers)
+    return best[0] if is_single and chance(determined, most, best[0][1]) * tried <= improbable else None
 
-    Strays of a key with many records make many pairs, each of few records.
-    """
-    place, left, agreeing = _WAYS[way].place, most * sum(rows for _, _, rows in hashed), 0
-    for hash_, partition, rows in hashed:
-        if place(hash_, n) == partition:
-            agreeing += 1
-            continue
-        left -= rows
-        if left < 0:
-            return False
-    return agreeing > 0 and chance(len(hashed), agreeing, n) * tried <= CHANCE
+
+def _following(pairs: pa.Table, rule: _Rule, numbers: Sequence[int]) -> pa.Array:
+    """Which pairs follow a rule for one of some numbers, null if its client hashes no such key."""
+    number = _WAYS[rule.way].number
+    each = zip(_hashed(pairs, rule.client), pairs["partition"].to_pylist(), strict=True)
+    return pa.array(
+        (None if hash_ is None else any(number(hash_) % n == at for n in numbers) for hash_, at in each),
+        pa.bool_(),
+    )
 
 
-def _fault(pairs: pa.Table, client: str, hash_name: str, way: str, n: int) -> Fault:
-    (row,) = [row for row in _core.clients() if row["client"] == client]
-    hashed = _hashed(pairs, client)
-    place, own = _WAYS[way].place, _WAYS[_OWN[row["sign"]]].place
-    right = sum(rows for hash_, partition, rows in hashed if place(hash_, n) == partition)
-    elsewhere = sum(rows for hash_, partition, rows in hashed if own(hash_, n) != partition)
+def _rows(pairs: pa.Table) -> int:
+    return pc.sum(pairs["rows"]).as_py() or 0
+
+
+def _fault(pairs: pa.Table, rule: _Rule, numbers: tuple[int, ...]) -> Fault:
+    (row,) = [row for row in _core.clients() if row["client"] == rule.client]
+    following = _following(pairs, rule, numbers)
+    own = _following(pairs, rule._replace(way=_OWN[row["sign"]]), numbers)
     return Fault(
-        name=f"{hash_name}-{way}",
-        client=client,
-        rule=_WAYS[way].rule,
+        name=f"{rule.hash}-{rule.way}",
+        client=rule.client,
+        rule=_WAYS[rule.way].rule,
         right=row["sign"],
-        n=n,
-        explained=(right, sum(rows for _, _, rows in hashed)),
-        elsewhere=elsewhere,
+        n=numbers[-1],
+        numbers=numbers,
+        explained=(
+            _rows(pairs.filter(following)),
+            _rows(pairs.filter(following.is_valid())),
+        ),
+        elsewhere=_rows(pairs.filter(pc.invert(own))),
     )

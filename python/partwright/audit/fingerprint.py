@@ -19,7 +19,13 @@ from partwright._check import counted
 from partwright.audit.columns import checked_n, columns
 from partwright.audit.faulty_rules import find_fault
 from partwright.audit.fingerprint_answer import Answers, Fingerprint
-from partwright.audit.fingerprint_search import find_writers, is_of_one, numbers_to_try, sample_of
+from partwright.audit.fingerprint_search import (
+    CHANCE_OF_ANOTHER,
+    find_writers,
+    is_of_one,
+    numbers_to_try,
+    sample_of,
+)
 from partwright.audit.key_sums import Observed
 from partwright.audit.key_transforms import OTHER_BYTES, TRANSFORMS
 from partwright.audit.pair_tables import merged, rows_by_key
@@ -27,9 +33,10 @@ from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import SupportsIndex
 
+    from partwright.audit.fingerprint_search import Writer
     from partwright.keys.hashing import Column
 
 __all__ = ["fingerprint", "judge"]
@@ -39,7 +46,8 @@ _CYCLE = 0.9
 _TURNS = 5
 # If no more than this share is unexplained, no better explanation is looked for.
 _EXPLAINED = 0.01
-# A faulty rule may have up to this share of exceptions if the clients' rules leave more than it unexplained.
+# A faulty rule, or one that gets other bytes, may have up to this share of exceptions if the clients' rules leave more
+# than it unexplained.
 _EXCEPTIONS = 0.1
 # Numbered keys agree with weak hashes more often than by chance: a rule that leaves more than this unexplained is
 # dropped.
@@ -111,7 +119,11 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
     if best is not None and best.fingerprint.unexplained <= _EXPLAINED:
         return best.fingerprint
     left = 1.0 if best is None else best.fingerprint.unexplained
-    faulty = _by_other_bytes(answers, largest) or _by_fault(answers, largest, left)
+    # Where the clients' rules leave much, what leaves less than half as much is the better explanation.
+    most = min(_EXCEPTIONS, left / 2) if left > _EXCEPTIONS else _EXPLAINED
+    faulty = _by_other_bytes(answers, largest, most) or _by_fault(answers, largest, most)
+    if faulty is None and best is not None:
+        faulty = _beside_fault(best, largest)
     if faulty is not None:
         return faulty
     if _is_cycle(seen, answers):
@@ -124,10 +136,17 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
 
 
 class _Found(NamedTuple):
-    """An answer, and the share of pairs of a key and a partition that it leaves unexplained."""
+    """An answer, the writers that it is about, and the maker of such answers."""
 
     fingerprint: Fingerprint
-    unexplained_pairs: float
+    writers: Sequence[Writer]
+    answers: Answers
+
+    @property
+    def unexplained_pairs(self) -> float:
+        """The share of pairs that no writer explains, regardless of their numbers of records."""
+        pairs = self.answers.pairs.num_rows
+        return self.answers.without(self.writers).num_rows / pairs if self.writers else 0.0
 
 
 def _best(answers: Answers, largest: int) -> _Found | None:
@@ -148,10 +167,14 @@ def _best(answers: Answers, largest: int) -> _Found | None:
 
 def _by_rules(answers: Answers, largest: int) -> _Found | None:
     """The answer if the keys follow rules; None otherwise."""
-    writers, left = find_writers(answers.pairs, answers.n, largest)
+    return _of_writers(answers, *find_writers(answers.pairs, answers.n, largest))
+
+
+def _of_writers(answers: Answers, writers: list[Writer], left: list[Writer]) -> _Found | None:
+    """The answer about writers that were found, or about all profiles that are left; None if there are neither."""
     if writers:
-        return _Found(answers.by(writers), answers.unexplained_pairs(writers))
-    return _Found(answers.undecided(left), 0.0) if left else None
+        return _Found(answers.by(writers), writers, answers)
+    return _Found(answers.undecided(left), [], answers) if left else None
 
 
 def _with_keys(pairs: pa.Table, transform: Callable[[pa.Array], pa.Array | None]) -> pa.Table | None:
@@ -163,32 +186,44 @@ def _with_keys(pairs: pa.Table, transform: Callable[[pa.Array], pa.Array | None]
     return merged(pairs.set_column(pairs.schema.names.index("key"), "key", changed))
 
 
-def _by_other_bytes(answers: Answers, largest: int) -> Fingerprint | None:
-    """The answer if one writer's rule explains where the keys are once it gets other bytes of theirs."""
+def _by_other_bytes(answers: Answers, largest: int, most: float) -> Fingerprint | None:
+    """The answer if one writer's rule explains all but a share of the records by other bytes of their keys."""
     sample = sample_of(answers.pairs)
     for name, transform in OTHER_BYTES.items():
         # Of many keys, most transforms fail at a few already.
         some = _with_keys(sample, transform)
-        if some is None or not is_of_one(some, answers.n, largest, _EXPLAINED, len(OTHER_BYTES)):
+        if some is None or not is_of_one(some, answers.n, largest, len(OTHER_BYTES)):
             continue
         changed = _with_keys(answers.pairs, transform)
         found = (
             None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
         )
-        if found is not None and found.fingerprint.verdict == "one-writer":
+        if found is None or len(found.writers) != 1:
+            continue
+        right, of = found.fingerprint.explained[found.fingerprint.family[0]]
+        if right >= (1 - most) * of:
             return answers.by_other_bytes(found.fingerprint)
     return None
 
 
-def _by_fault(answers: Answers, largest: int, left: float) -> Fingerprint | None:
-    """The answer if one writer's faulty rule explains where the keys are, and the clients' own leave a share of them.
-
-    Where they leave much, a faulty rule that leaves less than half as much is the better explanation.
-    """
-    most = min(_EXCEPTIONS, left / 2) if left > _EXCEPTIONS else _EXPLAINED
-    numbers = numbers_to_try(largest, answers.pairs) if answers.n is None else [answers.n]
-    fault = find_fault(answers.pairs, numbers, most)
+def _by_fault(answers: Answers, largest: int, most: float) -> Fingerprint | None:
+    """The answer if one writer's faulty rule explains all but a share of the records."""
+    fault = find_fault(answers.pairs, answers.pairs, numbers_to_try(largest, answers.pairs, answers.n), most)
     return None if fault is None else answers.by_fault(fault)
+
+
+def _beside_fault(found: _Found, largest: int) -> Fingerprint | None:
+    """The answer if one faulty rule explains nearly all that the clients' rules leave.
+
+    A client of whose own records it explains nearly all, too, has agreed with it by chance.
+    """
+    answers, writers = found.answers, found.writers
+    numbers = numbers_to_try(largest, answers.pairs, answers.n)
+    fault = find_fault(answers.pairs, answers.without(writers), numbers, _EXCEPTIONS, CHANCE_OF_ANOTHER)
+    if fault is None:
+        return None
+    real = [writer for writer in writers if answers.share_of_own(fault, writer, writers) < 1 - _EXCEPTIONS]
+    return answers.by(real, fault) if real else answers.by_fault(fault)
 
 
 def _by_main_places(answers: Answers, largest: int) -> _Found | None:
@@ -205,10 +240,7 @@ def _by_main_places(answers: Answers, largest: int) -> _Found | None:
     kept, rows = (pc.sum(each["rows"]).as_py() or 0 for each in (main, pairs))
     if main.num_rows == pairs.num_rows or kept < _MAIN * rows:
         return None
-    writers, left = find_writers(main.select(pairs.schema.names), answers.n, largest)
-    if writers:
-        return _Found(answers.by(writers), answers.unexplained_pairs(writers))
-    return _Found(answers.undecided(left), 0.0) if left else None
+    return _of_writers(answers, *find_writers(main.select(pairs.schema.names), answers.n, largest))
 
 
 def _is_cycle(seen: Observed, answers: Answers) -> bool:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from partwright._check import counted
 from partwright._doors import notebook
+from partwright.audit.faulty_rules import follows_fault
 from partwright.audit.fingerprint_search import Writer, alike, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
 from partwright.audit.pair_tables import rows_by_key, value_counts
@@ -64,7 +65,8 @@ class Fingerprint:
             records.
         course: If the writer or n changed, how many records each alone explains over time: `from_ms`, `to_ms` and
             `rows` by writer, or by number of partitions; empty without timestamps.
-        fault: If the verdict is `no-rule`: the faulty rule of one writer that explains all records, or nearly all.
+        fault: The faulty rule of one writer. If the verdict is `no-rule`, it explains all records, or nearly all;
+            otherwise nearly all that the writers of `shares` leave, and wrote what these and `unexplained` do not have.
         is_all_empty: Whether every record has a key, and every key is empty: their writer may have meant none.
         elsewhere: If the writer hashes other bytes than its keys have: how many records the first client of the family,
             which hashes the keys themselves, would put elsewhere. None otherwise.
@@ -173,28 +175,34 @@ class Answers:
         family = tuple(name for name in client_names() if name in families)
         return self._made("undecided", n, family=family, explained={} if n is None else self._explained(n))
 
-    def unexplained_pairs(self, writers: Sequence[Writer]) -> float:
-        """The share of pairs that no writer explains, regardless of their numbers of records."""
-        followed = functools.reduce(pc.or_, (self._followed(writer) for writer in writers))
-        some: int = pc.sum(followed).as_py()
-        return 1 - some / len(followed)
+    def without(self, writers: Sequence[Writer]) -> pa.Table:
+        """The pairs that no writer explains, and that each of them determines."""
+        explained = (pc.fill_null(self._follows(writer), TRUE) for writer in writers)
+        return self.pairs.filter(pc.invert(functools.reduce(pc.or_, explained)))
 
-    def by(self, writers: Sequence[Writer]) -> Fingerprint:
-        """The answer if writers are found."""
-        found, unexplained = self._shares(writers)
+    def share_of_own(self, fault: Fault, writer: Writer, writers: Sequence[Writer]) -> float:
+        """The share of the records that only this one of several writers explains and a faulty rule explains, too."""
+        own = self._alone(writer, writers)
+        both = own.filter(follows_fault(own, fault))
+        return (pc.sum(both["rows"]).as_py() or 0) / (pc.sum(own["rows"]).as_py() or 1)
+
+    def by(self, writers: Sequence[Writer], fault: Fault | None = None) -> Fingerprint:
+        """The answer if writers are found, and perhaps one with a faulty rule beside them."""
+        found, unexplained = self._shares(writers, fault)
         # A writer that explains less than one record is dropped.
         rows = pc.sum(self.pairs["rows"]).as_py()
         writers = [
             writer for writer, share in zip(writers, found, strict=True) if share * rows >= 1
         ] or writers[:1]
-        found, unexplained = self._shares(writers)
+        found, unexplained = self._shares(writers, fault)
         families = {writer: self._family(writer, writers) for writer in writers}
         by_name: dict[str, float] = {}
         for writer, share in zip(writers, found, strict=True):
             name = families[writer][0]
             by_name[name] = by_name.get(name, 0.0) + share
         change = self._change(writers, families)
-        verdict = "one-writer" if len(writers) == 1 and unexplained <= _UNEXPLAINED else "mixture"
+        is_one = len(writers) == 1 and fault is None and unexplained <= _UNEXPLAINED
+        verdict = "one-writer" if is_one else "mixture"
         if change is not None:
             verdict = f"{change.kind}-change"
         last = max(writers, key=lambda writer: writer.n)
@@ -209,6 +217,7 @@ class Answers:
             unexplained=unexplained,
             strays=self._strays(last) if verdict == "one-writer" else (),
             course=() if change is None else self._course(change, writers, families),
+            fault=fault,
         )
 
     def _course(
@@ -242,9 +251,16 @@ class Answers:
         following = self._follows(writer)
         return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
 
-    def _shares(self, writers: Sequence[Writer]) -> tuple[list[float], float]:
-        """Each writer's share of the records that some writer determines, and the share of records without a writer."""
+    def _shares(self, writers: Sequence[Writer], fault: Fault | None) -> tuple[list[float], float]:
+        """Each writer's share of the records that some writer determines, and the share of records without a writer.
+
+        What a faulty rule wrote is in neither.
+        """
         found = [self._follows(writer) for writer in writers]
+        numbers = [writer.n for writer in writers]
+        if fault is not None:
+            found.append(follows_fault(self.pairs, fault))
+            numbers.append(fault.n)
         determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
         # A number with a bit for each writer that explains a pair.
         explained = functools.reduce(
@@ -263,7 +279,8 @@ class Answers:
             )
             for bits, pairs in value_counts(explained).items()
         ]
-        return shares(patterns, len(writers), max(writer.n for writer in writers))
+        parts, rest = shares(patterns, len(found), max(numbers))
+        return parts[: len(writers)], rest
 
     def _alone(self, writer: Writer, writers: Sequence[Writer]) -> pa.Table:
         """The pairs that only this one of several writers explains."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANCE",
+    "CHANCE_OF_ANOTHER",
     "Writer",
     "alike",
     "chance",
@@ -44,13 +45,15 @@ _HARDLY = 7.0
 _FEW = 50
 # How improbable it must be that keys follow a rule by chance.
 CHANCE = 1e-2
-_CHANCE_OF_ANOTHER = 1e-6
+CHANCE_OF_ANOTHER = 1e-6
 # The same, for pairs that follow a rule modulo a divisor of its n. The rule has passed one of the others before.
 _CHANCE_BY_A_DIVISOR = 0.2
 _WRITERS = 4
 # String.hashCode of numbered keys grows with the numbers, so it partly agrees with anything else that does.
 _OF_NUMBERS = "java:string-hash"
 _NEARLY_ALL = 0.9
+# Strays of a key with many records make many pairs, each of few records.
+_MOSTLY = 0.5
 
 
 class Writer(NamedTuple):
@@ -112,7 +115,8 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         largest: The largest partition.
     """
     sample = sample_of(pairs)
-    numbers = [n] if n is not None else numbers_to_try(largest, pairs)
+    all_numbers = numbers_to_try(largest, pairs, n)
+    numbers = all_numbers if n is None else [n]
     agreeing, looked_at = _best(sample, rules(), numbers)
     # A rule that explains all, preferably for the known number of partitions.
     left = (
@@ -125,22 +129,21 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
         if len(left) == 1 and improbable <= CHANCE:
             return left, []
         return [], _left(pairs, sample, numbers)
-    return _several(pairs, numbers if n is None else [*range(1, min(n, _MOST_TRIED)), n], n), []
+    return _several(pairs, all_numbers, n), []
 
 
-def is_of_one(pairs: pa.Table, n: int | None, largest: int, most: float, tried: int) -> bool:
-    """Whether one rule explains all pairs of a sample but this share, and not by chance: a look before the search.
+def is_of_one(pairs: pa.Table, n: int | None, largest: int, tried: int) -> bool:
+    """Whether one rule explains most pairs of a sample, and not by chance: a look before the search.
 
     Args:
         pairs: The sample, with its keys changed.
         n: How many partitions the topic has; None tries many numbers.
         largest: The largest partition.
-        most: The largest share of the pairs that may be exceptions.
         tried: In how many ways keys are changed, each of which may agree by chance.
     """
-    best, looked_at = _best(pairs, rules(), numbers_to_try(largest, pairs) if n is None else [n])
+    best, looked_at = _best(pairs, rules(), numbers_to_try(largest, pairs, n))
     improbable = chance(best.determined, best.follow, min(each.n for each in best.best)) * looked_at * tried
-    return best.follow >= (1 - most) * best.determined and improbable <= _CHANCE_OF_ANOTHER
+    return best.follow >= _MOSTLY * best.determined and improbable <= CHANCE_OF_ANOTHER
 
 
 def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Writer]:
@@ -159,7 +162,7 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
         improbable = chance(most.determined, most.follow, best.n) * looked_at
         following = follows(left, best)
         # A client may fail at a key outside the sample: then it wrote some of the records at most.
-        if improbable > (_CHANCE_OF_ANOTHER if found else CHANCE) or following is None:
+        if improbable > (CHANCE_OF_ANOTHER if found else CHANCE) or following is None:
             break
         if found and _by_a_divisor(sample_of(left), best) > _CHANCE_BY_A_DIVISOR:
             break
@@ -170,16 +173,19 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
     return [] if alone else found
 
 
-def numbers_to_try(largest: int, pairs: pa.Table) -> list[int]:
+def numbers_to_try(largest: int, pairs: pa.Table, n: int | None) -> list[int]:
     """The numbers of partitions that a topic may have, or have had, given its largest partition and its pairs.
 
-    With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance.
+    With many more partitions, keys would hardly all be in the first ones; and few keys may agree by chance. If n is
+    known, no number is larger: a topic may have had fewer partitions when it was written, as partitions are only added.
     """
     most = math.inf
     # Each key is in one of the partitions at least, and at most in all of them and in none.
     if pairs.num_rows < _FEW * (largest + 2) and (keys := pc.count_distinct(pairs["key"]).as_py()) < _FEW:
         most = (largest + 1) * math.exp(_HARDLY / max(keys, 1))
     most = min(most, max(_TRIED, 2 * largest + 2), _MOST_TRIED)
+    if n is not None:
+        return [*range(1, min(int(most) + 1, n)), n]
     return [*range(1, int(most) + 1), largest + 1]
 
 

@@ -95,18 +95,12 @@ def _explained(answer: Fields) -> Section:
 
 
 def _writers(answer: Fields) -> Section:
-    rows = [
-        {"writer": name, "label": name, "share": part, "text": share(part)}
-        for name, part in sorted(answer["shares"].items(), key=lambda each: -each[1])
-    ]
-    rows.append(
-        {
-            "writer": "no rule",
-            "label": "no rule",
-            "share": answer["unexplained"],
-            "text": share(answer["unexplained"]),
-        }
-    )
+    parts = sorted(answer["shares"].items(), key=lambda each: -each[1])
+    if answer["fault"]:
+        by_clients = sum(answer["shares"].values())
+        parts.append((answer["fault"]["name"], 1 - by_clients - answer["unexplained"]))
+    parts.append(("no rule", answer["unexplained"]))
+    rows = [{"writer": name, "label": name, "share": part, "text": share(part)} for name, part in parts]
     words = ", ".join(f"{row['writer']} {row['text']}" for row in rows[:-1])
     return Section(
         id="writers",

@@ -12,12 +12,14 @@ from partwright.files.formats import (
     Opened,
     find_column,
     in_one,
+    in_pieces,
     not_regular,
     path_in,
     picked,
     refuse_taken,
     whole,
 )
+from partwright.files.lines import LONGEST
 from partwright.files.remote import is_remote
 
 if TYPE_CHECKING:
@@ -82,9 +84,12 @@ class ArrowRecords(Opened):
         self._source.seek(0)
         reader = self._reader(pa.ipc.IpcReadOptions(included_fields=chosen))
         for batch, _ in self._batches(reader):
-            yield tuple(
-                picked(self._path, batch.column(chosen.index(place)), inside, first)
-                for place, (first, *inside) in zip(places, paths, strict=True)
+            yield from in_pieces(
+                [
+                    picked(self._path, batch.column(chosen.index(place)), inside, first)
+                    for place, (first, *inside) in zip(places, paths, strict=True)
+                ],
+                LONGEST,
             )
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:

@@ -158,7 +158,7 @@ def _text(data: bytes) -> bytes:
 
 
 def _too_large() -> ValueError:
-    return ValueError(f"a block has more than {LARGEST} bytes, uncompressed")
+    return ValueError(f"a block has more than {LARGEST:,} bytes, uncompressed")
 
 
 def _deflate(data: bytes) -> bytes:

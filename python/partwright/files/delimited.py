@@ -130,12 +130,14 @@ class DelimitedRecords(Opened):
             return None
         # A line without a quote changes nothing: Python looks only at the others.
         quoted = pc.match_substring(lines[first:], '"')
-        closed, is_closed = [], True
+        closed, is_closed = bytearray(), True
         for line in lines[first:].filter(quoted):
             is_closed = (self._opening if is_closed else self._closing).fullmatch(line.as_py()) is not None
             closed.append(is_closed)
         unknown = pa.nulls(len(quoted), pa.bool_())
-        states = pc.replace_with_mask(unknown, quoted, pa.array(closed, pa.bool_()))
+        # From bytes, because pyarrow imports pandas before it makes an array of Python's objects.
+        known = pa.Array.from_buffers(pa.uint8(), len(closed), [None, pa.py_buffer(closed)]).cast(pa.bool_())
+        states = pc.replace_with_mask(unknown, quoted, known)
         return pa.concat_arrays([whole[:first], pc.fill_null(pc.fill_null_forward(states), TRUE)])
 
     def _refuse_lone_returns(self, block: Block, closed: pa.Array | None) -> None:

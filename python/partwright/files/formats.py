@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 __all__ = [
+    "TEXT_AND_BINARY",
     "Column",
     "Opened",
     "Records",
@@ -27,6 +28,8 @@ __all__ = [
     "Writable",
     "find_column",
     "in_one",
+    "in_pieces",
+    "longest_in",
     "no_column",
     "not_regular",
     "path_in",
@@ -38,6 +41,8 @@ __all__ = [
 ]
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
+TEXT_AND_BINARY = (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())
+"""The types whose values have any number of bytes."""
 
 _SHOWN = 20
 _TEXT_TYPES = {
@@ -162,6 +167,29 @@ def in_one(column: Column) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+
+
+def longest_in(values: pa.Array) -> int:
+    """The most bytes of a value of a column, at least 1; 1 if its type is neither text nor binary.
+
+    Examples:
+        >>> longest_in(pa.array(["a", "abc", None])), longest_in(pa.array([5]))
+        (3, 1)
+    """
+    return pc.max(pc.binary_length(values)).as_py() or 1 if values.type in TEXT_AND_BINARY else 1
+
+
+def in_pieces(columns: Sequence[Column], most: int) -> Iterator[tuple[Column, ...]]:
+    """Columns of a batch, in pieces in which no dictionary's values, repeated row by row, have more bytes than that.
+
+    Examples:
+        >>> [len(keys) for (keys,) in in_pieces([pa.array(["abc", "abc", "a"]).dictionary_encode()], 6)]
+        [2, 1]
+    """
+    longest = [longest_in(column.dictionary) for column in columns if pa.types.is_dictionary(column.type)]
+    rows = max(1, most // max(longest, default=1))
+    for start in range(0, max(len(columns[0]), 1), rows):
+        yield tuple(column.slice(start, rows) for column in columns)
 
 
 def text_type(key_type: str | None) -> pa.DataType:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
+from partwright.files.lines import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,6 @@ __all__ = ["DocumentLines", "are_documents"]
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _CHUNK = 1 << 20
-# One object has at most this many characters, so that a broken file is reported soon.
-_LONGEST = 64 << 20
 
 
 def are_documents(start: bytes) -> bool:
@@ -99,8 +98,8 @@ class DocumentLines:
             except (ValueError, RecursionError) as error:
                 length = len(text) - place
                 # As much again, so that a long value is decoded only a few times.
-                more_size = max(_CHUNK, min(length, _LONGEST - length))
-                more = self._more(more_size) if length < _LONGEST and isinstance(error, ValueError) else ""
+                more_size = max(_CHUNK, min(length, LONGEST - length))
+                more = self._more(more_size) if length < LONGEST and isinstance(error, ValueError) else ""
                 if not more:
                     raise self._broken(line, _reason(error)) from None
                 text, place = text[place:] + more, 0

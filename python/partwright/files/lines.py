@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from partwright.files.formats import Column
 
-__all__ = ["Block", "LineReader", "text_of"]
+__all__ = ["LONGEST", "Block", "LineReader", "text_of"]
 
 # As much as the processor's caches hold: larger blocks take longer.
 _BLOCK = 1 << 20
-# The most bytes of a line, and of a value over several lines, so that a file of one endless line, or an extra quote, is
-# reported before it fills the memory.
-_LONGEST = 64 << 20
+LONGEST = 16 << 20
+"""The most bytes of a line, and of a value over several lines: an endless line, or an extra quote, is reported before
+it fills the memory. Once a value is cut into lines, it takes up to ten times as much."""
 # The most lines of a value: a text of short lines takes many times its bytes once it is cut into them.
 _MOST_LINES = 1 << 21
 _BOM = b"\xef\xbb\xbf"
@@ -96,7 +96,7 @@ class LineReader:
         """All blocks; `mark` is the byte order mark, once the first has come.
 
         Raises:
-            PartwrightError: The file cannot be read, is empty, is not UTF-8, or has a line of more than 64 MiB.
+            PartwrightError: The file cannot be read, is empty, is not UTF-8, or has a line of more than 16 MiB.
         """
         start = True
         while text := self._next(start=start):
@@ -113,11 +113,11 @@ class LineReader:
         """Take back a block's lines from one on, so that the next block starts with them.
 
         Raises:
-            PartwrightError: They are more than 64 MiB, or more than two million.
+            PartwrightError: They are more than 16 MiB, or more than two million.
         """
         start, lines = block.start_of(line), len(block.lines) - line
-        if len(block.text) - start > _LONGEST or lines > _MOST_LINES:
-            within = f"{_MOST_LINES:,} lines" if lines > _MOST_LINES else "64 MiB"
+        if len(block.text) - start > LONGEST or lines > _MOST_LINES:
+            within = f"{_MOST_LINES:,} lines" if lines > _MOST_LINES else f"{LONGEST >> 20} MiB"
             raise PartwrightError(
                 f"line {block.first + line} of {self.name!r} starts a value that has no end within {within}: look at "
                 "its quotes"
@@ -130,7 +130,7 @@ class LineReader:
         parts, size = [self._rest], len(self._rest)
         self._rest = b""
         # As much as was given back, so that a value over many lines is read only a few times, up to the longest value.
-        blocks = max(1, min(size, _LONGEST - size) // _BLOCK)
+        blocks = max(1, min(size, LONGEST - size) // _BLOCK)
         while more := self._some(blocks):
             if start:
                 more, start = self._unmarked(more), False
@@ -140,10 +140,10 @@ class LineReader:
                 return b"".join([*parts, more[:end]])
             parts.append(more)
             size += len(more)
-            if size > _LONGEST:
+            if size > LONGEST:
                 raise PartwrightError(
-                    f"line {self.lines + 1} of {self.name!r} is longer than 64 MiB: look at its line ends, "
-                    "or name its format with --format"
+                    f"line {self.lines + 1} of {self.name!r} is longer than {LONGEST >> 20} MiB: look at its line "
+                    "ends, or name its format with --format"
                 )
         return b"".join(parts)
 

@@ -11,7 +11,7 @@ import functools
 import io
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,14 +21,18 @@ from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, chunks_of, footer_length
 from partwright.files.formats import (
+    TEXT_AND_BINARY,
     Opened,
     find_column,
+    in_pieces,
+    longest_in,
     not_regular,
     path_in,
     picked,
     refuse_taken,
     whole,
 )
+from partwright.files.lines import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,9 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ParquetRecords"]
 
-# The most rows of a batch, and the most bytes of a field in it: as many as of a line of a text file.
+# The most rows of a batch; the most bytes of a field in it are those of a line of a text file.
 _BATCH = 1 << 18
-_LARGEST = 64 << 20
 _COPIED = 8 << 20
 # The most bytes of a column's pages that are held at once.
 _BUFFER = 1 << 20
@@ -49,7 +52,6 @@ _BUFFER = 1 << 20
 _END = 8
 # The most bytes of a dictionary's index; for a million values it has 20 bits.
 _INDEX_BYTES = 3
-_TEXT_AND_BINARY = (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())
 # parquet.thrift's CompressionCodec, by pyarrow's names, without LZO, which no pyarrow writes.
 _CODECS = {1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4"}
 # pyarrow does not write larger ones.
@@ -91,9 +93,12 @@ class ParquetRecords(Opened):
         chosen = [first for first, *_ in paths]
         whole_ones = [first for first, *inside in paths if not inside]
         for columns in self._batches(self._reader(whole_ones), range(self._parquet.num_row_groups), chosen):
-            yield tuple(
-                picked(self._path, column, inside, first)
-                for column, (first, *inside) in zip(columns, paths, strict=True)
+            yield from in_pieces(
+                [
+                    picked(self._path, column, inside, first)
+                    for column, (first, *inside) in zip(columns, paths, strict=True)
+                ],
+                LONGEST,
             )
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
@@ -124,26 +129,44 @@ class ParquetRecords(Opened):
     def _reader(self, names: Sequence[str]) -> pq.ParquetFile:
         """A reader that returns as dictionaries those columns that are dictionaries throughout."""
         schema = self._parquet.schema_arrow
-        dictionaries = []
         # The types that pyarrow returns as dictionaries.
-        texts = [name for name in names if schema.field(name).type in _TEXT_AND_BINARY]
-        for name, chunks in zip(texts, self._chunks([self._leaves(name)[0] for name in texts]), strict=True):
-            # If a dictionary became too large, its writer continued with the values themselves, four bytes or more
-            # each. Making a dictionary of those again would take longer than hashing them.
-            if chunks and all(
-                chunk.has_dictionary and chunk.size < _INDEX_BYTES * chunk.values for chunk in chunks
-            ):
-                dictionaries.append(name)
-        if not dictionaries:
-            return self._parquet
+        texts = [name for name in names if schema.field(name).type in TEXT_AND_BINARY]
+        found = zip(texts, self._chunks([self._leaves(name)[0] for name in texts]), strict=True)
+        dictionaries = [name for name, chunks in found if chunks and self._are_dictionaries(name, chunks)]
+        return self._with_dictionaries(dictionaries) if dictionaries else self._parquet
+
+    def _are_dictionaries(self, name: str, chunks: Sequence[Chunk]) -> bool:
+        # If a dictionary became too large, its writer continued with the values themselves, four bytes or more each.
+        # Making a dictionary of those again would take longer than hashing them.
+        return all(
+            chunk.has_dictionary
+            and (
+                chunk.size < (most := _INDEX_BYTES * chunk.values)
+                or chunk.size - self._dictionary(name, group).nbytes < most
+            )
+            for group, chunk in enumerate(chunks)
+        )
+
+    def _with_dictionaries(self, paths: Sequence[str]) -> pq.ParquetFile:
         with whole(self._path, "Parquet file"):
             return pq.ParquetFile(
                 self._file,
                 metadata=self._parquet.metadata,
-                read_dictionary=dictionaries,
+                read_dictionary=paths,
                 pre_buffer=False,
                 buffer_size=_BUFFER,
             )
+
+    def _dictionary(self, path: str, group: int) -> pa.Array:
+        """The dictionary of a column in a row group, which is decoded as a whole for the first value."""
+        column = pa.nulls(0)
+        # Some encodings cannot be read like this, and have no dictionary; what is damaged is reported when it is read.
+        with suppress(OSError, pa.ArrowException):
+            batches = self._with_dictionaries([path]).iter_batches(1, [group], [path], use_threads=False)
+            column = next((batch.column(0) for batch in batches), column)
+        while pa.types.is_struct(column.type):
+            column = column.field(0)
+        return column.dictionary if pa.types.is_dictionary(column.type) else pa.nulls(0)
 
     def _batches(
         self,
@@ -153,7 +176,7 @@ class ParquetRecords(Opened):
     ) -> Iterator[tuple[Column, ...]]:
         chosen = list(dict.fromkeys(names))
         self._chunks([leaf for name in chosen if self._is_wide(name) for leaf in self._leaves(name)])
-        rows = min((self._rows_at_once(name, groups) for name in chosen), default=_BATCH)
+        rows = min((self._rows_at_once(reader, name, groups) for name in chosen), default=_BATCH)
         with whole(self._path, "Parquet file"):
             batches = reader.iter_batches(rows, groups, chosen, use_threads=False)
 
@@ -170,20 +193,28 @@ class ParquetRecords(Opened):
                 # A name with a dot may also match what lies deeper under such a path.
                 yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
 
-    def _rows_at_once(self, name: str, groups: Sequence[int]) -> int:
-        """How many rows of a field in some row groups may be decoded at once, by what the footer says about them."""
+    def _rows_at_once(self, reader: pq.ParquetFile, name: str, groups: Sequence[int]) -> int:
+        """How many rows of a field in some row groups may be decoded at once."""
         if not self._is_wide(name):
             return _BATCH
-        mean = 1
-        for chunks in self._chunks(self._leaves(name)):
+        mean = longest = 1
+        leaves = self._leaves(name)
+        for chunks in self._chunks(leaves):
             mean = max([mean, *(chunks[group].size // max(chunks[group].values, 1) for group in groups)])
-        if mean > _LARGEST:
+        if mean > LONGEST:
             raise PartwrightError(
                 f"the values of {name!r} in {self._path!r} have up to {counted(mean, 'byte')} on average in a row "
-                f"group, more than the {_LARGEST >> 20} MiB of a value that is read: name another column",
+                f"group, more than the {LONGEST >> 20} MiB of a value that is read: name another column",
                 path=self._path,
             )
-        return min(_BATCH, _LARGEST // mean)
+        if not pa.types.is_dictionary(reader.schema_arrow.field(name).type):
+            longest = max((self._longest(leaf, group) for leaf in leaves for group in groups), default=1)
+        return max(1, min(_BATCH, LONGEST // max(mean, longest)))
+
+    def _longest(self, leaf: int, group: int) -> int:
+        """The most bytes of a value in a column's dictionary, which each row may have for a few bits."""
+        column = self._parquet.schema.column(leaf)
+        return longest_in(self._dictionary(column.path, group)) if column.physical_type == "BYTE_ARRAY" else 1
 
     def _is_wide(self, name: str) -> bool:
         """Whether a value of a field may have any number of bytes."""
@@ -232,7 +263,7 @@ class ParquetRecords(Opened):
             if rows > _LARGEST_GROUP:
                 raise PartwrightError(
                     f"row group {group} of {self._path!r} has {counted(rows, 'row')}, more than the "
-                    f"{_LARGEST_GROUP} that a "
+                    f"{_LARGEST_GROUP:,} that a "
                     "column can be written for: write the file with smaller ones first",
                     path=self._path,
                 )

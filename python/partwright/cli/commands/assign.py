@@ -124,8 +124,9 @@ def command(
     kafka-consumer-groups.sh --describe --group G prints, best with --members --verbose, or rpk group describe G, even
     if its blanks were collapsed. Each member owns what it reads there. --topics says how many partitions topics have,
     if they have more than the text shows. Neither such a text nor a live group of KIP-848 has subscriptions: if no
-    member or client ID reads topics of two sets, each member is assumed to subscribe to its own set; otherwise all to
-    all. The answer says what was assumed, and --subscriptions corrects it: member=topic,topic, or a file with such
+    member reads topics of two sets, nor two members with one client ID (other than a library's default, such as
+    rdkafka), each is assumed to subscribe to its own set; otherwise all to all. The answer says what was assumed, and
+    --subscriptions corrects it: member=topic,topic, or a file with such
     lines or with a JSON object of lists.
 
     --compare prints what each of today's assignors, the client's four and the broker's two, would give the group

@@ -78,9 +78,11 @@ def command(
       n-change       the topic got more partitions, and keys moved
       writer-change  another client's rule explains them from some time on
       round-robin    there are keys, but partitions are taken in turn
-      no-rule        there are keys, but no client's rule fits; a faulty one may
+      faulty-rule    one writer has a client's hash and a rule of its own
+      no-rule        there are keys, but no client's rule fits, nor a faulty one
       no-keys        no record has a key
       undecided      too few keys to tell the clients apart
+    With --json, the verdict of a faulty-rule is no-rule, and "fault" describes it.
 
     \b
     Exit code: 0 there is an answer, 2 wrong use or bad input, 130 interrupted.

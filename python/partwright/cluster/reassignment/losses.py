@@ -33,6 +33,7 @@ class ClusterLoss(NamedTuple):
         coordinators: Partitions of `__consumer_offsets` and similar topics that it leads: their groups and transactions
             wait for another coordinator. None if the cluster lists no such topic.
         most_taken_over: The most of its partitions that any one broker takes over as leader.
+        taken_over: How many of its partitions get another leader.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class ClusterLoss(NamedTuple):
     under_replicated: int
     coordinators: int | None
     most_taken_over: int
+    taken_over: int
 
 
 class _Own(NamedTuple):
@@ -130,9 +132,8 @@ def _loss(
         for id_ in left[:1]:
             taken[id_] += 1
     coordinators = sum(each.topic in COORDINATORS for each in led) if told else None
-    return ClusterLoss(
-        kind, name, len(led), offline, below, fewer, coordinators, max(taken.values(), default=0)
-    )
+    most = max(taken.values(), default=0)
+    return ClusterLoss(kind, name, len(led), offline, below, fewer, coordinators, most, sum(taken.values()))
 
 
 def _once(gone: set[int], by_broker: Mapping[int, Sequence[_Own]]) -> Iterator[_Own]:

@@ -126,7 +126,11 @@ def places(found: Check) -> Verdict:
     undetermined, said = _undetermined(found), []
     of = counted(found.rows, "record")
     if wrong := found.misplaced - found.nowhere:
-        words = f"{wrong:,} of {of} ({share(wrong / found.rows)}) {_are(wrong)} not where {found.client} puts them"
+        them = "it" if wrong == 1 else "them"
+        part = _all(found.rows)
+        if wrong < found.rows:
+            part = f"{wrong:,} of {of} ({share(wrong / found.rows)}) {_are(wrong)}"
+        words = f"{part} not where {found.client} puts {them}"
         first = next((each for each in found.examples if each.partition is not None), None)
         if first is not None:
             wanted = "elsewhere" if first.expected is None else f"in {first.expected}"

@@ -172,7 +172,7 @@ def _losses(before: Sequence[ClusterLoss], after: Sequence[ClusterLoss]) -> Iter
         for name, what in (
             ("offline", "offline"),
             ("below_min_insync", "closed for acks=all"),
-            ("leaders", "with a new leader"),
+            ("taken_over", "with a new leader"),
         ):
             old, new = (max(getattr(each, name) for each in found) for found in pair)
             words.append(f"{old:,} → {new:,} {what}")

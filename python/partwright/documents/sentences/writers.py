@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import all_of, counted, enumeration
 from partwright.keys.key_text import shown_key
 from partwright.rendering.document import Verdict
 from partwright.rendering.text import label, share
 
 if TYPE_CHECKING:
     from partwright.audit import Change, Fingerprint
+    from partwright.audit.faulty_rules import Fault
 
 __all__ = ["all_empty", "of_fingerprint", "time"]
 
@@ -34,12 +35,17 @@ _OFFSETS = 48
 def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
     """Which client wrote a topic, and what to do if it is not a single client."""
     said = []
-    if found.fault is not None:
+    if found.fault is not None and not found.shares:
         said.append(
             f"{found.fault.client} itself would put {counted(found.fault.elsewhere, 'record')} elsewhere. Correct this "
             "writer, and its keys move: those records stay where they are."
         )
-    if found.key_transform is not None and found.elsewhere is None:
+    elif found.fault is not None and found.fault.client in found.shares:
+        said.append(
+            f"That rule and {found.fault.client}'s agree where a key's hash is not negative: how many of those records "
+            "each wrote is estimated from the other records."
+        )
+    if found.key_transform is not None and (found.elsewhere is None or found.verdict != "one-writer"):
         said.append(f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform}).")
     if found.elsewhere is not None:
         of = found.explained[found.family[0]][1]
@@ -63,13 +69,13 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
             f"their records."
         )
     advice = _ADVICE.get(found.verdict, "")
-    if found.verdict == "mixture" and len(found.shares) == 1:
+    if found.verdict == "mixture" and len(found.shares) == 1 and found.fault is None:
         advice = (
             " Look at who else writes: another client, a custom partitioner, or a script that names partitions. Or it "
             "is one writer, with a rule of its own that agrees in part."
         )
     empty = all_empty(found.is_all_empty)
-    headline = found.verdict if found.fault is None else "faulty-rule"
+    headline = "faulty-rule" if found.fault is not None and not found.shares else found.verdict
     return (
         Verdict("said", f"{empty}{headline}: {_writers(found)}.{advice}", headline=headline),
         *(Verdict("said", each) for each in said),
@@ -91,8 +97,12 @@ def _writers(found: Fingerprint) -> str:
         f"{name} {share(part)}" for name, part in sorted(found.shares.items(), key=lambda one: -one[1])
     )
     rest = f"; no rule explains {share(found.unexplained)}" if found.unexplained >= _LEAST else ""
+    if found.fault is not None and found.shares:
+        part = 1 - sum(found.shares.values()) - found.unexplained
+        rest = f"; one writer whose rule is {_faulty_rule(found.fault)} explains {share(part)}{rest}"
     if found.verdict == "undecided":
-        return f"too few keys tell the clients apart; {len(found.family)} are left: {', '.join(found.family)}{of_n}"
+        left = counted(len(found.family), "is left", "are left")
+        return f"too few keys tell the clients apart; {left}: {', '.join(found.family)}{of_n}"
     steps = " to ".join(str(step) for step in (found.change.steps if found.change else ()))
     return {
         "one-writer": _one_writer(found, of_n),
@@ -139,14 +149,19 @@ def _no_rule(found: Fingerprint, of_n: str) -> str:
             "that were given or drawn"
         )
     right, of = found.fault.explained
-    hash_ = found.fault.name.rpartition("-")[0]
-    rule, own = (each.replace("hash", hash_) for each in (found.fault.rule, found.fault.right))
-    lacks = "without the sign mask" if "0x7fffffff" in own else "with the sign of its hash taken otherwise"
     records = f"all {counted(of, 'record')}" if right == of else f"{right:,} of {counted(of, 'record')}"
+    if len(found.fault.numbers) > 1:
+        of_n = f", for {enumeration([str(n) for n in found.fault.numbers])} partitions"
     return (
-        f"one writer whose rule is {found.fault.client}'s {lacks} ({rule}; not {own}) explains where {records} with a "
-        f"key are{of_n}"
+        f"one writer whose rule is {_faulty_rule(found.fault)} explains where {records} with a key are{of_n}"
     )
+
+
+def _faulty_rule(fault: Fault) -> str:
+    hash_ = fault.name.rpartition("-")[0]
+    rule, own = (each.replace("hash", hash_) for each in (fault.rule, fault.right))
+    lacks = "without the sign mask" if "0x7fffffff" in own else "with the sign of its hash taken otherwise"
+    return f"{fault.client}'s {lacks} ({rule}; not {own})"
 
 
 def all_empty(is_all_empty: bool, of: str = "") -> str:

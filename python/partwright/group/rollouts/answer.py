@@ -379,8 +379,8 @@ def recommended(tried: Sequence[Tried], today: int | None) -> int:
     """The place of the candidate to take.
 
     Among the candidates with the fewest idle pods, those that leave partitions unread least, give or take 5 % or a
-    second; among these the one that moves fewest partitions, then today's, then the first. A candidate whose members
-    fail is never chosen while another's do not.
+    second; among these the one that moves fewest partitions, then today's, then the one with the fewest rebalances,
+    then the one that leaves them unread least. A candidate whose members fail is never chosen while another's do not.
     """
     sound = [place for place, each in enumerate(tried) if not each.failures] or list(range(len(tried)))
     # A candidate that gives everything to a few pods leaves little unread, but the other pods idle.
@@ -390,4 +390,12 @@ def recommended(tried: Sequence[Tried], today: int | None) -> int:
     as_good = [
         place for place in sound if tried[place].unread_s.median <= max(least * _AS_GOOD, least + _AS_GOOD_S)
     ]
-    return min(as_good, key=lambda place: (tried[place].moved, place != today, place))
+    return min(
+        as_good,
+        key=lambda place: (
+            tried[place].moved,
+            place != today,
+            tried[place].rebalances,
+            tried[place].unread_s.median,
+        ),
+    )
