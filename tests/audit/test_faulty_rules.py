@@ -8,12 +8,12 @@ import zlib
 from dataclasses import replace
 
 import pytest
+from partwright.report.figures.fingerprint import document
+from partwright.report.sentences import of_fingerprint
 from written_keys import SEED, family_of, placed, users
 
 import partwright as pw
 from partwright.audit import fingerprint
-from partwright.report.figures.fingerprint import document
-from partwright.report.sentences import of_fingerprint
 
 M32 = 1 << 32
 
