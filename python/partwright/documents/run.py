@@ -27,7 +27,7 @@ def document(found: Report) -> Document:
     """
     answer = found.to_dict()
     figures = (
-        *partitions(answer["partitions"], answer["heaviest_keys"], answer["n"], "records"),
+        *partitions(answer, answer["heaviest_keys"], "records"),
         heaviest(answer["heaviest_keys"], answer["keyed"], "records"),
         _steps(answer, found),
     )

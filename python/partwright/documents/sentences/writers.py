@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
+from partwright.documents.sentences.figures import time
+from partwright.documents.sentences.placing import all_empty
 from partwright.keys.key_text import shown_key
 from partwright.rendering.document import Verdict
 from partwright.rendering.text import label, share
@@ -13,7 +14,7 @@ from partwright.rendering.text import label, share
 if TYPE_CHECKING:
     from partwright.audit import Change, Fingerprint
 
-__all__ = ["all_empty", "of_fingerprint", "time"]
+__all__ = ["of_fingerprint"]
 
 _TRANSFORMS = {
     "confluent:strip-id": "without the five bytes that a schema registry's serializer puts before them",
@@ -68,10 +69,10 @@ def of_fingerprint(found: Fingerprint) -> tuple[Verdict, ...]:
             " Look at who else writes: another client, a custom partitioner, or a script that names partitions. Or it "
             "is one writer, with a rule of its own that agrees in part."
         )
-    empty = all_empty(found.is_all_empty)
     headline = found.verdict if found.fault is None else "faulty-rule"
     return (
-        Verdict("said", f"{empty}{headline}: {_writers(found)}.{advice}", headline=headline),
+        *all_empty(found.is_all_empty),
+        Verdict("said", f"{headline}: {_writers(found)}.{advice}", headline=headline),
         *(Verdict("said", each) for each in said),
     )
 
@@ -149,26 +150,6 @@ def _no_rule(found: Fingerprint, of_n: str) -> str:
     )
 
 
-def all_empty(is_all_empty: bool, of: str = "") -> str:
-    """What comes before an answer about keys that are all empty; nothing about others.
-
-    Args:
-        is_all_empty: Whether they are.
-        of: Whose keys they are, if only one side's are: A or B.
-
-    Examples:
-        >>> all_empty(False)
-        ''
-    """
-    if not is_all_empty:
-        return ""
-    whose = f" of {of}" if of else ""
-    return (
-        f"Every key{whose} is empty, and none is null: probably these records have no key, and their writer wrote an "
-        "empty one, as kcat before 1.4 did. Write null keys instead (kcat 1.4 or later). "
-    )
-
-
 def _when(change: Change) -> str:
     words = "no timestamps or offsets tell when"
     if change.last_timestamp_before is not None and change.first_timestamp_after is not None:
@@ -181,16 +162,3 @@ def _when(change: Change) -> str:
         more = f" and {len(pairs) - _OFFSETS:,} more in the JSON" if len(pairs) > _OFFSETS else ""
         words += f"\nFirst offsets by the new rule, for each partition: {', '.join(pairs[:_OFFSETS])}{more}"
     return f"When: {words}"
-
-
-def time(milliseconds: int) -> str:
-    """An instant in ISO 8601, if it is a calendar time.
-
-    Examples:
-        >>> time(1_700_000_000_000)
-        '2023-11-14T22:13:20.000+00:00'
-    """
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
-    except (OverflowError, ValueError, OSError):
-        return f"{milliseconds} ms"
