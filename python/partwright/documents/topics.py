@@ -10,8 +10,6 @@ __all__ = ["topic_of"]
 
 # The command for each class of answer: `partwright.documents` has a module of that name.
 _TOPICS = {
-    ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
-    ("partwright.audit.copartition", "Meeting"): "copartition",
     ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
     ("partwright.group.rollouts.answer", "Rollout"): "rollout",

@@ -10,10 +10,9 @@ from partwright.documents.sentences.groups import (
 )
 from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
 from partwright.documents.sentences.migrating import lasting, of_migration
-from partwright.documents.sentences.placing import all_empty, of_meeting, of_reading
+from partwright.documents.sentences.placing import all_empty, of_reading
 from partwright.documents.sentences.sending import of_batches, of_run, of_scenario, of_tuning
 from partwright.documents.sentences.sizes import of_advice, of_counts
-from partwright.documents.sentences.writers import of_fingerprint
 
 __all__ = [
     "all_empty",
@@ -27,9 +26,7 @@ __all__ = [
     "of_comparison",
     "of_counts",
     "of_each_leader",
-    "of_fingerprint",
     "of_lives",
-    "of_meeting",
     "of_migration",
     "of_reading",
     "of_roll",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import counted
 from partwright.documents.sentences.figures import time
 from partwright.rendering.document import Verdict
-from partwright.rendering.text import label, share
 
 if TYPE_CHECKING:
     from partwright._check import Json
-    from partwright.audit.copartition import Meeting
 
-__all__ = ["all_empty", "of_meeting", "of_reading"]
+__all__ = ["all_empty", "of_reading"]
 
 
 def all_empty(is_all_empty: bool, of: str = "") -> tuple[Verdict, ...]:
@@ -63,46 +61,3 @@ def of_reading(told: Json) -> tuple[Verdict, ...]:
     part = f" ({'; '.join(limits)})" if limits else ""
     headline = "the answer is of a part of the topic"
     return (Verdict("open", f"{headline}{part}: {'; '.join(said)}", headline=headline),)
-
-
-def of_meeting(found: Meeting) -> tuple[Verdict, ...]:
-    """Whether two tables meet, and each reason why not."""
-    sampled = ", of those that were looked at" if found.is_sampled else ""
-    if found.ok:
-        all_keys = all_of(found.keys_shared, "shared key is", "shared keys are")
-        words = f"They meet: {all_keys} in the same partition in both"
-    else:
-        words = f"They do not meet: {_shares_apart(found)}"
-    headline = "They meet" if found.ok else "They do not meet"
-    reasons = (
-        Verdict("said", f"{reason.kind}: {reason.sentence}", headline=reason.kind) for reason in found.reasons
-    )
-    sides = {"A": found.a.is_all_empty, "B": found.b.is_all_empty}
-    empty = "".join(name for name, is_empty in sides.items() if is_empty)
-    first = Verdict(
-        "holds" if found.ok else "fails", f"{words}{sampled}{_first_apart(found)}.", headline=headline
-    )
-    return (*all_empty(bool(empty), "" if all(sides.values()) else empty), first, *reasons)
-
-
-def _first_apart(found: Meeting) -> str:
-    """The heaviest key that does not meet."""
-    if found.a.n != found.b.n:
-        return f"; A has {counted(found.a.n, 'partition')} and B {found.b.n:,}"
-    if found.ok or not found.examples:
-        return ""
-    first = found.examples[0]
-    a, b = (", ".join(map(str, each)) or "any" for each in (first.a, first.b))
-    return f"; key {label(first.key)} is in partition {a} of A and {b} of B"
-
-
-def _shares_apart(found: Meeting) -> str:
-    apart = found.keys_shared - found.keys_meeting
-    if not apart:
-        return f"{found.keys_shared:,} of {counted(found.a.keys, 'key')} of A and {found.b.keys:,} of B are in both"
-    rows = found.a.rows_not_meeting + found.b.rows_not_meeting
-    of = found.a.rows_shared + found.b.rows_shared
-    return (
-        f"{apart:,} of {counted(found.keys_shared, 'shared key')} ({share(found.share_of_keys)}), with {rows:,} of "
-        f"their {counted(of, 'record')} ({share(found.share_of_rows)})"
-    )
