@@ -11,7 +11,7 @@ from partwright.documents.sentences.groups import (
 from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
 from partwright.documents.sentences.migrating import lasting, of_migration
 from partwright.documents.sentences.placing import all_empty, of_reading
-from partwright.documents.sentences.sending import of_batches, of_run, of_scenario, of_tuning
+from partwright.documents.sentences.sending import of_batches, of_scenario, of_tuning
 from partwright.documents.sentences.sizes import of_advice, of_counts
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "of_roll",
     "of_roll_order",
     "of_rollout",
-    "of_run",
     "of_scenario",
     "of_timeline",
     "of_tuning",
