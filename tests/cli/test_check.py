@@ -157,6 +157,15 @@ def test_what_is_no_share_is_one_sentence(option: str, share: str, command: Comm
     assert err == f"partwright: {option} takes a share such as 5% or 0.05, not {share!r}\n"
 
 
+def test_flows_are_for_pages(command: Command) -> None:
+    """However many records are misplaced: the verdict has the first of them."""
+    write("x.csv", {"k": [f"k{row}" for row in range(600)], "p": [row % 60 for row in range(600)]})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 60, "--partition", "p")
+    assert code == 1
+    assert [line for line in out.decode().splitlines() if line.endswith(("flows", "Misplaced records"))] == []
+    assert "… and 12 more rows: --json has them" in out.decode()
+
+
 def test_rows_in_no_partition_are_told(command: Command) -> None:
     """As with a wrong -n, which is the likeliest mistake."""
     write("x.csv", {"k": ["a", "b", "c", "c"], "p": [1, 7, 8, 9]})

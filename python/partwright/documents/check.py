@@ -49,7 +49,9 @@ _QUANTILES = (
 def document(check: Check) -> Document:
     """Whether records are in their places, then each partition, the heaviest keys, and where misplaced ones belong."""
     answer = check.to_dict()
-    title = f", as {answer['client']} would fill them" if answer["misplaced"] is None else ""
+    title = (
+        f", as {answer['client']} would fill them" if answer["misplaced"] is None and answer["rows"] else ""
+    )
     sections = (
         *partitions(answer, answer["heavy_keys"], "rows", title),
         heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),
@@ -282,7 +284,7 @@ def _spread(sizes: Sequence[int], total: int, n: int) -> Section:
         ),
         spec=spec,
         columns=(
-            Column("name", "partitions", "text"),
+            Column("name", "partitions", "prose"),
             Column("records", "records at most"),
             Column("times", "times fair share"),
         ),
@@ -329,7 +331,7 @@ def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Section:
             Column("key", "key", "text"),
             Column("records", "records"),
             Column("share", "share", "share"),
-            Column("partition", "partition", "text"),
+            Column("partition", "partition", "prose"),
         ),
         **bounded(rows),
         marks=len(rows),

@@ -132,7 +132,7 @@ def _keys(answer: Fields) -> Section:
             tooltip(label="keys", keys="different keys|,"),
             by_kind("kind", list(_KINDS), list(_KINDS.values())),
         ),
-        columns=(Column("label", "keys", "text"), Column("keys", "different keys")),
+        columns=(Column("label", "keys", "prose"), Column("keys", "different keys")),
         **bounded(rows),
         marks=len(rows),
         bar="keys",
