@@ -69,7 +69,7 @@ ALLOWED = {
     "assignors/replica_counts.py": "a list of numbers",
     "cluster/sizing/advice.py": "more than MOST_MADE",
     "cluster/sizing/costs.py": "several, or two ends; more bytes than buffer.memory",
-    "documents/sentences/writers.py": "several numbers of partitions",
+    "documents/fingerprint.py": "several numbers of partitions",
 }
 """Files in which something that is not one number, or never 1, is before a noun, and what it is."""
 ALLOWED_IN_RUST = {

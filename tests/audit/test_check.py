@@ -17,7 +17,7 @@ import partwright as pw
 from partwright.audit.check import Check, Placer
 from partwright.audit.columns import counts, milliseconds, places, whole_numbers
 from partwright.audit.key_sums import Observed
-from partwright.documents.sentences import of_check
+from partwright.report import document
 
 A, B = 4, 8  # where java puts a and b, of 12
 
@@ -184,8 +184,8 @@ def test_without_partitions_it_is_where_the_client_puts_them() -> None:
     assert repr(found) == "Check(12 partitions, java: 3 rows, their places not compared)"
     answer = found.to_dict()
     assert (answer["misplaced"], answer["misplaced_by"], answer["examples"]) == (None, [], [])
-    said = of_check(found, answer)
-    assert "Not compared with where the records are: no column of partitions was named." in said[0].text
+    said = document(found).verdicts
+    assert said[1].text == "Not compared with where the records are: no column of partitions was named."
     assert not any("puts them" in each.text for each in said)
     html = found._repr_html_() or ""
     assert "are where java puts" not in html
@@ -372,7 +372,7 @@ def test_keys_that_are_all_empty_are_told_first(keys: list[Any], is_all_empty: b
         found = check(keys, None if partitions is None else pa.array(partitions, pa.int64()))
         answer = found.to_dict()
         assert answer["is_all_empty"] is is_all_empty
-        first = of_check(found, answer)[0].text
+        first = document(found).verdicts[0].text
         assert (
             first.startswith("Every key is empty, and none is null: probably these records") is is_all_empty
         )

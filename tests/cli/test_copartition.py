@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from functools import partial
@@ -96,11 +97,10 @@ def test_the_words_say_who_and_what_to_do(command: Command) -> None:
     code, out, err = command("a.csv", "b.parquet", *WHERE)
     assert (code, err) == (1, "")
     assert out.startswith("✗ They do not meet: ")
-    assert "A: a.csv" in out
-    assert "12, found by its keys" in out
+    assert re.search(r"\n table +a\.csv +b\.parquet\n partitions +12, found by its keys +12, found by", out)
     assert "client: A's keys are put by java, and B's by librdkafka\n" in out
-    assert "To put every key where java puts it:\n  librdkafka: partitioner=murmur2_random\n" in out
-    assert "keys that do not meet" in out
+    assert "To put every key where java puts it\n  librdkafka: partitioner=murmur2_random\n" in out
+    assert "\nKeys that do not meet, those with the most records\n" in out
     code, out, err = command("a.csv", "a.csv", *WHERE)
     assert (code, err) == (0, "")
     assert out.startswith("✓ They meet: all 300 shared keys are in the same partition in both.\n")
@@ -109,14 +109,15 @@ def test_the_words_say_who_and_what_to_do(command: Command) -> None:
     code, out, _ = command("a.csv", "quoted.csv", *KEYED, "-n", 12)
     assert code == 1
     assert out.startswith("✗ They do not meet: 0 of 300 keys of A and 300 of B are in both.\n")
-    assert "key-bytes: 300 keys are the same if A's are read as they are and B's without JSON's quotes" in out
+    reason = "key-bytes: 300 keys are the same if A's are read as they are and B's without JSON's quotes"
+    assert reason in " ".join(out.split())
 
 
 def test_markup_in_keys_and_names_is_text(command: Command) -> None:
     write("[bold].csv", k=["[red]x", "[/]"])
     code, out, _ = command("[bold].csv", "[bold].csv", *KEYED, "-n", 50, "--client-b", "librdkafka")
     assert code == 1
-    assert "A: [bold].csv" in out
+    assert "   [bold].csv" in out
     assert "[red]x" in out
     assert " [/] " in out
 
@@ -273,7 +274,7 @@ def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
         _, out, err = command("a.csv", other, *WHERE, "-n", 12)
         assert err == ""
         whose = "Every key" if other == "a.csv" else "Every key of A"
-        assert out.lstrip("✓✗ ").startswith(
+        assert " ".join(out.split()).startswith(
             f"{whose} is empty, and none is null: probably these records have no key"
         )
     assert "Every key of B is empty" in command("b.csv", "a.csv", *WHERE, "-n", 12)[1]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from partwright.documents.sentences import of_run
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.targets import KafkaTopic
+from partwright.report import document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]]
 
 
 def said(report: Report) -> str:
-    return "\n".join(verdict.text for verdict in of_run(report))
+    return "\n".join(verdict.text for verdict in document(report).verdicts)
 
 
 def test_more_partitions_before_the_write(

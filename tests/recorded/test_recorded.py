@@ -27,10 +27,10 @@ from recorded.saved_answers import SAVED
 import partwright as pw
 from partwright import report
 from partwright.cli import main, partwright
+from partwright.cli.output import terminal_look
 from partwright.cli.tables.migrate import print_answer
-from partwright.cli.tables.run import print_report, print_stream
 from partwright.migration.answer import Answer
-from partwright.pipeline.report import Report
+from partwright.rendering.terminal import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +45,8 @@ IS_WRITTEN = os.environ.get("PARTWRIGHT_RECORD") == "1"
 WIDTHS = {"80": "80", "120": "120", "pipe": None}
 UNSEEN = re.compile(r"(?:\x1b\[[0-9;?]*[A-Za-z]| +(?=(?:\x1b\[[0-9;?]*[A-Za-z]| )*$))", re.MULTILINE)
 LINE = 110
+SHORT = {"check", "fingerprint", "copartition"}
+"""Commands whose first verdict has at most 200 characters."""
 
 
 class Terminal(io.TextIOWrapper):
@@ -152,18 +154,21 @@ def command_outputs(words: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterat
         yield "page.txt", page_text(page.read_text(encoding="utf-8")) if page.exists() else err
 
 
+def print_document(answer: object) -> None:
+    click.echo(text(report.document(answer), terminal_look()), nl=False)
+
+
 def saved_outputs(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     """The same of a saved answer."""
     answer = SAVED[name]
-    is_run = isinstance(answer, Report)
-    show: Callable[[Any], None] = print_answer if isinstance(answer, Answer) else print_stream
+    show: Callable[[Any], None] = print_answer if isinstance(answer, Answer) else print_document
     for ending, columns in WIDTHS.items():
         yield (
             f"{ending}.txt",
-            printed(lambda: (print_report if is_run else show)(answer), columns, monkeypatch)[0],
+            printed(lambda: show(answer), columns, monkeypatch)[0],
         )
     yield "json", laid_out(answer.to_dict()) + "\n"
-    if is_run:
+    if not isinstance(answer, Answer):
         yield "page.txt", page_text(report.page(answer))
 
 
@@ -193,6 +198,12 @@ def test_an_answer_is_as_recorded(name: str, monkeypatch: pytest.MonkeyPatch) ->
     ]
     if any(changed):
         pytest.fail("\n".join([*filter(None, changed), f"If this is meant: {WRITES}"]), pytrace=False)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.partition("-")[0] in SHORT])
+def test_a_verdict_is_short(name: str) -> None:
+    summary = json.loads((OUTPUTS / f"{name}.json").read_text(encoding="utf-8"))["summary"]
+    assert len(summary) <= 200, summary
 
 
 def test_every_command_has_a_case() -> None:

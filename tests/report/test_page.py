@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import html5lib
 import pytest
+from recorded.saved_answers import SAVED
 
 import partwright as pw
 from partwright import report
@@ -87,8 +89,8 @@ def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
     keys = [row[0] for row in found.tables["heavy-keys"][1:]]
     assert "<script>alert(1)</script>" in keys
     assert 'a"b' in keys
-    assert sum(key == "x" * 100 + "... (10,000 characters)" for key in keys) == 1
-    assert sum(key == "x" * 100 + "... (10,001 characters)" for key in keys) == 1
+    assert sum(key == "x" * 49 + "…" + "x" * 50 + " (10,000 characters)" for key in keys) == 1
+    assert sum(key == "x" * 49 + "…" + "x" * 49 + "y (10,001 characters)" for key in keys) == 1
     labels = [row["label"] for row in found.plots["heavy-keys"]["data"]["values"]]
     assert len(set(labels)) == len(keys)
 
@@ -170,7 +172,9 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     told = copartition.document(found)
     assert [told.verdicts[0].state, told.answer.pop("summary")] == [state, told.verdicts[0].text]
     assert told.answer == found.to_dict()
-    keys, *apart = told.sections
+    shown = {section.id: section for section in told.sections}
+    assert list(shown)[:2] == ["sides", "keys"]
+    keys, apart = shown["keys"], [shown["apart"]] if "apart" in shown else []
     assert [row["keys"] for row in keys.rows] == [found.keys_meeting, 90 - found.keys_meeting, 10, 30]
     shown = [row for figure in apart for row in figure.rows]
     assert [(row["key"], row["a"], row["b"]) for row in shown] == [
@@ -178,6 +182,74 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     ]
     assert bool(shown) is (state == "fails")
     html5lib.HTMLParser(strict=True).parse(report.page(found))
+
+
+@pytest.mark.parametrize("name", ["run", "run-lost", "run-stream"])
+def test_a_run_and_a_stream_have_every_form(name: str, tmp_path: Path) -> None:
+    answer = SAVED[name]
+    page = report.write(answer, tmp_path / "page.html").read_text(encoding="utf-8")
+    html5lib.HTMLParser(strict=True).parse(page)
+    summary = report.document(answer).verdicts[0].text
+    assert summary in page
+    assert summary in (report.write(answer, tmp_path / "page.md")).read_text(encoding="utf-8")
+    read = json.loads(report.write(answer, tmp_path / "page.json").read_text(encoding="utf-8"))
+    assert read == json.loads(json.dumps({"summary": summary, **answer.to_dict()}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "state", "words"),
+    [
+        ({}, "holds", "All 3,187 records of inbox are in topic orders, 7 partitions, each where it belongs,"),
+        (
+            {"lost": 2},
+            "fails",
+            "Not all 3,187 records of inbox are in topic orders, 7 partitions, as they should",
+        ),
+        (
+            {"lost": None, "twice": None, "moved": None},
+            "open",
+            "3,187 records of inbox were written to topic",
+        ),
+    ],
+)
+def test_a_stream_says_whether_it_was_checked(changed: dict[str, Any], state: str, words: str) -> None:
+    first, second = report.document(replace(SAVED["run-stream"], **changed)).verdicts
+    assert (first.state, first.text.startswith(words)) == (state, True)
+    assert second.text.startswith("3,000 were written, 187 were there already, in 3 batches to kafka://")
+    assert replace(SAVED["run-stream"], **changed).table()["lost"].to_pylist() == [changed.get("lost", 0)]
+
+
+def test_what_a_run_lacks_is_said() -> None:
+    run = SAVED["run"]
+    checked = replace(
+        run, checks=None, proof=None, read={"whole": False, "passed": 5, "of": 9, "only_keys": 1}
+    )
+    first, second, third, *_ = report.document(checked).verdicts
+    assert (first.state, first.headline) == ("open", "3,337 records of orders.csv")
+    part = "a part of the topic was read: 5 of 9 offsets, the records of 1 key alone"
+    assert (second.state, second.text) == ("open", part)
+    assert third.text == "not checked: --no-check was given"
+    # A strategy places records without a key too, among the others.
+    placed = report.document(replace(run, strategy="sticky", producers=1))
+    assert "null_keys" not in [column.field for column in placed.sections[0].columns]
+    assert "null_keys" in [column.field for column in report.document(run).sections[0].columns]
+    assert any("by the strategy sticky, with 1 producer;" in each.text for each in placed.verdicts)
+
+
+def test_tables_of_answers_have_a_row_for_each_partition_client_or_key() -> None:
+    import pyarrow as pa
+
+    from partwright.audit import fingerprint
+    from partwright.audit.check import Check
+
+    keys = pa.array([f"k{place}" for place in range(100)])
+    check = Check(3)
+    check.add(keys)
+    assert check.table().to_pylist() == check.to_dict()["partitions"]
+    writer = fingerprint(keys, pw.partition_for_key(keys, 3))
+    assert writer.table().to_pylist()[0] == {"client": "java", "rows": 100, "rows_placed": 100}
+    assert fingerprint(pa.nulls(2, pa.string()), [0, 1]).table().num_rows == 0
+    assert SAVED["run"].table().num_rows == 7
 
 
 def strangers() -> list[Any]:

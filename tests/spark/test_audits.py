@@ -19,7 +19,7 @@ from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
-from partwright.documents.sentences import of_check
+from partwright.report import document
 from partwright.spark import sums
 from partwright.spark.engines.choice import SETTING, exact
 from partwright.spark.requirements import is_remote
@@ -513,8 +513,8 @@ def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> Non
         assert found.misplaced is None
         assert repr(found) == "Check(12 partitions, java: 2 rows, their places not compared)"
         assert found.to_dict()["misplaced"] is None
-        (first, *_) = of_check(found, found.to_dict())
-        assert "Not compared with where the records are: no column of partitions was named." in first.text
+        second = document(found).verdicts[1].text
+        assert second == "Not compared with where the records are: no column of partitions was named."
     assert pws.resize(given, "key", 12, 24).misplaced is None
     assert pws.check(given, "key", 12, partition="partition").misplaced == 2
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright._doors import notebook
 from partwright._text import plain
+from partwright.answer import Answer
 from partwright.audit.columns import whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.audit.salting import Salted, salted
@@ -133,7 +133,7 @@ class Example:
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
 
 
-class Check:
+class Check(Answer):
     """The result of a check.
 
     Args:
@@ -158,6 +158,9 @@ class Check:
     Raises:
         PartwrightError: n, the client or the key type is invalid.
     """
+
+    DOCUMENT = "check"
+    ROWS = "partitions"
 
     def __init__(
         self,
@@ -191,10 +194,6 @@ class Check:
             f"Check({counted(self.n, 'partition')}, {self.client}: {self.misplaced:,} of "
             f"{counted(self.rows, 'row')} misplaced)"
         )
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
 
     @property
     def n(self) -> int:

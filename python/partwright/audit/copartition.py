@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright._check import counted
+from partwright.answer import Answer
 from partwright.audit.copartition_reasons import HARMLESS, Counts, Reason, Summary, reasons
 from partwright.audit.encodings import same_keys
 from partwright.audit.fingerprint import judge
@@ -72,7 +73,7 @@ class KeyApart:
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Meeting(Answer):
     """Whether two tables meet.
 
     A key meets if all of its records are in one partition, with the same number in both tables, and both have the same
@@ -90,7 +91,12 @@ class Meeting:
         reasons: Why not all meet.
         examples: The keys with most rows that do not.
         is_sampled: Whether there were too many keys to look at all of them; all records of a sampled key count.
+        names: What the tables are called; None if nobody named them.
+        read: For each of them, how much of a topic was read, None for a file; None if both are files.
     """
+
+    DOCUMENT = "copartition"
+    ROWS = "examples"
 
     a: Summary
     b: Summary
@@ -102,6 +108,8 @@ class Meeting:
     reasons: tuple[Reason, ...]
     examples: tuple[KeyApart, ...]
     is_sampled: bool
+    names: tuple[str, str] | None = None
+    read: tuple[Json | None, ...] | None = None
 
     @property
     def ok(self) -> bool:
@@ -110,9 +118,13 @@ class Meeting:
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""
+        whole = asdict(self)
+        del whole["names"]
+        if self.read is None:
+            del whole["read"]
         return {
             "ok": self.ok,
-            **asdict(self),
+            **whole,
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "readings": self.readings and dict(zip(_LETTERS, self.readings, strict=True)),

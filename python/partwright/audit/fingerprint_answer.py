@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.audit.faulty_rules import follows_fault
 from partwright.audit.fingerprint_search import Writer, alike, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
@@ -38,7 +38,7 @@ _TWO = 2
 
 
 @dataclass(frozen=True)
-class Fingerprint:
+class Fingerprint(Answer):
     """Which client wrote a topic.
 
     Attributes:
@@ -72,6 +72,8 @@ class Fingerprint:
             which hashes the keys themselves, would put elsewhere. None otherwise.
     """
 
+    DOCUMENT = "fingerprint"
+
     verdict: str
     n: int | None
     family: tuple[str, ...]
@@ -93,10 +95,6 @@ class Fingerprint:
     is_all_empty: bool = False
     elsewhere: int | None = None
 
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
-
     def to_dict(self) -> Json:
         """The object for the JSON output; keys are hex."""
         found = asdict(self)
@@ -109,6 +107,12 @@ class Fingerprint:
             for key, partition, expected, rows in self.strays
         ]
         return found
+
+    def table(self) -> pa.Table:
+        """A row for each client: how many records are where it puts them, and for how many it determines that."""
+        right, of = ([counts[at] for counts in self.explained.values()] for at in range(_TWO))
+        schema = pa.schema({"client": pa.string(), "rows": pa.int64(), "rows_placed": pa.int64()})
+        return pa.table([list(self.explained), right, of], schema=schema)
 
 
 class Answers:

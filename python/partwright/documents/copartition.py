@@ -1,45 +1,113 @@
-"""Figures for `partwright copartition`: the keys of both tables, and the keys that do not meet."""
+"""Whether two tables meet: their numbers side by side, what to set, and the keys that do not meet."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
-from partwright.documents.sentences import of_meeting, of_reading, summed
+from partwright._check import all_of, counted
+from partwright.audit.copartition_reasons import who
+from partwright.documents.fingerprint import settings
+from partwright.documents.sentences import all_empty, named, of_reading, summed
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import by_kind, by_name, quantity, tooltip
-from partwright.rendering.text import number, shown
+from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from partwright._check import Fields, Json
+    from partwright._check import Fields
     from partwright.audit.copartition import Meeting
+    from partwright.audit.copartition_reasons import Summary
 
 __all__ = ["document"]
 
 _KINDS = {"meets": ACCENT, "does not meet": EMPHASIS, "in one table alone": MUTED}
+# How many of a key's partitions the verdict names.
+_NAMED = 3
 
 
-def document(found: Meeting, *, both: Sequence[Json | None] | None = None) -> Document:
-    """The page of a meeting.
+def document(meeting: Meeting) -> Document:
+    """Whether they meet and why not, then both tables side by side, their keys, and those that do not meet."""
+    answer = meeting.to_dict()
+    names: tuple[str, ...] = ()
+    if any(reason.kind == "client" for reason in meeting.reasons):
+        names = tuple(dict.fromkeys([*_not_as_java(meeting.a), *_not_as_java(meeting.b)]))
+    sections = (
+        _sides(meeting),
+        _keys(answer),
+        *settings(names),
+        *(_apart(answer) if answer["examples"] else ()),
+    )
+    verdicts = tuple(_verdicts(meeting))
+    return Document("Whether two tables meet", verdicts, sections, summed(verdicts, answer))
 
-    Args:
-        found: The answer.
-        both: For each of two topics, how much of it was read; None if both are files.
-    """
-    answer = found.to_dict()
-    figures = [_keys(answer)]
-    if answer["examples"]:
-        figures.append(_apart(answer))
-    verdicts = of_meeting(found)
-    told = summed(verdicts, answer)
-    if both is not None:
-        told["read"] = list(both)
-        verdicts += tuple(verdict for each in both if each is not None for verdict in of_reading(each))
-    title = "Whether two tables meet"
-    return Document(title, verdicts, tuple(figures), told)
+
+def _verdicts(found: Meeting) -> Iterator[Verdict]:
+    """Whether they meet, how much of them was read, and each reason why they do not."""
+    empty = "".join(name for name, side in (("A", found.a), ("B", found.b)) if side.is_all_empty)
+    yield from all_empty(bool(empty), "" if empty == "AB" else empty)
+    headline, apart = "They do not meet", found.keys_shared - found.keys_meeting
+    if found.ok:
+        headline = "They meet"
+        words = (
+            f"{all_of(found.keys_shared, 'shared key is', 'shared keys are')} in the same partition in both"
+        )
+    elif apart:
+        rows = found.a.rows_not_meeting + found.b.rows_not_meeting
+        of = counted(found.a.rows_shared + found.b.rows_shared, "record")
+        words = (
+            f"{apart:,} of {counted(found.keys_shared, 'shared key')} ({share(found.share_of_keys)}), with {rows:,} of "
+            f"their {of} ({share(found.share_of_rows)})"
+        )
+    else:
+        keys = counted(found.a.keys, "key")
+        words = f"{found.keys_shared:,} of {keys} of A and {found.b.keys:,} of B are in both"
+    sampled = ", of those that were looked at" if found.is_sampled else ""
+    state = "holds" if found.ok else "fails"
+    yield Verdict(state, f"{headline}: {words}{sampled}{_first_apart(found)}.", headline=headline)
+    for read in filter(None, found.read or ()):
+        yield from of_reading(read)
+    yield from (
+        Verdict("said", f"{each.kind}: {each.sentence}", headline=each.kind) for each in found.reasons
+    )
+
+
+def _first_apart(found: Meeting) -> str:
+    """The heaviest key that does not meet."""
+    if found.a.n != found.b.n:
+        return f"; A has {counted(found.a.n, 'partition')} and B {found.b.n:,}"
+    if found.ok or not found.examples:
+        return ""
+    first = found.examples[0]
+    a, b = (named(each, _NAMED) or "any" for each in (first.a, first.b))
+    return f"; key {label(first.key)} is in partition {a} of A and {b} of B"
+
+
+def _not_as_java(side: Summary) -> list[str]:
+    """The clients that may have put a table's keys in partitions, if these differ from java's."""
+    if side.writer is None:
+        return [str(side.client)]
+    family = side.writer.family if side.writer.verdict == "one-writer" else tuple(side.writer.shares)
+    return [] if "java" in side.writer.family and len(side.writer.shares) == 1 else list(family)
+
+
+def _sides(meeting: Meeting) -> Section:
+    sides = (meeting.a, meeting.b)
+    lines = {
+        **({} if meeting.names is None else {"table": map(shown, meeting.names)}),
+        "partitions": (f"{each.n:,}{', found by its keys' if each.is_n_found else ''}" for each in sides),
+        "keys are put by": (f"{who(each)}{'' if each.writer else ', would be'}" for each in sides),
+        "records": (number(each.rows) for each in sides),
+        "of them without a key": (number(each.null_keys) for each in sides),
+    }
+    rows = [dict(zip(("name", "a", "b"), (name, *values), strict=True)) for name, values in lines.items()]
+    return Section(
+        id="sides",
+        title="Both tables",
+        columns=(Column("name", "", "prose"), Column("a", "A", "prose"), Column("b", "B", "prose")),
+        **bounded(rows),
+    )
 
 
 def _keys(answer: Fields) -> Section:
@@ -56,10 +124,7 @@ def _keys(answer: Fields) -> Section:
     return Section(
         id="keys",
         title="Keys of both tables",
-        sentence=(
-            f"A has {counted(answer['a']['keys'], 'different key')} and B {number(answer['b']['keys'])}; "
-            f"{counted(answer['keys_shared'], 'is', 'are')} in both, of which {number(answer['keys_meeting'])} meet."
-        ),
+        sentence=f"A has {counted(answer['a']['keys'], 'different key')} and B {number(answer['b']['keys'])}.",
         spec=by_name(
             rows,
             quantity("keys", "different keys", "whole"),
@@ -67,13 +132,14 @@ def _keys(answer: Fields) -> Section:
             tooltip(label="keys", keys="different keys|,"),
             by_kind("kind", list(_KINDS), list(_KINDS.values())),
         ),
-        columns=(Column("label", "keys", "text"), Column("keys", "different keys")),
+        columns=(Column("label", "keys", "prose"), Column("keys", "different keys")),
         **bounded(rows),
         marks=len(rows),
+        bar="keys",
     )
 
 
-def _apart(answer: Fields) -> Section:
+def _apart(answer: Fields) -> tuple[Section]:
     rows = [
         {
             "key": shown(each["key"]),
@@ -82,16 +148,15 @@ def _apart(answer: Fields) -> Section:
         }
         for each in answer["examples"]
     ]
-    first = rows[0]
-    return Section(
-        id="apart",
-        title="Keys that do not meet",
-        sentence=f"The one with the most records is in partition {first['a']} of A and {first['b']} of B.",
-        spec=None,
-        columns=(
-            Column("key", "key", "text"),
-            Column("a", "partition in A", "text"),
-            Column("b", "partition in B", "text"),
+    return (
+        Section(
+            id="apart",
+            title="Keys that do not meet, those with the most records",
+            columns=(
+                Column("key", "key", "text"),
+                Column("a", "partition in A", "prose"),
+                Column("b", "in B", "prose"),
+            ),
+            **bounded(rows),
         ),
-        **bounded(rows),
     )

@@ -1,47 +1,187 @@
-"""Figures for `partwright fingerprint`: what each rule explains, who wrote what, and since when."""
+"""Which client wrote a topic, and since when: what each client's rule explains, and what to set."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
-from partwright.documents.sentences import named, of_fingerprint, summed, time
+from partwright._check import all_of, counted, enumeration
+from partwright.documents.sentences import all_empty, named, summed, time
+from partwright.keys.clients import clients as client_table
+from partwright.keys.key_text import shown_key
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED, PALETTE, clients, in_order
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import ZOOM, by_kind, by_name, by_partition, chart, quantity, tooltip
-from partwright.rendering.text import number, share
+from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from partwright._check import Fields, Json
     from partwright.audit import Fingerprint
+    from partwright.audit.faulty_rules import Fault
 
-__all__ = ["document"]
+__all__ = ["document", "settings"]
 
 _LARGEST = 200
 _BY_NUMBER = 1_000
 _FAMILY, _OTHERS = "what the answer names", "other rules"
+# Less than this is not shown.
+_LEAST = 0.0005
+_STRAYS = 3
+_TRANSFORMS = {
+    "confluent:strip-id": "without the five bytes that a schema registry's serializer puts before them",
+    "json-unquote": "without their JSON quotes",
+    "little-endian": "as little-endian numbers, whose bytes Java has the other way round",
+    "utf-16-le": "as UTF-16 in little-endian order, where Java's serializer has UTF-8",
+    "utf-16-le-bom": "as UTF-16 in little-endian order with a byte order mark, where Java's serializer has UTF-8",
+    "utf-16-be": "as UTF-16 in big-endian order, where Java's serializer has UTF-8",
+    "utf-16": "as UTF-16 in big-endian order with a byte order mark, where Java's serializer has UTF-8",
+    "cut-at-characters": "cut at as many bytes as they have characters, as rdkafka-ruby cut a partition_key",
+}
+_ADVICE = {
+    "mixture": " Give all producers one partitioner: a key's order is lost where two writers disagree.",
+    "n-change": " Keys from before the change are elsewhere since: partwright resize says which.",
+    "writer-change": " Keys that both wrote are in two partitions: give all producers one partitioner.",
+    "round-robin": " A key's order is lost, and joins by key do not meet.",
+    "undecided": " Read more records.",
+}
 
 
-def document(found: Fingerprint) -> Document:
-    """The page of a fingerprint.
-
-    Args:
-        found: The fingerprint.
-    """
-    answer = found.to_dict()
-    figures = [_explained(answer)]
-    if answer["shares"]:
-        figures.append(_writers(answer))
-    if answer["course"]:
-        figures.append(_course(answer))
-    if answer["change"] and answer["change"]["first_offset_after"]:
-        figures.append(_since(answer))
-    title = f"Who wrote {counted(answer['rows'], 'record')}"
-    verdicts = of_fingerprint(found)
-    return Document(title, verdicts, tuple(figures), summed(verdicts, answer))
+def document(fingerprint: Fingerprint) -> Document:
+    """Who wrote it and what to do, then what each rule explains, keys without one place, and when a writer changed."""
+    answer = fingerprint.to_dict()
+    names = fingerprint.family if fingerprint.verdict == "one-writer" else tuple(fingerprint.shares)
+    sections = (
+        _rules(answer),
+        *(_scattered(fingerprint) if fingerprint.scattered_keys else ()),
+        *(() if "java" in fingerprint.family else settings(names)),
+        *(_writers(answer) if answer["shares"] else ()),
+        *(_course(answer) if answer["course"] else ()),
+        *(_since(answer) if answer["change"] and answer["change"]["first_offset_after"] else ()),
+    )
+    verdicts = (*all_empty(fingerprint.is_all_empty), *_verdicts(fingerprint))
+    title = f"Who wrote {counted(fingerprint.rows, 'record')}"
+    return Document(title, verdicts, sections, summed(verdicts, answer))
 
 
-def _explained(answer: Fields) -> Section:
+def _verdicts(found: Fingerprint) -> Iterator[Verdict]:
+    """Which client wrote a topic, and what to do if it is not a single client."""
+    is_alone = found.verdict == "mixture" and len(found.shares) == 1 and found.fault is None
+    advice = _ADVICE.get(found.verdict, "")
+    if is_alone:
+        advice = " Look at who else writes: another client, a custom partitioner, or a script that names partitions."
+    headline = "faulty-rule" if found.fault is not None and not found.shares else found.verdict
+    yield Verdict("said", f"{headline}: {_answer(found)}.{advice}", headline=headline)
+    if is_alone:
+        yield Verdict("said", "Or it is one writer, with a rule of its own that agrees in part.")
+    yield from (Verdict("said", words) for words in (*_exceptions(found), *_rivals(found)))
+
+
+def _exceptions(found: Fingerprint) -> Iterator[str]:
+    """What does not follow the rule of the one writer, or would not follow the right one, and since when."""
+    if found.fault is not None and not found.shares:
+        yield (
+            f"{found.fault.client} itself would put {counted(found.fault.elsewhere, 'record')} elsewhere. Correct this "
+            "writer, and its keys move: those records stay where they are."
+        )
+    elif found.fault is not None and found.fault.client in found.shares:
+        yield (
+            f"That rule and {found.fault.client}'s agree where a key's hash is not negative: how many of those records "
+            "each wrote is estimated from the other records."
+        )
+    if found.elsewhere is not None and found.verdict == "one-writer":
+        all_ = counted(found.explained[found.family[0]][1], "record")
+        yield f"{found.family[0]} itself would put {found.elsewhere:,} of {all_} elsewhere ({found.key_transform})."
+    elif found.key_transform is not None:
+        yield f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform})."
+    if found.strays:
+        right, of = found.explained[found.family[0]]
+        strays = ", ".join(
+            f"{label(shown_key(key))} in {partition} (not {expected})"
+            for key, partition, expected, _ in found.strays[:_STRAYS]
+        )
+        yield f"{counted(of - right, 'exception')}{', the heaviest' if of - right > _STRAYS else ''}: {strays}."
+    if found.change is not None:
+        before, after = found.change.last_timestamp_before, found.change.first_timestamp_after
+        if before is not None and after is not None:
+            yield f"When: the last record by the old rule: {time(before)}, the first by the new one: {time(after)}."
+        elif not found.change.first_offset_after:
+            yield "When: no timestamps or offsets tell."
+
+
+def _rivals(found: Fingerprint) -> Iterator[str]:
+    """The clients that keys cannot tell apart, the next best rule, and how many keys were looked at."""
+    if len(found.family) > 1:
+        those = (
+            "are left" if found.verdict == "undecided" else "share one rule, so keys cannot distinguish them"
+        )
+        yield f"These clients {those}: {', '.join(found.family)}."
+    if found.deciding_keys:
+        yield f"The next best rule would put {counted(found.deciding_keys, 'key')} of {found.keys:,} elsewhere."
+    if found.is_sampled:
+        keys = counted(found.keys, "key was", "keys were")
+        yield f"There were too many keys to look at all: {keys}, with all their records."
+
+
+def _answer(found: Fingerprint) -> str:
+    of_n = "" if found.n is None else f", for {counted(found.n, 'partition')}"
+    by_share = sorted(found.shares.items(), key=lambda each: -each[1])
+    shares = ", ".join(f"{name} {share(part)}" for name, part in by_share)
+    left = f"; no rule explains {share(found.unexplained)}" if found.unexplained >= _LEAST else ""
+    if found.fault is not None and found.shares:
+        part = 1 - sum(found.shares.values()) - found.unexplained
+        left = f"; one writer whose rule is {_faulty_rule(found.fault)} explains {share(part)}{left}"
+    steps = " to ".join(str(step) for step in (found.change.steps if found.change else ()))
+    if found.verdict == "one-writer":
+        changed = (
+            "" if found.elsewhere is None else f"'s rule, with keys {_TRANSFORMS[found.key_transform or '']},"
+        )
+        return f"{found.family[0]}{changed} {_explains(*found.explained[found.family[0]])}{of_n}"
+    return {
+        "undecided": f"too few keys tell the clients apart; {counted(len(found.family), 'is left', 'are left')}{of_n}",
+        "mixture": f"{shares}{left}{of_n}",
+        "n-change": f"from {steps} partitions ({shares}){left}",
+        "writer-change": f"from {steps}{of_n} ({shares}){left}",
+        "round-robin": f"records have keys, which are ignored: partitions are taken in turn{of_n}",
+        "no-rule": _no_rule(found, of_n),
+        "no-keys": "no record has a key, so each producer chose as it liked"
+        if found.rows
+        else "there are no records",
+    }[found.verdict]
+
+
+def _explains(right: int, of: int) -> str:
+    if right == of:
+        return f"explains where {all_of(of, 'record with a key is', 'records with a key are')}"
+    return (
+        f"explains where {right:,} of {counted(of, 'record with a key is', 'records with a key are')} "
+        f"({share(right / of)})"
+    )
+
+
+def _no_rule(found: Fingerprint, of_n: str) -> str:
+    """No client's rule; perhaps a faulty one, which one writer has."""
+    if found.is_all_empty and found.scattered_keys:
+        return "these records are in several partitions, as records without a key are"
+    if found.fault is None:
+        return (
+            "records have keys, and no client's rule puts them where they are: a custom partitioner, or partitions "
+            "that were given or drawn"
+        )
+    if len(found.fault.numbers) > 1:
+        of_n = f", for {enumeration([str(n) for n in found.fault.numbers])} partitions"
+    return f"one writer whose rule is {_faulty_rule(found.fault)} {_explains(*found.fault.explained)}{of_n}"
+
+
+def _faulty_rule(fault: Fault) -> str:
+    hash_ = fault.name.rpartition("-")[0]
+    rule, own = (each.replace("hash", hash_) for each in (fault.rule, fault.right))
+    lacks = "without the sign mask" if "0x7fffffff" in own else "with the sign of its hash taken otherwise"
+    return f"{fault.client}'s {lacks} ({rule}; not {own})"
+
+
+def _rules(answer: Fields) -> Section:
+    """A row for each group of rules that explain equally much."""
     place = {name: at for at, name in enumerate(in_order(answer["explained"], clients()))}
     answers = {*answer["family"], *answer["shares"]}
     equal: dict[tuple[int, int], list[str]] = {}
@@ -60,139 +200,157 @@ def _explained(answer: Fields) -> Section:
         for (right, determined), names in equal.items()
     ]
     rows.sort(key=lambda row: -row["share"])
-    sentence = f"No client's rule can be compared with {counted(answer['rows'], 'record')}."
-    if rows:
-        first, *others = rows
-        sentence = (
-            f"The rule of {first['label']} puts {number(first['right'])} of {counted(first['of'], 'record')} where "
-            f"they are ({share(first['share'])})"
-        )
-        if others:
-            sentence += f"; the next, of {others[0]['label']}, {share(others[0]['share'])}"
-        sentence += "."
-    kinds = [_FAMILY, _OTHERS]
+    records = counted(answer["rows"], "record")
+    keys = f"{counted(answer['keys'], 'different key')}; {answer['null_keys']:,} of {records} have none."
     spec = by_name(
         rows,
         quantity("share", "share of the records that a rule explains", "share", scale={"domain": [0, 1]}),
         None,
         tooltip(client="clients", right="explains|,", of="of|,", share="share|.2%"),
-        by_kind("kind", kinds, [ACCENT, MUTED]),
+        by_kind("kind", [_FAMILY, _OTHERS], [ACCENT, MUTED]),
     )
     return Section(
         id="rules",
         title="What each client's rule explains",
-        sentence=sentence,
+        sentence=keys if rows else f"No client's rule fits: {keys}",
         spec=spec if rows else None,
         columns=(
-            Column("client", "clients with the rule", "text"),
-            Column("right", "records where it puts them"),
-            Column("of", "of records that it places"),
+            Column("client", "clients with the rule", "prose"),
+            Column("right", "explains"),
+            Column("of", "of records"),
             Column("share", "share", "share"),
         ),
         **bounded(rows),
         marks=len(rows),
+        bar="share",
+        picked=frozenset(at for at, row in enumerate(rows) if row["kind"] == _FAMILY),
     )
 
 
-def _writers(answer: Fields) -> Section:
+def _scattered(found: Fingerprint) -> tuple[Section]:
+    rows = [
+        {"key": shown(shown_key(key)), "partitions": ", ".join(map(str, partitions))}
+        for key, partitions in found.scattered
+    ]
+    return (
+        Section(
+            id="scattered",
+            title=f"{counted(found.scattered_keys, 'key is', 'keys are')} in several partitions",
+            columns=(Column("key", "key", "text"), Column("partitions", "its partitions", "prose")),
+            **bounded(rows),
+        ),
+    )
+
+
+def settings(names: Iterable[str]) -> tuple[Section, ...]:
+    """The settings with which clients put their keys where Java puts them; nothing if none of them needs one."""
+    own = {row["client"]: row["setting"] for row in client_table().to_pylist()}
+    lines = tuple(f"{name}: {own[name]}" for name in names if own.get(name))
+    return (Section(id="settings", title="To put every key where java puts it", code=lines),) if lines else ()
+
+
+def _writers(answer: Fields) -> tuple[Section]:
     parts = sorted(answer["shares"].items(), key=lambda each: -each[1])
     if answer["fault"]:
         by_clients = sum(answer["shares"].values())
         parts.append((answer["fault"]["name"], 1 - by_clients - answer["unexplained"]))
     parts.append(("no rule", answer["unexplained"]))
-    rows = [{"writer": name, "label": name, "share": part, "text": share(part)} for name, part in parts]
-    words = ", ".join(f"{row['writer']} {row['text']}" for row in rows[:-1])
-    return Section(
-        id="writers",
-        title="Who wrote how much",
-        sentence=f"Of the records with a key: {words}; no rule explains {share(answer['unexplained'])}.",
-        spec=by_name(
-            rows,
-            quantity("share", "share of the records with a key", "share", scale={"domain": [0, 1]}),
-            None,
-            tooltip(writer="writer", share="share|.2%"),
+    rows = [{"label": name, "share": part, "text": share(part)} for name, part in parts]
+    return (
+        Section(
+            id="writers",
+            title="Who wrote how much",
+            spec=by_name(
+                rows,
+                quantity("share", "share of the records with a key", "share", scale={"domain": [0, 1]}),
+                None,
+                tooltip(label="writer", share="share|.2%"),
+            ),
+            columns=(Column("label", "writer", "text"), Column("share", "share", "share")),
+            **bounded(rows),
+            marks=len(rows),
+            is_detail=True,
         ),
-        columns=(Column("writer", "writer", "text"), Column("share", "share", "share")),
-        **bounded(rows),
-        marks=len(rows),
     )
 
 
-def _course(answer: Fields) -> Section:
+def _course(answer: Fields) -> tuple[Section]:
     """The share of each writer's rule over time."""
     spans = answer["course"]
     start, kinds = spans[0]["from_ms"], list(spans[0]["rows"])
     rows: list[Json] = []
     for span in spans:
         total, at = sum(span["rows"].values()), 0.0
-        for kind in kinds:
-            part = span["rows"][kind] / (total or 1)
-            if part:
-                rows.append(
-                    {
-                        "from": (span["from_ms"] - start) / 1000,
-                        "to": (span["to_ms"] - start) / 1000,
-                        "kind": kind,
-                        "low": at,
-                        "high": at + part,
-                        "share": part,
-                        "records": span["rows"][kind],
-                    }
-                )
+        for kind in filter(span["rows"].get, kinds):
+            part = span["rows"][kind] / total
+            rows.append(
+                {
+                    "from": (span["from_ms"] - start) / 1000,
+                    "to": (span["to_ms"] - start) / 1000,
+                    "kind": kind,
+                    "low": at,
+                    "high": at + part,
+                    "share": part,
+                    "records": span["rows"][kind],
+                }
+            )
             at += part
     first, last = (max(span["rows"], key=span["rows"].__getitem__) for span in (spans[0], spans[-1]))
-    colours = [PALETTE[place % len(PALETTE)] for place in range(len(kinds))]
-    return Section(
-        id="course",
-        title="Who wrote when",
-        sentence=(
-            f"In {counted(len(spans), 'span')} of {(spans[0]['to_ms'] - start) / 1000:,.1f} s each, the records that "
-            f"one rule alone explains: at first mostly of {first}, at last of {last}."
+    names = {
+        "kind": "rule",
+        "from": "from, s|,",
+        "to": "to, s|,",
+        "share": "share|.1%",
+        "records": "records|,",
+    }
+    return (
+        Section(
+            id="course",
+            title="Who wrote when",
+            sentence=(
+                f"In {counted(len(spans), 'span')} of {(spans[0]['to_ms'] - start) / 1000:,.1f} s each, the records "
+                f"that one rule alone explains: at first mostly of {first}, at last of {last}."
+            ),
+            spec=chart(
+                rows,
+                height=220,
+                name="main",
+                mark={"type": "bar"},
+                encoding={
+                    "x": {**quantity("from", f"seconds since {time(start)}"), "scale": {"nice": False}},
+                    "x2": {"field": "to"},
+                    "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
+                    "y2": {"field": "high"},
+                    "color": by_kind("kind", kinds, [PALETTE[at % len(PALETTE)] for at in range(len(kinds))]),
+                    "tooltip": tooltip(**names),
+                },
+            ),
+            columns=(
+                Column("from", "from, s"),
+                Column("to", "to, s"),
+                Column("kind", "rule", "text"),
+                Column("records", "records"),
+                Column("share", "share", "share"),
+            ),
+            **bounded(rows),
+            marks=len(rows),
+            is_detail=True,
         ),
-        spec=chart(
-            rows,
-            height=220,
-            name="main",
-            mark={"type": "bar"},
-            encoding={
-                "x": {**quantity("from", f"seconds since {time(start)}"), "scale": {"nice": False}},
-                "x2": {"field": "to"},
-                "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
-                "y2": {"field": "high"},
-                "color": by_kind("kind", kinds, colours),
-                "tooltip": tooltip(
-                    **{
-                        "kind": "rule",
-                        "from": "from, s|,",
-                        "to": "to, s|,",
-                        "share": "share|.1%",
-                        "records": "records|,",
-                    }
-                ),
-            },
-        ),
-        columns=(
-            Column("from", "from, s"),
-            Column("to", "to, s"),
-            Column("kind", "rule", "text"),
-            Column("records", "records"),
-            Column("share", "share", "share"),
-        ),
-        **bounded(rows),
-        marks=len(rows),
     )
 
 
-def _since(answer: Fields) -> Section:
-    change = answer["change"]
-    offsets = change["first_offset_after"]
-    rows = [{"partition": at, "offset": offset} for at, offset in sorted(offsets.items())]
+def _since(answer: Fields) -> tuple[Section]:
+    """The first offset by the new rule, for each partition."""
+    rows = [
+        {"partition": at, "offset": offset}
+        for at, offset in sorted(answer["change"]["first_offset_after"].items())
+    ]
     n = max(answer["n"] or 0, rows[-1]["partition"] + 1)
-    ranked = n > _BY_NUMBER
-    drawn = sorted(rows, key=lambda row: -row["offset"])[:_LARGEST] if ranked else rows
+    is_ranked = n > _BY_NUMBER
+    drawn = sorted(rows, key=lambda row: -row["offset"])[:_LARGEST] if is_ranked else rows
     bars = [
         {
-            "partition": str(row["partition"]) if ranked else row["partition"],
+            "partition": str(row["partition"]) if is_ranked else row["partition"],
             "kind": "since",
             "start": 0,
             "end": row["offset"],
@@ -200,20 +358,17 @@ def _since(answer: Fields) -> Section:
         }
         for row in drawn
     ]
-    steps = " to ".join(str(step) for step in change["steps"])
-    return Section(
-        id="since",
-        title="Since which offset",
-        sentence=(
-            f"The {'number of partitions' if change['kind'] == 'n' else 'writer'} went from {steps}: the first offset "
-            f"by the new rule is {number(min(row['offset'] for row in rows))} at the earliest and "
-            f"{number(max(row['offset'] for row in rows))} at the latest, over {counted(len(rows), 'partition')}."
+    title = "first offset by the new rule"
+    least, most = (number(pick(row["offset"] for row in rows)) for pick in (min, max))
+    return (
+        Section(
+            id="since",
+            title="Since which offset",
+            sentence=f"{least} at the earliest and {most} at the latest, over {counted(len(rows), 'partition')}.",
+            spec=by_partition(bars, {"since": EMPHASIS}, title, n=None if is_ranked else n, unit="offset"),
+            columns=(Column("partition", "partition"), Column("offset", title)),
+            **bounded(rows),
+            marks=len(bars),
+            hint=None if is_ranked else ZOOM,
         ),
-        spec=by_partition(
-            bars, {"since": EMPHASIS}, "first offset by the new rule", n=None if ranked else n, unit="offset"
-        ),
-        columns=(Column("partition", "partition"), Column("offset", "first offset by the new rule")),
-        **bounded(rows),
-        marks=len(bars),
-        hint=None if ranked else ZOOM,
     )

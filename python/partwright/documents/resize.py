@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences import summed, times
-from partwright.documents.sentences.writers import all_empty
+from partwright.documents.sentences import all_empty, summed, times
 from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
@@ -76,8 +75,11 @@ def _verdicts(answer: Fields) -> tuple[Verdict, ...]:
             f"{counted(answer['misplaced'], 'record is', 'records are')} not where {answer['client']} puts them now: "
             "run partwright fingerprint to learn who wrote them."
         )
-    first_words = f"{all_empty(answer['is_all_empty'])}{words}.{later}"
-    return (Verdict("said", first_words, headline), *(Verdict("said", each) for each in others))
+    return (
+        *all_empty(answer["is_all_empty"]),
+        Verdict("said", f"{words}.{later}", headline),
+        *(Verdict("said", each) for each in others),
+    )
 
 
 def _heaviest(answer: Fields) -> Section:

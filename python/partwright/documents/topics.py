@@ -10,15 +10,11 @@ __all__ = ["topic_of"]
 
 # The command for each class of answer: `partwright.documents` has a module of that name.
 _TOPICS = {
-    ("partwright.audit.check", "Check"): "check",
-    ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
-    ("partwright.audit.copartition", "Meeting"): "copartition",
     ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
     ("partwright.group.rollouts.answer", "Rollout"): "rollout",
     ("partwright.batching.simulation", "Simulation"): "batch",
     ("partwright.batching.tuning", "Tuning"): "batch",
-    ("partwright.pipeline.report", "Report"): "run",
     ("partwright.cluster.sizing.advice", "Advice"): "advise",
     ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
     ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",

@@ -1,11 +1,11 @@
-"""A run's report as plain data, for `--json` and for the command line's tables."""
+"""A run's report as plain data, for `--json` and for its document."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from partwright._doors import notebook
+from partwright.answer import Answer
 
 if TYPE_CHECKING:
     from partwright._check import Json
@@ -51,7 +51,7 @@ class KeyShare:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Answer):
     """The whole run.
 
     Attributes:
@@ -76,6 +76,9 @@ class Report:
         notes: What is worth knowing but not a failure, a sentence each.
         log: The file with Spark's own output; None if the session was the caller's.
     """
+
+    DOCUMENT = "run"
+    ROWS = "partitions"
 
     source: str
     target: str
@@ -108,10 +111,6 @@ class Report:
     def written(self) -> int:
         """How many records this run wrote."""
         return self.records - self.already_there
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
 
     @property
     def places_all(self) -> bool:

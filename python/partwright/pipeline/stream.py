@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from partwright import spark as pws
 from partwright._check import counted
+from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
@@ -75,7 +77,7 @@ class StreamProgress(Protocol):
 
 
 @dataclass(frozen=True)
-class StreamReport:
+class StreamReport(Answer):
     """What a stream did until it ended.
 
     Attributes:
@@ -89,6 +91,8 @@ class StreamReport:
         n: How many partitions the topic has now.
         followed: The offset in each partition from which on keys are placed for more partitions.
     """
+
+    DOCUMENT = "stream"
 
     source: str
     target: str
@@ -112,6 +116,12 @@ class StreamReport:
     def to_dict(self) -> Json:
         """The report as an object for JSON, with `ok` first."""
         return {"ok": self.ok, **dataclasses.asdict(self)}
+
+    def table(self) -> pa.Table:
+        """One row with the numbers, without the offsets of `followed`."""
+        return pa.Table.from_pylist(
+            [{name: value for name, value in self.to_dict().items() if name != "followed"}]
+        )
 
 
 def stream(

@@ -286,4 +286,5 @@ def _top(flows: Sequence[Fields], figure: Section) -> Section:
         columns=figure.columns,
         **bounded(rows),
         marks=len(rows),
+        is_detail=figure.is_detail,
     )

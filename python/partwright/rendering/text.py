@@ -6,18 +6,24 @@ import unicodedata
 from textwrap import wrap
 
 from partwright._text import plain
-from partwright.keys.key_text import short
 
 __all__ = ["bytes_", "columns_of", "cut", "label", "lines", "number", "share", "shown"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _STEP = 1000
 _LABEL = 40
+_CELL = 100
 
 
 def shown(text: object) -> str:
-    """Text of a table's cell: plain, and cut if it is very long."""
-    return short(plain(text))
+    """Text of a table's cell: plain, and cut in its middle if it is very long.
+
+    Examples:
+        >>> shown("k" * 60 + "-" * 60)
+        'kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…-------------------------------------------------- (120 characters)'
+    """  # noqa: E501 - the text is one line
+    whole = plain(text)
+    return whole if len(whole) <= _CELL else f"{cut(whole, _CELL)} ({len(whole):,} characters)"
 
 
 def label(text: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,26 +14,22 @@ from partwright.cli.input.options import (
     client_option,
     column_option,
     is_topic,
-    json_option,
     key_type_option,
     named_topic,
     partitions_option,
-    report_option,
-    save_report,
     share,
     topic_key_type,
 )
 from partwright.cli.input.topic_reading import TopicReading
+from partwright.cli.output import output_options
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from partwright._check import Json
     from partwright.audit.check import Check
     from partwright.cli.input.connection import Connection
     from partwright.cli.input.files import Source
+    from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
@@ -69,8 +64,7 @@ __all__ = ["command"]
 )
 @connection_options
 @reading_options
-@json_option
-@report_option
+@output_options
 def command(
     file: str,
     source: Source,
@@ -82,8 +76,7 @@ def command(
     max_share: float | None,
     min_used: float | None,
     show: int,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
@@ -113,7 +106,7 @@ def command(
       partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90% --report check.html
     """
     options = {"show": show, "max_share": max_share, "min_used": min_used}
-    read: Json | None = None
+    read = None
     code = 0
     if is_topic(file):
         found, topic = _check_topic(
@@ -123,19 +116,7 @@ def command(
     else:
         refuse_for_file(file, connection, bounds)
         found = _check_file(file, source, key, partitions, partition, client, key_type, options)
-    save_report(report, found, file, read)
-    if as_json:
-        from partwright.documents.sentences import of_check, summed
-
-        answer = found.to_dict()
-        told = summed(of_check(found, answer), answer)
-        click.echo(json.dumps(told | ({"read": read} if read else {})))
-    else:
-        from partwright.cli.tables.check import print_report
-        from partwright.cli.tables.console import print_reading
-
-        print_report(found, file)
-        print_reading(read)
+    output.show(found, file, read)
     return code or (0 if found.ok else 1)
 
 

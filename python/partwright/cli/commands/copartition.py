@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -16,25 +15,23 @@ from partwright.cli.input.files import Source, delimiter_option, format_option
 from partwright.cli.input.options import (
     column_option,
     is_topic,
-    json_option,
     key_type_option,
     named_topic,
     partitions_option,
-    report_option,
-    save_report,
     topic_key_type,
 )
 from partwright.cli.input.topic_reading import TopicReading
+from partwright.cli.output import output_options
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from partwright.audit.copartition import Side
     from partwright.cli.input.connection import Connection
+    from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
@@ -89,8 +86,7 @@ class _Options:
 @delimiter_option("-b", "B's csv")
 @connection_options
 @reading_options
-@json_option
-@report_option
+@output_options
 def command(
     a: str,
     b: str,
@@ -108,8 +104,7 @@ def command(
     format_b_: str | None,
     delimiter: str | None,
     delimiter_b: str | None,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
@@ -158,19 +153,9 @@ def command(
         raise PartwrightError(
             "no key is in both of the parts that were read, so it is open whether the topics meet: read more of them"
         )
-    read = [None if topic is None else topic.told() for topic in topics]
-    save_report(report, found, f"{a} and {b}", both=read if any(read) else None)
-    if as_json:
-        from partwright.documents.sentences import of_meeting, summed
-
-        told = summed(of_meeting(found), found.to_dict())
-        click.echo(json.dumps(told | ({"read": read} if any(read) else {})))
-    else:
-        from partwright.cli.tables.console import print_reading
-        from partwright.cli.tables.copartition import print_report
-
-        print_report(found, a, b)
-        print_reading(*read)
+    read = tuple(None if topic is None else topic.told() for topic in topics)
+    found = replace(found, names=(a, b), read=read if any(read) else None)
+    output.show(found, f"{a} and {b}")
     code = 0 if found.ok else 1
     return max(code if topic is None else topic.exit_code(code) for topic in topics)
 

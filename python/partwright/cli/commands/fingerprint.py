@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -12,24 +11,21 @@ from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     column_option,
     is_topic,
-    json_option,
     key_type_option,
     named_topic,
     partitions_option,
-    report_option,
-    save_report,
     topic_key_type,
 )
 from partwright.cli.input.topic_reading import TopicReading
+from partwright.cli.output import output_options
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from partwright.audit import Fingerprint
     from partwright.cli.input.connection import Connection
     from partwright.cli.input.files import Source
+    from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
@@ -45,8 +41,7 @@ __all__ = ["command"]
 @key_type_option
 @connection_options
 @reading_options
-@json_option
-@report_option
+@output_options
 def command(
     file: str,
     source: Source,
@@ -56,8 +51,7 @@ def command(
     timestamp: str | None,
     offset: str | None,
     key_type: str | None,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
@@ -102,18 +96,7 @@ def command(
     else:
         refuse_for_file(file, connection, bounds)
         found = _of_file(file, source, key, partition, timestamp, offset, n, key_type)
-    save_report(report, found, file, read)
-    if as_json:
-        from partwright.documents.sentences import of_fingerprint, summed
-
-        told = summed(of_fingerprint(found), found.to_dict())
-        click.echo(json.dumps(told | ({"read": read} if read else {})))
-        return code
-    from partwright.cli.tables.console import print_reading
-    from partwright.cli.tables.fingerprint import print_report
-
-    print_report(found, file)
-    print_reading(read)
+    output.show(found, file, read)
     return code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +16,15 @@ from partwright.cli.input.options import (
     keys_of_file,
     new_topic_options,
     partitions_option,
-    report_option,
-    save_report,
 )
+from partwright.cli.output import output_options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from partwright.cli.input.connection import Connection
+    from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
     from partwright.pipeline.settings import RunSettings
 
@@ -188,8 +187,7 @@ __all__ = ["command"]
     help="Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
 )
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@report_option
+@output_options
 def command(
     source: str | None,
     key: str | None,
@@ -233,8 +231,7 @@ def command(
     follow_partitions: bool,
     real_time: str | None,
     append: bool,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
     bounds: Bounds | None,
 ) -> int:
@@ -264,7 +261,6 @@ def command(
     # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
     import partwright.spark  # noqa: F401
     from partwright.cli.progress import ConsoleProgress
-    from partwright.cli.tables.run import print_report
     from partwright.kafka.address import parse_kafka
     from partwright.pipeline.run import run
     from partwright.pipeline.settings import RunSettings, parse_target
@@ -318,9 +314,7 @@ def command(
         configs=key_values("--conf", configs),
     )
     if as_stream:
-        return _stream(
-            settings, checkpoint, available_now, every, follow_partitions, real_time, as_json=as_json
-        )
+        return _stream(settings, checkpoint, available_now, every, follow_partitions, real_time, output)
     _refuse_of_streams(
         {
             "--checkpoint": checkpoint,
@@ -332,13 +326,7 @@ def command(
     )
     with ConsoleProgress() as progress:
         found = run(settings, progress)
-    save_report(report, found, source)
-    if as_json:
-        from partwright.documents.sentences import of_run, summed
-
-        click.echo(json.dumps(summed(of_run(found), found.to_dict())))
-    else:
-        print_report(found)
+    output.show(found, source)
     return 0 if found.ok else 1
 
 
@@ -349,11 +337,9 @@ def _stream(
     every: float | None,
     follow_partitions: bool,
     real_time: str | None,
-    *,
-    as_json: bool,
+    output: Output,
 ) -> int:
     from partwright.cli.progress import ConsoleProgress
-    from partwright.cli.tables.run import print_stream
     from partwright.pipeline.stream import StreamSettings, stream
 
     if checkpoint is None:
@@ -361,10 +347,7 @@ def _stream(
     asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
     with ConsoleProgress() as progress:
         found = stream(settings, asked, progress)
-    if as_json:
-        click.echo(json.dumps(found.to_dict()))
-    else:
-        print_stream(found)
+    output.show(found, settings.source)
     return 0 if found.ok else 1
 
 

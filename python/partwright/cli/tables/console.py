@@ -1,4 +1,4 @@
-"""The tables that several commands print: partitions with bars, heaviest keys, on a console of stdout."""
+"""What the tables of several commands share: a console of stdout, tables of numbers, bars, and verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rich.table import Table
 
 from partwright._text import plain, plain_lines
 from partwright.cli.tables.plain import is_ascii
-from partwright.documents.sentences import of_reading
 from partwright.rendering.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 
 if TYPE_CHECKING:
@@ -22,14 +21,11 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.text import Text
 
-    from partwright._check import Json
     from partwright.rendering.document import Verdict
 
 __all__ = [
     "bar",
     "escape",
-    "heaviest_keys",
-    "print_reading",
     "print_summary",
     "print_verdicts",
     "right_table",
@@ -121,32 +117,3 @@ def _written(text: str) -> str:
     """A sentence for a terminal: nothing hidden, and in ASCII if the terminal has only that."""
     lines = plain_lines(text)
     return without_markup(lines.replace("\u00d7", "x") if is_ascii() else lines)
-
-
-def print_reading(*told: Json | None) -> None:
-    """Print how much of each topic was read, unless it was plainly everything."""
-    for each in told:
-        if each is not None:
-            print_verdicts(stdout_console(), *of_reading(each))
-
-
-def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str) -> Table:
-    """The keys with the most rows.
-
-    Args:
-        keys: Each with its rows and its partition.
-        rows: The number of rows of which they have a share.
-        what: The name for rows.
-    """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("heaviest keys", overflow="fold")
-    for name in (what, "share", "partition"):
-        table.add_column(name, justify="right", min_width=_least(name))
-    for key, count, partition in keys:
-        table.add_row(
-            escape(key),
-            f"{count:,}",
-            f"{count / (rows or 1):.2%}",
-            "none" if partition is None else str(partition),
-        )
-    return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from partwright.rendering.document import Verdict
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["named", "of_assumed", "seconds", "summed", "times"]
+__all__ = ["named", "of_assumed", "seconds", "summed", "time", "times"]
 
 # How many of a list are named; of the others, only their number is given.
 _NAMED = 6
@@ -28,6 +29,19 @@ def seconds(ms: float) -> str:
         '3.0 s'
     """
     return f"{ms / 1000:,.1f} s"
+
+
+def time(milliseconds: int) -> str:
+    """An instant in ISO 8601, if it is a calendar time.
+
+    Examples:
+        >>> time(1_700_000_000_000)
+        '2023-11-14T22:13:20.000+00:00'
+    """
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return f"{milliseconds} ms"
 
 
 def times(factor: float) -> str:
