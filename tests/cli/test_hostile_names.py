@@ -191,7 +191,7 @@ CASES: dict[str, list[list[object]]] = {
         ["a", "--topic", KAFKA, *LIVE],
     ],
 }
-NOT_REPORTED = {"broker", "coordinator", "doctor", "migrate", "place", "run", "strategy", "which"}
+NOT_REPORTED = {"broker", "coordinator", "doctor", "migrate", "place", "run", "strategy"}
 """Commands without a page, and `run`, whose page needs Spark."""
 
 

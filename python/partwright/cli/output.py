@@ -65,14 +65,14 @@ class Output(NamedTuple):
             source: What was read.
             read: For a topic, how much of it was read.
             with_details: Whether the text has the sections that are shown on request.
-            more: See `partwright.report.document`.
+            more: See `partwright.documents.document`.
         """
         # Imported only here, so that --help is fast.
-        from partwright import report
+        from partwright import documents
 
         ctx = click.get_current_context()
         asked = asked_of(ctx, source, read)
-        document = report.document(answer, asked, **more)
+        document = documents.document(answer, asked, **more)
         if self.report is not None:
             from partwright.rendering.html import html, save
 
