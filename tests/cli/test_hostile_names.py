@@ -118,7 +118,12 @@ CASES: dict[str, list[list[object]]] = {
         [FILE, FILE, *KEYED],
         [FILE, KAFKA, *KEYED, *LIVE],
     ],
-    "doctor": [[KAFKA, *LIVE], [EVIL], ["kafka://127.0.0.1:1", "--group", EVIL, *LIVE]],
+    "doctor": [
+        [KAFKA, *LIVE],
+        [EVIL],
+        ["kafka://127.0.0.1:1", "--group", EVIL],
+        ["kafka://127.0.0.1:1", *LIVE],
+    ],
     "fingerprint": [
         [FILE, "--key", CELL, "--partition", "p"],
         [FILE, "--key", "k", "--partition", EVIL],
@@ -191,7 +196,7 @@ CASES: dict[str, list[list[object]]] = {
         ["a", "--topic", KAFKA, *LIVE],
     ],
 }
-NOT_REPORTED = {"broker", "coordinator", "doctor", "migrate", "place", "run", "strategy"}
+NOT_REPORTED = {"broker", "migrate", "place", "run", "strategy"}
 """Commands without a page, and `run`, whose page needs Spark."""
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import Look
 
-__all__ = ["Output", "output_options", "terminal_look"]
+__all__ = ["Output", "is_ascii", "output_options", "terminal_look"]
 
 _Result = TypeVar("_Result")
 
