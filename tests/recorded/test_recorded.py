@@ -26,11 +26,12 @@ from recorded.saved_answers import SAVED
 
 import partwright as pw
 from partwright import report
+from partwright.answer import Answer
 from partwright.cli import main, partwright
-from partwright.cli.tables.migrate import print_answer
+from partwright.cli.output import terminal_look
 from partwright.cli.tables.run import print_report, print_stream
-from partwright.migration.answer import Answer
 from partwright.pipeline.report import Report
+from partwright.rendering.terminal import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,15 +156,22 @@ def command_outputs(words: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterat
 def saved_outputs(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     """The same of a saved answer."""
     answer = SAVED[name]
-    is_run = isinstance(answer, Report)
-    show: Callable[[Any], None] = print_answer if isinstance(answer, Answer) else print_stream
+
+    def show() -> None:
+        if isinstance(answer, Answer):
+            click.echo(text(report.document(answer), terminal_look()), nl=False)
+        elif isinstance(answer, Report):
+            print_report(answer)
+        else:
+            print_stream(answer)
+
     for ending, columns in WIDTHS.items():
-        yield (
-            f"{ending}.txt",
-            printed(lambda: (print_report if is_run else show)(answer), columns, monkeypatch)[0],
-        )
-    yield "json", laid_out(answer.to_dict()) + "\n"
-    if is_run:
+        yield f"{ending}.txt", printed(show, columns, monkeypatch)[0]
+    yield (
+        "json",
+        laid_out(report.document(answer).answer if isinstance(answer, Answer) else answer.to_dict()) + "\n",
+    )
+    if isinstance(answer, Answer | Report):
         yield "page.txt", page_text(report.page(answer))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwright._text import plain
 from partwright.documents.sentences.figures import summed
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.text import label
@@ -29,7 +30,7 @@ def document(coordination: Coordination) -> Document:
 
 def _verdicts(answer: Fields) -> Iterator[Verdict]:
     leader, rule = answer.get("leader"), answer["rule"]
-    at = "" if leader is None else f"broker {leader['id']} at {leader['host']}:{leader['port']}"
+    at = "" if leader is None else plain(f"broker {leader['id']} at {leader['host']}:{leader['port']}")
     by_rule = f"{_by_rule(answer)} of {answer['topic']}"
     if answer["partition"] is None:
         yield Verdict("said", f"{label(answer['id'])}: coordinated by {at}, as FindCoordinator answers.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
+from partwright._text import plain
 from partwright.documents.sentences.figures import named, summed
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 
@@ -39,13 +40,13 @@ def of_step(step: Step) -> Verdict:
         >>> of_step(Step("connect", "a:9092", True, "something listens at a:9092")).text
         'connect a:9092: something listens at a:9092'
     """
-    return Verdict("holds" if step.passed else "fails", f"{step.name} {step.where}: {step.said}")
+    return Verdict("holds" if step.passed else "fails", plain(f"{step.name} {step.where}: {step.said}"))
 
 
 def of_executor(row: Row) -> Verdict:
     """What an executor has, or what to do about it."""
     seen = f"Python {row.python}, partwright {row.partwright}, pyarrow {row.pyarrow}, {row.platform}"
-    return Verdict("holds" if row.ok else "fails", f"{row.where}: {row.why or seen}")
+    return Verdict("holds" if row.ok else "fails", plain(f"{row.where}: {row.why or seen}"))
 
 
 def document(diagnosis: Diagnosis | ExecutorDiagnosis) -> Document:

@@ -9,7 +9,6 @@ from partwright.documents.sentences.groups import (
     of_timeline,
 )
 from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
-from partwright.documents.sentences.migrating import lasting, of_migration
 from partwright.documents.sentences.placing import (
     contract,
     of_check,
@@ -24,7 +23,6 @@ from partwright.documents.sentences.writers import of_fingerprint, time
 
 __all__ = [
     "contract",
-    "lasting",
     "named",
     "of_advice",
     "of_assignment",
@@ -38,7 +36,6 @@ __all__ = [
     "of_fingerprint",
     "of_lives",
     "of_meeting",
-    "of_migration",
     "of_reading",
     "of_roll",
     "of_roll_order",
