@@ -152,7 +152,9 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         autoescape=True, undefined=StrictUndefined, finalize=finalized, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["raw"] = _raw
-    scripts = [_bundle(), _text("page.js"), _text("page_tables.js")]
+    specs = {figure.id: figure.spec for figure in document.sections if figure.spec}
+    # Of a page's bytes, nearly all are of what draws plots.
+    scripts = [*([_bundle()] if specs else []), _text("page.js"), _text("page_tables.js")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return environment.from_string(_text("page.html.jinja")).render(
         document=document,
@@ -164,7 +166,7 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         tabled=TABLED,
         # Together they are about one page.
         printed=max(4, _PRINTED // max(1, len(document.sections))),
-        specs=_script_json({figure.id: figure.spec for figure in document.sections if figure.spec}),
+        specs=_script_json(specs),
         style=_text("page.css"),
         scripts=scripts,
         policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; {_FORMS}",
