@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.kafka import coordinators
+from partwright.keys.coordinators import Coordination, broker_kind_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,8 @@ def test_a_group_s_partition_and_how_it_is_found(command: Command) -> None:
     code, out, err = command("coordinator", "KafkaConsumerDemo")
     assert (code, err) == (0, "")
     lines = out.decode().splitlines()
-    assert lines[0] == "KafkaConsumerDemo: partition 35 of the 50 of __consumer_offsets"
-    assert lines[1] == "abs(hashCode) % n: abs(-2039247585) % 50 = 35"
+    assert lines[0] == "KafkaConsumerDemo: partition 35 of the 50 of __consumer_offsets."
+    assert lines[1] == "abs(hashCode) % n: abs(-2039247585) % 50 = 35."
     assert "--topic __consumer_offsets --partition 35 " in lines[-1]
 
 
@@ -31,6 +32,7 @@ def test_the_same_as_json(command: Command) -> None:
     answer = json.loads(out)
     assert code == 0
     assert answer.pop("read").startswith("kafka-console-consumer.sh --bootstrap-server localhost:9092 ")
+    assert answer.pop("summary").startswith("group: partition ")
     hashed = answer.pop("hash")
     rule = {
         "broker_kind": "kafka",
@@ -46,8 +48,8 @@ def test_redpandas_rule_is_named_and_marked_as_read(command: Command) -> None:
         code, out, _ = command("coordinator", "panda3", "--broker-kind", "redpanda", *words)
         lines = out.decode().splitlines()
         assert code == 0
-        assert lines[0] == f"panda3: partition 13 of the {n} of __consumer_offsets"
-        assert lines[1] == f"jump_consistent_hash(xxh64(id), n) = 13 for n = {n}"
+        assert lines[0] == f"panda3: partition 13 of the {n} of __consumer_offsets."
+        assert lines[1] == f"jump_consistent_hash(xxh64(id), n) = 13 for n = {n}."
         assert lines[2].startswith("This is Redpanda's rule, read from its source, not tried;")
     _, out, _ = command("coordinator", "panda3", "--broker-kind", "redpanda", "--json")
     answer = json.loads(out)
@@ -57,13 +59,14 @@ def test_redpandas_rule_is_named_and_marked_as_read(command: Command) -> None:
 
 def test_kafkas_rule_is_named(command: Command) -> None:
     _, out, _ = command("coordinator", "panda3", "-n", 16)
-    assert out.decode().startswith("panda3: partition 7 of the 16 of __consumer_offsets\n")
+    assert out.decode().startswith("panda3: partition 7 of the 16 of __consumer_offsets.\n")
     assert "This is Kafka's rule, compared with a running Kafka; brokers of another kind" in out.decode()
 
 
 def test_the_least_int_is_said_to_be_0(command: Command) -> None:
     _, out, _ = command("coordinator", "polygenelubricants")
-    assert "abs(-2147483648) % 50 = 0, because Kafka's absolute value of the lowest int is 0" in out.decode()
+    words = " ".join(out.decode().split())
+    assert "abs(-2147483648) % 50 = 0, because Kafka's absolute value of the lowest int is 0." in words
 
 
 def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
@@ -107,7 +110,7 @@ def test_an_empty_id_is_refused_as_by_kafka(refusal: Refusal) -> None:
 @pytest.mark.parametrize(
     ("asked", "agrees", "words"),
     [
-        (1, True, "which leads it: FindCoordinator names it too."),
+        (1, True, "The broker leads this partition, and FindCoordinator names it too."),
         (
             2,
             False,
@@ -130,12 +133,30 @@ def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
     monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
     code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
     assert (code, err) == (0, "")
-    assert words in out.decode()
-    assert (": coordinated by broker 2 at elsewhere:9192, as FindCoordinator answers\n" in out.decode()) == (
+    assert words in " ".join(out.decode().split())
+    assert (": coordinated by broker 2 at elsewhere:9192, as FindCoordinator answers.\n" in out.decode()) == (
         agrees is False
     )
+    assert (", coordinated by broker 1 at " in out.decode().splitlines()[0]) == (agrees is not False)
     answer = json.loads(command("coordinator", "panda3", "--broker", "127.0.0.1:1", "--json")[1])
     assert (answer["by_rule"], answer["rule_agrees"]) == (7, agrees)
     assert answer["partition"] == (None if agrees is False else 7)
     assert (answer["read"] is None) == (agrees is False)
     assert answer["leader"]["id"] == (asked or 1)
+
+
+def test_each_form_has_the_answer(command: Command) -> None:
+    _, out, _ = command("coordinator", "billing", "--output", "markdown")
+    assert "**billing: partition 9 of the 50 of \\_\\_consumer\\_offsets.**" in out.decode()
+    _, out, _ = command("coordinator", "billing", "--output", "html")
+    assert b"Where billing is coordinated" in out
+
+
+def test_an_answer_is_a_table_of_offsets() -> None:
+    kind = broker_kind_named("kafka")
+    offset = {"topic": "orders", "partition": 3, "offset": 17, "metadata": ""}
+    place = {"n": 50, "partition": 9, "offsets": [offset]}
+    asked = Coordination("billing", "__consumer_offsets", kind, 1, place, None)
+    assert asked.table().to_pylist() == [offset]
+    by_rule = Coordination("billing", "__consumer_offsets", kind, 1, {"n": 50, "partition": 9}, None)
+    assert by_rule.table().schema == asked.table().schema

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from partwright.documents.doctor import document, of_executor, of_step
+from partwright.kafka.probe import Step
+from partwright.spark.executors.doctor import ExecutorDiagnosis, Row
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,6 +28,40 @@ def test_an_address_is_taken_as_other_commands_take_it(command: Command) -> None
     assert (code, out) == command("doctor", "--bootstrap", "127.0.0.1:1", "--topic", "orders", "--json")[:2]
 
 
+def test_text_has_each_step_as_it_goes_and_the_verdict_last(command: Command) -> None:
+    code, out, _ = command("doctor", "kafka://127.0.0.1:1/orders")
+    lines = out.decode().splitlines()
+    assert code == 1
+    assert [line for line in lines if line[:1] in {"✓", "✗"}] == [
+        "✓ configuration 127.0.0.1:1: PLAINTEXT",
+        "✓ resolve 127.0.0.1:1: 127.0.0.1 is an address",
+        next(line for line in lines if line.startswith("✗ connect 127.0.0.1:1: no Kafka answers at ")),
+        "✗ 1 of 3 steps failed: connect 127.0.0.1:1.",
+    ]
+
+
+def test_a_document_has_all_steps(command: Command) -> None:
+    code, out, _ = command("doctor", "kafka://127.0.0.1:1", "--output", "markdown")
+    assert code == 1
+    assert "**✗ 1 of 3 steps failed: connect 127.0.0.1:1.**" in out.decode()
+    assert out.decode().count("\n| passed | ") == 2
+    assert "**no Kafka answers at 127.0.0.1:1 (Connection refused): " in out.decode()
+    code, out, _ = command("doctor", "kafka://127.0.0.1:1", "--json")
+    assert json.loads(out)["summary"] == "1 of 3 steps failed: connect 127.0.0.1:1."
+
+
+def test_executors_are_a_document_too() -> None:
+    rows = [
+        Row("0", "a", "3.11 /usr/bin/python3", "1.0", "18.0.0", True, None, "Linux x86_64", 8),
+        Row(None, "b", None, None, None, False, "it did not answer within 60 s", None, None),
+    ]
+    found = document(ExecutorDiagnosis(tuple(rows)))
+    assert [each.text for each in found.verdicts] == ["1 of 2 executors failed: one without a name."]
+    assert [row["result"] for row in found.sections[0].rows] == ["passed", "failed"]
+    assert document(ExecutorDiagnosis((rows[0],))).verdicts[0].text == "The 1 executor passed."
+    assert of_executor(rows[1]).text == "executor b: it did not answer within 60 s"
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -39,3 +77,8 @@ def test_what_does_not_fit_together_is_refused(
 ) -> None:
     monkeypatch.delenv("PARTWRIGHT_COMMAND_CONFIG", raising=False)
     assert sentence in refusal("doctor", *given)
+
+
+def test_a_name_of_others_stays_on_its_line() -> None:
+    step = Step("group", "billing\n✓ topic orders", False, "there is no such group yet")
+    assert of_step(step).text == "group billing\\u000a✓ topic orders: there is no such group yet"

@@ -12,11 +12,15 @@ import tty
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 import partwright as pw
 from partwright.cli import command_names, main
-from partwright.migration.answer import Answer
+from partwright.documents.migrate import document
+from partwright.migration import MigrationStep
+from partwright.rendering import markdown
+from partwright.rendering.terminal import Look, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +122,12 @@ CASES: dict[str, list[list[object]]] = {
         [FILE, FILE, *KEYED],
         [FILE, KAFKA, *KEYED, *LIVE],
     ],
-    "doctor": [[KAFKA, *LIVE], [EVIL], ["kafka://127.0.0.1:1", "--group", EVIL, *LIVE]],
+    "doctor": [
+        [KAFKA, *LIVE],
+        [EVIL],
+        ["kafka://127.0.0.1:1", "--group", EVIL],
+        ["kafka://127.0.0.1:1", *LIVE],
+    ],
     "fingerprint": [
         [FILE, "--key", CELL, "--partition", "p"],
         [FILE, "--key", "k", "--partition", EVIL],
@@ -191,7 +200,7 @@ CASES: dict[str, list[list[object]]] = {
         ["a", "--topic", KAFKA, *LIVE],
     ],
 }
-NOT_REPORTED = {"broker", "coordinator", "doctor", "migrate", "place", "run", "strategy", "which"}
+NOT_REPORTED = {"broker", "migrate", "place", "run", "strategy"}
 """Commands without a page, and `run`, whose page needs Spark."""
 
 
@@ -302,19 +311,20 @@ def test_nor_on_a_page(name: str, told: Callable[..., tuple[int, str, str]]) -> 
 
 @pytest.mark.parametrize("step", ["plan", "copy", "verify", "cutover", "back", "finish"])
 def test_nor_a_migrations_groups(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from partwright.cli.tables.migrate import print_answer
-
     more = {
         "bytes": 1, "keys": 1, "keys_looked_at": "1 of 1", "keyless": 0, "tombstones": 0, "away": 1, "untimed": 1,
         "writer": "mixture", "family": ["java"], "copy_s": 1.0, "scan_s": 1.0, "order": None, "first_wrong": EVIL,
         "seconds": 1.0,
         "copied_now": 1, "compared": 1, "written_since": 0, "configs": {"retention.ms": EVIL},
     }  # fmt: skip
-    answer = Answer(
+    answer = MigrationStep(
         step, f"kafka://a:1/{EVIL}", f"kafka://a:1/{EVIL}", 1, 3, 1, 1,
         groups={EVIL: {0: 1}}, reread={EVIL: 1}, unread={EVIL: 1}, more=more,
     )  # fmt: skip
-    held_back(on_a_terminal(monkeypatch, lambda: print_answer(answer)))
+    found = document(answer)
+    for look in (Look(80), Look(40, is_styled=True)):
+        held_back(text(found, look, with_details=True))
+    held_back(on_a_terminal(monkeypatch, lambda: click.echo(markdown.text(found))))
 
 
 def test_nor_a_step_of_a_run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

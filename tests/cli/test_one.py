@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.cli import command_names
-from partwright.migration.answer import Answer
+from partwright.documents.migrate import document
+from partwright.migration import MigrationStep
+from partwright.rendering import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,9 +220,7 @@ def test_nor_on_a_page(name: str, told: Callable[..., tuple[int, str, str]]) -> 
 
 
 @pytest.mark.parametrize("step", ["plan", "copy", "verify", "cutover", "back", "finish"])
-def test_nor_in_a_migration(step: str, capfd: pytest.CaptureFixture[str]) -> None:
-    from partwright.cli.tables.migrate import print_answer
-
+def test_nor_in_a_migration(step: str) -> None:
     more = {
         "bytes": 1, "keys": 1, "keys_looked_at": "1 of 1", "keyless": 1, "tombstones": 1, "away": 1, "untimed": 1,
         "writer": "one-writer", "family": ["java"], "copy_s": 1.0, "scan_s": 1.0, "order": "time", "gone": 1,
@@ -228,22 +228,14 @@ def test_nor_in_a_migration(step: str, capfd: pytest.CaptureFixture[str]) -> Non
         "seconds": 1.0, "scattered_keys": 1, "scattered_records": 1,
     }  # fmt: skip
     for lag in (0, 1):
-        print_answer(
-            Answer(
-                step,
-                "kafka://a:1/t",
-                "kafka://a:1/u",
-                1,
-                1,
-                1,
-                1,
-                lag=lag,
-                groups={"g": {0: 1}},
-                reread={"g": 1},
-                more=more,
-            )
+        answer = MigrationStep(
+            *[step, "kafka://a:1/t", "kafka://a:1/u", 1, 1, 1, 1],
+            lag=lag,
+            groups={"g": {0: 1}},
+            reread={"g": 1},
+            more=more,
         )
-    assert plurals(capfd.readouterr().out) == []
+        assert plurals(terminal.text(document(answer), terminal.Look(900), with_details=True)) == []
 
 
 def test_every_command_has_its_cases() -> None:

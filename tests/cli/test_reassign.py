@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from partwright.cli.commands.reassign import command
-from partwright.cluster import Broker, Cluster
+from partwright.cluster import Broker, Cluster, reassign
 from partwright.cluster.placement import explicit
 from partwright.cluster.reassignment.saved import load
 from partwright.errors import PartwrightError
@@ -160,12 +161,15 @@ def test_a_partition_without_another_replica_gets_no_leader() -> None:
 def test_leaders_today_are_those_of_the_file() -> None:
     led_by_another()
     text = run().stdout
-    assert "\nleaders of a broker: 1 today, 1 after it\n" in text
-    said = "preferred leaders of a broker: 0 to 2 today, 1 after it (1 partition not led by its preferred leader today)"
-    assert f"\n{said}\n" in text
-    assert "1 → 1 with a new leader" in text
-    rows = [line.split() for line in text.splitlines() if line.strip().startswith(("0 ", "1 "))]
-    assert [row[3:] for row in rows[-2:]] == [["1", "1"], ["1", "1"]]
+    said = (
+        "leaders: 1 today, 1 after it; preferred leaders: 0 to 2 today, 1 after it (1 partition is not led by its "
+        "preferred leader today)."
+    )
+    assert said in " ".join(text.split())
+    assert "1 → 1 with a new leader" in " ".join(text.split())
+    assert "fewer replicas" not in text
+    rows = [line.split() for line in text.splitlines() if line.startswith((" 0 ", " 1 "))]
+    assert [row[3:] for row in rows] == [["1", "1"], ["1", "1"]]
     told = json.loads(run("--json").stdout)
     assert [(each["leaders_before"], each["preferred_before"]) for each in told["brokers"]] == [
         (1, 0),
@@ -176,9 +180,10 @@ def test_leaders_today_are_those_of_the_file() -> None:
 
 def test_an_election_moves_leaders() -> None:
     """All lists prefer their leaders today, and three get another one."""
-    text = run("--add", "2=a,3=b").stdout
+    text = " ".join(run("--add", "2=a,3=b").stdout.split())
     assert "3 partitions change their leader, by a preferred leader election at the end" in text
-    assert "preferred leaders of a broker" not in text
+    assert "preferred leaders:" not in text
+    assert "2 (joins)" in text
 
 
 def test_a_saved_plan_keeps_the_leaders_of_today() -> None:
@@ -201,19 +206,17 @@ def led_by_one() -> None:
 def test_a_plan_without_a_move_gives_leaders_back() -> None:
     led_by_one()
     text = run("--out", "plan").stdout
-    assert text.startswith("No replica moves; 1 partition gets its preferred leader back\n")
+    assert text.startswith("No replica moves; 1 partition gets its preferred leader back.\n")
     assert "Nothing moves" not in text
     assert load("plan").partitions_to_elect == (("t", 0),)
     done = run("--plan", "plan")
-    said = (
-        "0 partitions in 0 batches, and 1 preferred leader to elect: the cluster is as it was planned for\n"
-    )
-    assert done.stdout == said
+    said = "0 partitions in 0 batches, and 1 preferred leader to elect: the cluster is as it was planned for."
+    assert " ".join(done.stdout.split()) == said
     assert json.loads(run("--plan", "plan", "--json").stdout)["leaders_elected"] == 1
 
 
 def test_an_even_cluster_led_by_its_preferred_leaders_has_nothing_to_do() -> None:
-    assert run().stdout.startswith("Nothing moves: the cluster is as even as it can be\n")
+    assert run().stdout.startswith("Nothing moves: the cluster is as even as it can be.\n")
 
 
 @pytest.mark.parametrize("from_folder", [False, True])
@@ -265,3 +268,39 @@ def test_unthrottle_does_nothing_else(words: list[str]) -> None:
 def test_a_plan_that_is_there_takes_no_option_of_a_new_one(words: list[str]) -> None:
     with pytest.raises(PartwrightError, match=f"a plan that is there: leave out {words[0]}"):
         run("--plan", "plan", *words)
+
+
+def test_both_ends_that_look_the_same_are_one_number() -> None:
+    """Never `4 to 4 replicas`, and no `1.0 kB to 1.0 kB`."""
+    sizes = {"orders": [1000, 1001, 1002, 1000, 1001, 1002]}
+    Path("sizes.json").write_text(json.dumps(sizes))
+    text = " ".join(run("--sizes", "sizes.json").stdout.split())
+    assert (
+        "Replicas of a broker: 6 today, 6 after it; leaders: 3 today, 3 after it; bytes: 6.0 kB today, "
+        in text
+    )
+
+
+def test_an_answer_carries_its_batches_and_what_losses_count(tmp_path: Path) -> None:
+    plan = reassign(explicit("0:1,1:0,0:1,1:0").to_cluster("t"), add=[2, 3])
+    plan = replace(plan, min_insync_replicas=2, parts=plan.batches(max_replicas=2))
+    told = plan.to_dict()
+    assert [each["replicas"] for each in told["batches"]] == [2, 2]
+    assert max(each["below_min_insync"] for each in told["losses"]["before"]) == 4
+    assert json.loads(plan.save(tmp_path / "plan.json").read_text()) == {
+        "summary": "4 of 8 replicas move, and 2 partitions get another preferred leader.", **told
+    }  # fmt: skip
+    assert "4 → 2 closed for acks=all" in plan.save(tmp_path / "plan.md").read_text()
+    assert plan.table() == plan.to_arrow()
+
+
+def test_a_check_of_a_saved_plan_has_every_form_and_no_page(tmp_path: Path) -> None:
+    run("--replication-factor", "1", "--out", "plan")
+    assert run("--plan", "plan", "--output", "markdown").stdout.startswith(
+        "### The plan plan\n\n**6 partitions in "
+    )
+    told = json.loads(run("--plan", "plan", "--json").stdout)
+    assert told["summary"].startswith("6 partitions in ")
+    assert told["executed"] is False
+    with pytest.raises(PartwrightError, match="leave out --report"):
+        run("--plan", "plan", "--report", str(tmp_path / "page.html"))

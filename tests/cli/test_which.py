@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,7 +49,8 @@ def test_json_is_what_is_promised(which: Callable[..., Said]) -> None:
     answer = json.loads(said.data)
     assert list(answer) == ["summary", "key_hex", "n", "partitions", "hashes"]
     # The same verdict as for people.
-    assert answer["summary"] == which("TT0124", "-n", "15").data.splitlines()[0]
+    words = " ".join(which("TT0124", "-n", "15").data.split())
+    assert words.startswith(f"{answer['summary']} The key has 6 bytes: 54 54 30 31 32 34. ")
     assert answer["summary"].startswith(
         "java puts key 'TT0124' into partition 10 of 15, like 8 of the other 22"
     )
@@ -119,9 +121,12 @@ def test_an_empty_key_and_none(which: Callable[..., Said]) -> None:
     }
 
 
-def test_for_people_every_client_is_named_once_with_its_step(which: Callable[..., Said]) -> None:
+def test_for_people_every_client_is_named_once_with_its_step(
+    which: Callable[..., Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     said = which("TT0124", "-n", "15")
-    table = said.data.split("\n", 1)[1].split("To put every key")[0].replace("\n", " ")
+    table = said.data.split("Partition by client")[1].split("To put every key")[0]
     names = [word.strip(",") for word in table.split()]
     assert [names.count(client) for client in CLIENTS] == [1] * len(CLIENTS)
     for shown in (
@@ -150,11 +155,11 @@ def test_the_arithmetic_is_right(which: Callable[..., Said]) -> None:
 
 def test_the_same_word_as_other_key_types(which: Callable[..., Said]) -> None:
     said = which("42", "-n", "12", "--explain", "--key-type", "java:long")
-    assert "java:long (asked for)   00 00 00 00 00 00 00 2a" in said.data
+    assert re.search(r"^ java:long \(asked for\) +\d+   00 00 00 00 00 00 00 2a$", said.data, re.MULTILINE)
     for key_type in ("utf8", "java:int"):
         value = 42 if key_type == "java:int" else "42"
         line = next(line for line in said.data.splitlines() if line.split()[:1] == [key_type])
-        assert int(line.split()[-1]) == pw.partition_for_key(value, 12, key_type=key_type)
+        assert int(line.split()[1]) == pw.partition_for_key(value, 12, key_type=key_type)
 
 
 def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said]) -> None:
@@ -287,8 +292,8 @@ def test_what_a_file_would_not_have_as_a_number_is_none(
 
 def test_hex_digits_are_no_word(which: Callable[..., Said]) -> None:
     said = which("41", "-n", "12", "--hex", "--explain")
-    assert "1 byte: 41" in said.data
-    assert "the same KEY as" not in said.data
+    assert "1 byte: 41." in said.data
+    assert "The same KEY" not in said.data
 
 
 def command_line(words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -334,7 +339,7 @@ def test_a_defect_is_no_failed_check(
 def test_a_narrow_terminal_keeps_names_whole(
     monkeypatch: pytest.MonkeyPatch, which: Callable[..., Said]
 ) -> None:
-    monkeypatch.setattr("partwright.cli.commands.which._WIDTH", 80)
+    monkeypatch.setenv("COLUMNS", "80")
     said = which("TT0124", "-n", "15")
     words = said.data.replace(",", " ").split()
     assert set(pw.clients()["client"].to_pylist()) <= set(words)
@@ -353,6 +358,25 @@ def test_a_narrow_terminal_keeps_names_whole(
 def test_a_key_that_becomes_text_is_shown_as_that_text(text: str, key_type: str) -> None:
     done = command_line(f"which {text} -n 12 --key-type {key_type} --client java")
     assert done.returncode == 0
-    shown = f"key {text} as {key_type} among 12 partitions, {len(text)} bytes: {text.encode().hex(' ')}"
-    # A narrow terminal breaks the line.
-    assert shown in " ".join(done.stdout.split())
+    words = " ".join(done.stdout.split())
+    assert f"java puts key {text} into partition" in words
+    assert f"As {key_type} the key has {len(text)} bytes: {text.encode().hex(' ')}." in words
+
+
+def test_at_most_64_bytes_of_a_key_are_shown_its_beginning_and_its_end(which: Callable[..., Said]) -> None:
+    key = "".join(f"{at:03}" for at in range(60))
+    shown = " ".join(which(key, "-n", "9").data.split())
+    half = [key.encode()[part].hex(" ") for part in (slice(32), slice(-32, None))]
+    assert f"The key has 180 bytes: {half[0]} … {half[1]}." in shown
+    assert "java puts key '000001002003004005…" in shown
+    for length, mark in ((64, 0), (65, 1)):
+        assert which("a" * length, "-n", "9").data.count(" … ") == mark
+
+
+def test_each_form_has_the_arithmetic_that_a_terminal_shows_on_request(which: Callable[..., Said]) -> None:
+    title = "The arithmetic of each rule"
+    assert title not in which("a", "-n", "12").data
+    assert title in which("a", "-n", "12", "--output", "markdown").data
+    page = which("a", "-n", "12", "--output", "html").data
+    assert page.startswith("<!DOCTYPE html>")
+    assert title in page

@@ -297,10 +297,12 @@ def test_what_a_killed_execution_left_is_removed_alone(crowded: EmbeddedKafka, t
         process.kill()
     code, out, said = reassign(words[0], "--unthrottle", "--json")
     assert code == 0, said
-    assert json.loads(out) == {"rates": {"1": 100_000, "2": 100_000, "3": 100_000}, "topics": [TOPIC]}
+    told = json.loads(out)
+    assert told.pop("summary").startswith("Removed: 100,000 bytes a second on brokers 1, 2 and 3, for topic ")
+    assert told == {"rates": {"1": 100_000, "2": 100_000, "3": 100_000}, "topics": [TOPIC]}
     assert limits(crowded) == ""
     code, out, said = reassign(words[0], "--unthrottle")
-    assert (code, out) == (0, "No broker and no topic has a throttle: nothing is removed\n"), said
+    assert (code, out) == (0, "No broker and no topic has a throttle: nothing is removed.\n"), said
     code, _, said = reassign(*words)
     assert code == 0, said
     assert all(len(each) == 2 for each in in_sync(crowded, TOPIC))
@@ -398,7 +400,7 @@ def test_a_plan_without_a_move_holds_its_election(crowded: EmbeddedKafka) -> Non
     assert leaders(crowded, TOPIC) == [2, 2, 3]
     code, out, said = reassign(f"kafka://{crowded.bootstrap_servers}", "--execute")
     assert code == 0, said
-    assert out.startswith("No replica moves; 1 partition gets its preferred leader back\n")
+    assert out.startswith("No replica moves; 1 partition gets its preferred leader back.\n")
     assert "executed: no replica moved, and 1 partition got its preferred leader\n" in said
     wait_for("the preferred leader leads", lambda: leaders(crowded, TOPIC) == [1, 2, 3])
 

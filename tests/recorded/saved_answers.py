@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partwright.migration.answer import Answer
+from partwright.migration import MigrationStep
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
 from partwright.pipeline.stream import StreamReport
@@ -80,7 +80,7 @@ def stream_report() -> StreamReport:
     )
 
 
-def migration(step: str, **fields: object) -> Answer:
+def migration(step: str, **fields: object) -> MigrationStep:
     more = {
         "bytes": 194_407, "keys": 351, "keys_looked_at": "1 of 1", "keyless": 150, "tombstones": 12, "away": 3,
         "untimed": 0, "writer": "mixture", "family": ["java", "librdkafka"], "copy_s": 1.6, "scan_s": 0.4,
@@ -90,10 +90,10 @@ def migration(step: str, **fields: object) -> Answer:
     }  # fmt: skip
     fields = {"written": 3187, "reread": {"billing": 412, "audit": 0}, "unread": {"billing": 96}} | fields
     fields.setdefault("groups", {"billing": {0: 12, 1: 31, 17: 4}})
-    return Answer(step, OLD, NEW, 12, 18, 3187, more=more, **fields)
+    return MigrationStep(step, OLD, NEW, 12, 18, 3187, more=more, **fields)
 
 
-SAVED: dict[str, Report | StreamReport | Answer] = {
+SAVED: dict[str, Report | StreamReport | MigrationStep] = {
     "run": run_report(lost=0),
     "run-lost": run_report(lost=2),
     "run-stream": stream_report(),

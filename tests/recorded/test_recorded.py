@@ -28,8 +28,6 @@ import partwright as pw
 from partwright import report
 from partwright.cli import main, partwright
 from partwright.cli.output import terminal_look
-from partwright.cli.tables.migrate import print_answer
-from partwright.migration.answer import Answer
 from partwright.rendering.terminal import text
 
 if TYPE_CHECKING:
@@ -161,15 +159,10 @@ def print_document(answer: object) -> None:
 def saved_outputs(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     """The same of a saved answer."""
     answer = SAVED[name]
-    show: Callable[[Any], None] = print_answer if isinstance(answer, Answer) else print_document
     for ending, columns in WIDTHS.items():
-        yield (
-            f"{ending}.txt",
-            printed(lambda: show(answer), columns, monkeypatch)[0],
-        )
-    yield "json", laid_out(answer.to_dict()) + "\n"
-    if not isinstance(answer, Answer):
-        yield "page.txt", page_text(report.page(answer))
+        yield f"{ending}.txt", printed(lambda: print_document(answer), columns, monkeypatch)[0]
+    yield "json", laid_out(report.document(answer).answer) + "\n"
+    yield "page.txt", page_text(report.page(answer))
 
 
 def difference(file: Path, text: str) -> str:

@@ -13,6 +13,8 @@ from recorded.saved_answers import SAVED
 
 import partwright as pw
 from partwright import report
+from partwright.keys.clients import placements
+from partwright.keys.key_placements import KeyPlacements
 from partwright.rendering.document import Column, Document, Section, Verdict
 from partwright.rendering.html import MOST_BYTES, html
 
@@ -281,3 +283,14 @@ def test_every_class_with_a_page_is_there() -> None:
         below = type("Below", (found,), {"__slots__": ()})
         assert topic_of(found.__new__(found), None) == topic_of(below.__new__(below), None) == topic
         assert importlib.util.find_spec(f"partwright.documents.{topic}") is not None
+
+
+def test_a_page_without_a_plot_is_small_and_needs_no_plot_library() -> None:
+    page = pw.group.play({"topics": {"t": 2}, "events": "+2"})
+    assert len(report.page(page)) > 500_000
+    answer = KeyPlacements("TT0124", 15, tuple(placements("TT0124", 15)))
+    without = report.page(answer)
+    assert len(without) < 50_000
+    assert "vegaEmbed = " not in without
+    assert "JavaScript" not in without
+    assert 'class="prose"' in without

@@ -14,6 +14,9 @@ import partwright as pw
 from partwright import report
 from partwright.batching import Tuning, tune
 from partwright.documents import tune as figures
+from partwright.kafka.throttles import Throttles
+from partwright.keys.clients import placements
+from partwright.keys.key_placements import KeyPlacements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,3 +183,9 @@ def test_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     with pytest.raises(pw.MissingExtraError) as refused:
         tuned(batch_sizes=[16384]).plot(tmp_path / "x.svg")
     assert str(refused.value) == "vl_convert is missing: pip install 'partwright[report]'"
+
+
+def test_an_answer_without_a_plot_is_refused(tmp_path: Path) -> None:
+    for answer in (Throttles({}, ()), KeyPlacements("a", 3, tuple(placements("a", 3)))):
+        with pytest.raises(pw.PartwrightError, match="there is nothing to draw"):
+            answer.save(tmp_path / "a.svg")

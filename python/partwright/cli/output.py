@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import Look
 
-__all__ = ["Output", "output_options", "terminal_look"]
+__all__ = ["Output", "is_ascii", "output_options", "terminal_look"]
 
 _Result = TypeVar("_Result")
 
 FORMS = ("text", "json", "markdown", "html")
-# How wide a pipe is, unless COLUMNS says otherwise.
+# How wide a pipe is, and a terminal that does not say it, unless COLUMNS says otherwise.
 _PIPE = 88
 
 
@@ -65,14 +65,14 @@ class Output(NamedTuple):
             source: What was read.
             read: For a topic, how much of it was read.
             with_details: Whether the text has the sections that are shown on request.
-            more: See `partwright.report.document`.
+            more: See `partwright.documents.document`.
         """
         # Imported only here, so that --help is fast.
-        from partwright import report
+        from partwright import documents
 
         ctx = click.get_current_context()
         asked = asked_of(ctx, source, read)
-        document = report.document(answer, asked, **more)
+        document = documents.document(answer, asked, **more)
         if self.report is not None:
             from partwright.rendering.html import html, save
 
@@ -151,18 +151,23 @@ def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
 
 
 def terminal_look() -> Look:
-    """What stdout can show: a terminal is as wide as it is, a pipe as wide as COLUMNS says."""
+    """What stdout can show: it is as wide as COLUMNS says, else as the terminal is, and a pipe 88 columns."""
     from partwright.rendering.terminal import Look
 
     is_terminal = sys.stdout.isatty()
     is_styled = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    width = shutil.get_terminal_size((_PIPE, 24)).columns if is_terminal else _pipe_width()
-    return Look(width, is_styled, is_ascii())
+    return Look(_width(is_terminal=is_terminal), is_styled, is_ascii())
 
 
-def _pipe_width() -> int:
+def _width(*, is_terminal: bool) -> int:
     columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() and int(columns) else _PIPE
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    if is_terminal:
+        # Not by shutil, whose import takes longer than all else here.
+        with contextlib.suppress(OSError):
+            return os.get_terminal_size(sys.stdout.fileno()).columns or _PIPE
+    return _PIPE
 
 
 def is_ascii() -> bool:

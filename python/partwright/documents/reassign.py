@@ -1,4 +1,4 @@
-"""Figures for `partwright reassign`: each broker's load and the costs of its loss, before and after."""
+"""What a reassignment moves, how even it makes brokers, what a loss costs before and after it, and its batches."""
 
 from __future__ import annotations
 
@@ -6,211 +6,271 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import summed
-from partwright.documents.sentences.reassigning import of_batches, of_reassignment, spread, time_of
 from partwright.rendering.colours import ACCENT, MUTED
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import PICKED, by_kind, chart, legend, quantity, tooltip
-from partwright.rendering.text import bytes_, label, number
+from partwright.rendering.text import bytes_, label, number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
-    from partwright._check import Json
-    from partwright.cluster.reassignment import Batch, Reassignment
-    from partwright.rendering.plots import Spec
+    from partwright._check import Fields, Json
+    from partwright.cluster.reassignment import Reassignment
 
 __all__ = ["document"]
 
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _KINDS = {"today": MUTED, "after": ACCENT}
+_LOST = {
+    "taken_over": "with a new leader",
+    "below_min_insync": "closed for acks=all",
+    "offline": "offline",
+    "coordinators": "coordinators",
+    "most_taken_over": "most taken over by one",
+}
 
 
-def document(
-    found: Reassignment,
-    min_insync_replicas: int | Mapping[str, int] = 1,
-    batches: Sequence[Batch] = (),
-) -> Document:
-    """The page of a reassignment.
+def document(plan: Reassignment) -> Document:
+    """How much moves, and the least that any plan moves; then each broker, each loss and each batch."""
+    answer = plan.to_dict()
+    verdicts = (
+        Verdict("said", _headline(answer)),
+        *_limits(plan, answer),
+        *_changes(plan, answer),
+        *_worst_losses(answer),
+        *_time(plan, answer),
+    )
+    sections = (_brokers(plan, answer), _losses(answer), *_batches(answer))
+    title = f"A reassignment to {counted(len(plan.after.brokers), 'broker')}"
+    return Document(title, verdicts, sections, summed(verdicts, answer))
 
-    Args:
-        found: The reassignment.
-        min_insync_replicas: The value for counting losses.
-        batches: Its batches.
-    """
-    staying = sum(each.stays for each in found.brokers)
-    names = ["replicas", "leaders", *(["bytes"] if found.bytes_within is not None else [])]
-    figures = [_of_brokers(found, name) for name in names]
-    figures += _of_losses(found, min_insync_replicas)
-    if len(batches) > 1:
-        figures.append(_of_batches(batches))
-    throttle = batches[0].throttle if batches else None
-    verdicts = (*of_reassignment(found, min_insync_replicas), *of_batches(batches, throttle))
-    answer = found.to_dict(min_insync_replicas) | {"batches": [each.to_dict() for each in batches]}
-    return Document(
-        f"A reassignment to {counted(staying, 'broker')}",
-        verdicts,
-        tuple(figures),
-        summed(verdicts, answer),
+
+def _headline(answer: Fields) -> str:
+    if not answer["partitions_changed"]:
+        if not answer["leaders_elected"]:
+            return "Nothing moves: the cluster is as even as it can be."
+        back = "partition gets its preferred leader back", "partitions get their preferred leaders back"
+        return f"No replica moves; {counted(answer['leaders_elected'], *back)}."
+    of = f"of {counted(sum(each['replicas'] for each in answer['brokers']), 'replica')}"
+    size = "" if answer["bytes_moved"] is None else f" ({bytes_(answer['bytes_moved'])})"
+    return (
+        f"{counted(answer['replicas_moved'], f'{of} moves', f'{of} move')}{size}, and "
+        f"{counted(answer['leaders_moved'], 'partition gets', 'partitions get')} another preferred leader."
     )
 
 
-def _of_brokers(found: Reassignment, name: str) -> Section:
-    rows = [
-        {
-            "label": str(each.broker),
-            "rack": label(each.rack or ""),
-            "today": getattr(each, f"{name}_before"),
-            "after": getattr(each, name),
-        }
-        for each in found.brokers
+def _limits(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
+    """What is not known, what waits, and the least that any plan moves."""
+    bounds, moved = plan.bounds, answer["replicas_moved"]
+    if plan.bytes_within is None and moved:
+        yield Verdict(
+            "open", "Bytes are not known: give --sizes to make them even and to know how long it takes."
+        )
+    if leaderless := sum(each.leader is None and bool(each.added) for each in plan.moves):
+        yield Verdict(
+            "fails",
+            f"{counted(leaderless, 'partition')} to move without a leader: new replicas wait until one is back.",
+        )
+    if moved > bounds.fewest:
+        more = counted(moved - bounds.fewest, "replica of them moves", "replicas of them move")
+        yield Verdict("said", f"{more} to make bytes even.")
+    elif moved:
+        flow = f": a minimum-cost flow says so (counting alone says {bounds.replicas:,})"
+        yield Verdict(
+            "holds",
+            f"No plan as even moves fewer replicas than {moved:,}{'' if moved == bounds.replicas else flow}.",
+        )
+    if bounds.bytes is not None and answer["bytes_moved"]:
+        yield Verdict(
+            "said",
+            f"Any plan with bytes within {share(plan.bytes_within)} of the shares copies {bytes_(bounds.bytes)} or "
+            "more.",
+        )
+
+
+def _changes(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
+    if elected := answer["leaders_elected"]:
+        change = "changes its" if elected == 1 else "change their"
+        yield Verdict(
+            "said",
+            f"{counted(elected, 'partition')} {change} leader, by a preferred leader election at the end "
+            "(--execute holds it; or use elections.json of --out).",
+        )
+    if plan.bytes_within is not None:
+        shares = plan.byte_shares
+        off = max(
+            (
+                abs((each.bytes or 0) / shares[each.broker] - 1)
+                for each in plan.brokers
+                if each.stays and shares[each.broker]
+            ),
+            default=0.0,
+        )
+        yield Verdict(
+            "holds" if off <= plan.bytes_within else "fails",
+            f"Bytes of a broker: within {share(off)} of its share ({share(plan.bytes_within)} asked).",
+        )
+    if plan.thin_before:
+        thin = counted(plan.thin_before, "partition is", "partitions are")
+        yield Verdict("said", f"{thin} in fewer racks than possible today, {plan.thin:,} after it.")
+
+
+def _worst_losses(answer: Fields) -> Iterator[Verdict]:
+    for kind in ("broker", "rack"):
+        before, after = (
+            [each for each in side if each["kind"] == kind] for side in answer["losses"].values()
+        )
+        if before and after:
+            words = [
+                f"{max(each[name] for each in before):,} → {max(each[name] for each in after):,} {_LOST[name]}"
+                for name in ("offline", "below_min_insync", "taken_over")
+            ]
+            yield Verdict("said", f"The worst loss of a {kind}, in partitions: {', '.join(words)}.")
+
+
+def _time(plan: Reassignment, answer: Fields) -> Iterator[Verdict]:
+    times = [each["seconds"] for each in answer["batches"]]
+    if times:
+        text = counted(len(times), "batch", "batches")
+        if None not in times:
+            rate = bytes_(plan.parts[0].throttle)
+            text += (
+                f", {_lasting(sum(times))} in all at {rate}/s for each broker, and what is produced meanwhile"
+            )
+        yield Verdict("said", f"{text}.")
+
+
+def _lasting(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.1f} min"
+    return f"{seconds / _HOUR:.1f} h" if seconds < _DAY else f"{seconds / _DAY:.1f} days"
+
+
+def _brokers(plan: Reassignment, answer: Fields) -> Section:
+    """A row for each broker, and a plot of what a broker's disk holds: bytes, or replicas if these are not known."""
+    listed = {each.id for each in plan.before.brokers}
+    rows = []
+    for each in answer["brokers"]:
+        note = "" if each["broker"] in listed else " (joins)"
+        rows.append({**each, "label": f"{each['broker']}{note if each['stays'] else ' (leaves)'}"})
+    names = {"replicas": "number", "leaders": "number", "bytes": "bytes"}
+    if plan.bytes_within is None:
+        del names["bytes"]
+    drawn = [*names][-1] if "bytes" in names else "replicas"
+    data = [
+        {"label": row["label"], "kind": kind, "value": row[field]}
+        for row in rows
+        for kind, field in zip(_KINDS, (f"{drawn}_before", drawn), strict=True)
     ]
-    ends = found.even()[name]
-    kind = "bytes" if name == "bytes" else "number"
-    form = bytes_ if name == "bytes" else number
-    election = ", once preferred leaders are elected" if name == "leaders" else ""
+    bars: Json = {
+        "x": {
+            "field": "label",
+            "type": "ordinal",
+            "sort": None,
+            "title": "broker",
+            "axis": {"labelAngle": 0},
+        },
+        "xOffset": {"field": "kind", "sort": [*_KINDS]},
+        "y": quantity("value", drawn, "bytes" if drawn == "bytes" else "whole"),
+        "color": by_kind("kind", [*_KINDS], [*_KINDS.values()]),
+        "opacity": PICKED,
+        "tooltip": tooltip(label="broker", kind="when", value=f"{drawn}|,"),
+    }
+    main = {"name": "main", "params": [legend("kind")], "mark": {"type": "bar"}, "encoding": bars}
     return Section(
-        id=name,
-        title=f"{name.capitalize()} of each broker",
-        sentence=(
-            f"{name.capitalize()} of a broker: {spread(ends, form)}{election}; one that leaves has none then."
-        ),
-        spec=_beside(rows, name, "broker", kind),
+        id="brokers",
+        title="What each broker carries",
+        sentence=_evenness(plan, answer),
+        spec=chart(data, layer=[main]),
         columns=(
             Column("label", "broker", "text"),
-            Column("rack", "rack", "text"),
-            Column("today", "today", kind),
-            Column("after", "after", kind),
+            *(
+                Column(field, f"{name} {when}", kind)
+                for name, kind in names.items()
+                for when, field in zip(_KINDS, (f"{name}_before", name), strict=True)
+            ),
+            *([Column("bytes_in", "received", "bytes")] if "bytes" in names else []),
+            *([Column("rack", "rack", "text")] if any(row["rack"] for row in rows) else []),
         ),
         **bounded(rows),
-        marks=2 * len(rows),
+        marks=len(data),
+        picked=frozenset(place for place, row in enumerate(rows) if row["label"] != str(row["broker"])),
     )
 
 
-def _of_losses(found: Reassignment, min_insync_replicas: int | Mapping[str, int]) -> list[Section]:
-    """A figure for brokers, and one for racks if there are any."""
-    sides = {
-        side: {(each.kind, each.name): each for each in one}
-        for side, one in zip(_KINDS, found.losses(min_insync_replicas), strict=True)
-    }
-    figures = []
-    for kind, title in (("broker", "The loss of each broker"), ("rack", "The loss of each rack")):
-        rows: list[Json] = []
-        for key in sorted({key for side in sides.values() for key in side if key[0] == kind}, key=_order):
-            row: Json = {"label": label(key[1])}
-            for side, one in sides.items():
-                lost = one.get(key)
-                row[side] = 0 if lost is None else lost.leaders
-                row[f"{side}_closed"] = 0 if lost is None else lost.offline + lost.below_min_insync
-                for name in ("offline", "below_min_insync", "leaders", "coordinators", "most_taken_over"):
-                    row[f"{side}_{name}"] = None if lost is None else getattr(lost, name)
-            rows.append(row)
-        if rows:
-            led, closed = (
-                [max(row[f"{side}{what}"] for row in rows) for side in _KINDS] for what in ("", "_closed")
-            )
-            lose = counted(led[0], "partition loses its leader", "partitions lose their leader")
-            refuse = counted(
-                closed[0],
-                "partition is offline or refuses acks=all",
-                "partitions are offline or refuse acks=all",
-            )
-            said = (
-                f"If a {kind} is lost, at most {lose} today, and {number(led[1])} after the plan; at most {refuse} "
-                f"today, and {number(closed[1])} after the plan."
-            )
-            figures.append(_losses(rows, kind, title, said))
-    return figures
+def _evenness(plan: Reassignment, answer: Fields) -> str:
+    even = answer["even"]
+    words = [f"Replicas of a broker: {_spread(even['replicas'])}", f"leaders: {_spread(even['leaders'])}"]
+    apart = sum(each.leader != each.replicas[0] for those in plan.before.topics.values() for each in those)
+    if apart:
+        led = "partition is not led by its" if apart == 1 else "partitions are not led by their"
+        words.append(
+            f"preferred leaders: {_spread(even['preferred_leaders'])} ({apart:,} {led} preferred leader today)"
+        )
+    if "bytes" in even:
+        words.append(f"bytes: {_spread(even['bytes'], bytes_)}")
+    return f"{'; '.join(words)}."
 
 
-def _losses(rows: list[Json], kind: str, title: str, said: str) -> Section:
-    columns = [Column("label", kind, "text")]
-    words = {
-        "offline": "offline",
-        "below_min_insync": "closed for acks=all",
-        "leaders": "leaders lost",
-        "coordinators": "coordinators",
-        "most_taken_over": "most taken over by one",
-    }
-    for name, what in words.items():
-        columns += [Column(f"{side}_{name}", f"{what}, {side}") for side in _KINDS]
+def _spread(ends: Json, form: Callable[[float | None], str] = number) -> str:
+    """The least and the most of brokers, before and after; one number if both look the same."""
+    before, after = (
+        " to ".join(dict.fromkeys(form(ends[side][end]) for end in ("least", "most")))
+        for side in ("before", "after")
+    )
+    return f"{before} today, {after} after it"
+
+
+def _losses(answer: Fields) -> Section:
+    sides = [{(each["kind"], each["name"]): each for each in side} for side in answer["losses"].values()]
+    rows = []
+    for kind, name in dict.fromkeys(sorted({**sides[0], **sides[1]}, key=_order)):
+        row: Json = {"label": f"{kind} {label(name)}"}
+        for when, side in zip(_KINDS, sides, strict=True):
+            row |= {f"{field} {when}": side.get((kind, name), {}).get(field) for field in _LOST}
+        rows.append(row)
     return Section(
-        id=f"lost-{kind}",
-        title=title,
-        sentence=said,
-        spec=_beside(rows, "partitions that lose their leader", f"{kind} that is lost", "number"),
-        columns=tuple(columns),
-        **bounded(rows),
-        marks=2 * len(rows),
-    )
-
-
-def _of_batches(batches: Sequence[Batch]) -> Section:
-    rows = [
-        {
-            "label": str(place),
-            "partitions": len(each.moves),
-            "replicas": each.replicas,
-            "bytes": each.bytes,
-            "seconds": each.seconds,
-        }
-        for place, each in enumerate(batches, 1)
-    ]
-    known = [each["seconds"] for each in rows]
-    name = "bytes" if rows[0]["bytes"] is not None else "replicas"
-    words = (
-        f"{counted(len(rows), 'batch copies', 'batches copy')} "
-        f"{counted(sum(each.replicas for each in batches), 'replica')}"
-    )
-    if None not in known:
-        words += f", the longest in {time_of(max(float(each or 0) for each in known))}"
-    return Section(
-        id="batches",
-        title="Batches",
-        sentence=f"{words}.",
-        spec=chart(
-            rows,
-            layer=[
-                {
-                    "name": "main",
-                    "mark": {"type": "bar"},
-                    "encoding": {
-                        "x": _names("batch"),
-                        "y": quantity(name, name, "bytes" if name == "bytes" else "whole"),
-                        "color": {"value": ACCENT},
-                        "tooltip": tooltip(label="batch", **{name: f"{name}|,"}),
-                    },
-                }
-            ],
-        ),
+        id="losses",
+        title="What the loss of a broker or a rack costs, in partitions",
         columns=(
-            Column("label", "batch", "text"),
-            Column("partitions", "partitions"),
-            Column("replicas", "replicas"),
-            Column("bytes", "bytes", "bytes"),
-            Column("seconds", "seconds"),
+            Column("label", "lost", "text"),
+            *(
+                Column(f"{field} {when}", f"{words}, {when}")
+                for field, words in _LOST.items()
+                for when in _KINDS
+                # Most clusters do not list the topics that have coordinators.
+                if any(row[f"{field} {when}"] is not None for row in rows)
+            ),
         ),
         **bounded(rows),
-        marks=len(rows),
+        is_detail=True,
     )
 
 
-def _beside(rows: Sequence[Json], what: str, names: str, kind: str) -> Spec:
-    """Bars of today and of afterwards, next to each other."""
-    data = [{"label": row["label"], "kind": side, "value": row[side] or 0} for row in rows for side in _KINDS]
-    bar: Spec = {
-        "x": _names(names),
-        "xOffset": {"field": "kind", "sort": list(_KINDS)},
-        "y": quantity("value", what, "whole" if kind == "number" else kind),
-        "color": by_kind("kind", list(_KINDS), list(_KINDS.values())),
-        "opacity": PICKED,
-        "tooltip": tooltip(label=names, kind="when", value=f"{what}|,"),
-    }
-    main = {"name": "main", "params": [legend("kind")], "mark": {"type": "bar"}, "encoding": bar}
-    return chart(data, layer=[main])
+def _order(key: tuple[str, str]) -> tuple[str, int, str]:
+    kind, name = key
+    return (kind, int(name) if kind == "broker" else 0, name)
 
 
-def _names(title: str) -> Spec:
-    return {"field": "label", "type": "ordinal", "sort": None, "title": title, "axis": {"labelAngle": 0}}
-
-
-def _order(key: tuple[str, str]) -> tuple[int, str]:
-    return (int(key[1]) if key[0] == "broker" else 0, key[1])
+def _batches(answer: Fields) -> Iterator[Section]:
+    rows = [
+        {**each, "batch": place, "time": None if each["seconds"] is None else _lasting(each["seconds"])}
+        for place, each in enumerate(answer["batches"], 1)
+    ]
+    if len(rows) > 1:
+        has_bytes = rows[0]["bytes"] is not None
+        yield Section(
+            id="batches",
+            title="Batches",
+            columns=(
+                Column("batch", "batch"),
+                Column("partitions", "partitions"),
+                Column("replicas", "replicas"),
+                *([Column("bytes", "bytes", "bytes")] if has_bytes else []),
+                *([Column("time", "time", "text")] if rows[0]["time"] is not None else []),
+            ),
+            **bounded(rows),
+            bar="bytes" if has_bytes else "replicas",
+        )

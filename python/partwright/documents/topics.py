@@ -17,7 +17,6 @@ _TOPICS = {
     ("partwright.batching.tuning", "Tuning"): "batch",
     ("partwright.cluster.sizing.advice", "Advice"): "advise",
     ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
-    ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",
 }
 _COMPARED = ("partwright.assignors.compare", "Compared")
 _TIMELINE = ("partwright.group.timeline", "Timeline")

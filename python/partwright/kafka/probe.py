@@ -14,18 +14,21 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright.answer import Answer
 from partwright.kafka.connection.servers import host_port
 from partwright.kafka.wire import api_versions, sasl_handshake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig, TlsMaterial
 
-__all__ = ["PROBE_S", "Step", "each_server", "way_to"]
+__all__ = ["PROBE_S", "Diagnosis", "Step", "each_server", "way_to"]
 
 # OpenSSL's X509_V_ERR_….
 _EXPIRED, _NOT_YET, _OTHER_NAMES = 10, 9, {62, 64}
@@ -52,6 +55,29 @@ class Step(NamedTuple):
     passed: bool
     said: str
     why: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis(Answer):
+    """All that `partwright doctor` tried.
+
+    Attributes:
+        steps: The steps of a connection to a Kafka, in order.
+    """
+
+    DOCUMENT = "doctor"
+    ROWS = "steps"
+
+    steps: tuple[Step, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every step passed."""
+        return all(step.passed for step in self.steps)
+
+    def to_dict(self) -> Json:
+        """The object of `--json`."""
+        return {"ok": self.ok, "steps": [step._asdict() for step in self.steps]}
 
 
 class _FailedError(Exception):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from partwright._check import counted, enumeration
+from partwright.answer import Answer
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ _ITS_OWN = {1, 2}
 _GONE = 3
 
 
-class Throttles(NamedTuple):
+@dataclass(frozen=True)
+class Throttles(Answer):
     """What limits the copying of replicas.
 
     Attributes:
@@ -39,6 +42,8 @@ class Throttles(NamedTuple):
         >>> print(Throttles({}, ("orders", "users")))
         limits on the replicas of topics orders and users, without a rate
     """
+
+    DOCUMENT = "reassign_throttles"
 
     rates: Mapping[int, int]
     topics: tuple[str, ...]
@@ -82,7 +87,7 @@ def find_throttles(config: KafkaConfig, topics: Collection[str] | None = None) -
         limited = _settings(admin, "TOPIC", names, _OF_TOPIC) if names else {}
     rates = {id_: min(map(int, own.values())) for id_, own in brokers.items() if own}
     found = Throttles(rates, tuple(name for name, own in limited.items() if own))
-    return found if any(found) else None
+    return found if found.rates or found.topics else None
 
 
 def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:

@@ -1,17 +1,23 @@
-"""Where brokers keep a group's offsets: each kind of broker with its rule from the group's ID to a partition."""
+"""Where brokers keep a group's offsets: each kind of broker with its rule, and the answer about one ID."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright import _core
 from partwright._check import unknown
+from partwright.answer import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import SupportsIndex
 
-__all__ = ["BrokerKind", "broker_kind_named"]
+    import pyarrow as pa
+
+    from partwright._check import Json
+
+__all__ = ["BrokerKind", "Coordination", "broker_kind_named"]
 
 
 class BrokerKind(NamedTuple):
@@ -32,6 +38,43 @@ class BrokerKind(NamedTuple):
     evidence: str
     of_column: Callable[[Any, SupportsIndex], Any]
     of_bytes: Callable[[bytes | None, SupportsIndex], int | None]
+
+
+@dataclass(frozen=True)
+class Coordination(Answer):
+    """Which partition of an internal topic has an ID, and who coordinates it.
+
+    Attributes:
+        id: The group's ID, or a transactional ID.
+        topic: The internal topic.
+        kind: Whose rule was used.
+        hash: The ID's hash code in Java; None if the rule has another hash.
+        place: `n` and `partition`; if a broker was asked, all that `partwright.kafka.coordinators.coordinator` returns.
+        read: The command that reads the partition; None if it is unknown.
+    """
+
+    DOCUMENT = "coordinator"
+
+    id: str
+    topic: str
+    kind: BrokerKind
+    hash: int | None
+    place: Json
+    read: str | None
+
+    def table(self) -> pa.Table:
+        """The committed offsets: `topic`, `partition`, `offset` and `metadata`; no row if no broker was asked."""
+        import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
+
+        types = {"topic": pa.string(), "partition": pa.int32(), "offset": pa.int64(), "metadata": pa.string()}
+        return pa.Table.from_pylist(self.place.get("offsets", []), pa.schema(types.items()))
+
+    def to_dict(self) -> Json:
+        """The object of `--json`."""
+        kind = self.kind
+        rule = {"broker_kind": kind.name, "formula": kind.formula, "evidence": kind.evidence}
+        asked = {"id": self.id, "topic": self.topic, "hash": self.hash, "rule": rule}
+        return {**asked, **self.place, "read": self.read}
 
 
 _KINDS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partwright.migration.answer import Answer
+from partwright.migration.answer import MigrationStep
 from partwright.migration.copy import copy
 from partwright.migration.cutover import back, cutover
 from partwright.migration.finish import finish
@@ -10,4 +10,4 @@ from partwright.migration.plan import plan
 from partwright.migration.settings import Migration, Side
 from partwright.migration.verify import verify
 
-__all__ = ["Answer", "Migration", "Side", "back", "copy", "cutover", "finish", "plan", "verify"]
+__all__ = ["Migration", "MigrationStep", "Side", "back", "copy", "cutover", "finish", "plan", "verify"]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from partwright.answer import Answer
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pyarrow as pa
 
     from partwright._check import Json
     from partwright.migration.scan import Scan
 
-__all__ = ["Answer"]
+__all__ = ["MigrationStep"]
 
 
 @dataclass
-class Answer:
+class MigrationStep(Answer):
     """What a step of a migration did, or would do.
 
     Attributes:
@@ -39,6 +43,8 @@ class Answer:
         more: The fields that only this step has, by name.
         scan: What the scan of the old topic found, if the step scanned it.
     """
+
+    DOCUMENT = "migrate"
 
     step: str
     source: str
@@ -66,12 +72,24 @@ class Answer:
         wrong = self.lost or self.twice or self.changed or self.skipped
         return not wrong and (is_planned or not self.out_of_order)
 
+    def table(self) -> pa.Table:
+        """A row for each group, by name: `group`, `unread` (null if it is unknown) and `reread`."""
+        import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
+
+        names = sorted(self.groups)
+        columns = {
+            "group": pa.array(names, pa.string()),
+            "unread": pa.array([self.unread.get(name) for name in names], pa.int64()),
+            "reread": pa.array([self.reread.get(name, 0) for name in names], pa.int64()),
+        }
+        return pa.table(columns)
+
     def to_dict(self) -> Json:
         """The object that `--json` prints.
 
         Examples:
-            >>> found = Answer("verify", "kafka://a:9092/t", "kafka://a:9092/u", 4, 6, 10, 10, groups={"g": {0: 3}})
-            >>> told = found.to_dict()
+            >>> topics = "kafka://a:9092/t", "kafka://a:9092/u"
+            >>> told = MigrationStep("verify", *topics, 4, 6, 10, 10, groups={"g": {0: 3}}).to_dict()
             >>> told["ok"], told["lost"], told["groups"]
             (True, 0, {'g': {'0': 3}})
         """

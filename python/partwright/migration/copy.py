@@ -12,7 +12,7 @@ from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.troubles import RetriableError
-from partwright.migration.answer import Answer
+from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin, layers
@@ -63,7 +63,7 @@ def copy(
     new_topic: NewTopic | None = None,
     scanning: Callable[[int, float | None], None] = lambda _records, _done: None,
     copying: Callable[[int, int], None] = lambda _copied, _left: None,
-) -> Answer:
+) -> MigrationStep:
     """Copy what is not copied yet, and then what was written meanwhile, until little of that is left.
 
     Args:
@@ -310,10 +310,10 @@ def translated(
     return {name: (each.offsets(state.ends), each.reread, each.unread) for name, each in found_.items()}
 
 
-def told(step: str, migration: Migration, state: State, groups: Sequence[Group]) -> Answer:
+def told(step: str, migration: Migration, state: State, groups: Sequence[Group]) -> MigrationStep:
     """A step's answer from the ledger."""
     where = translated(migration, state, groups)
-    return Answer(
+    return MigrationStep(
         step,
         str(migration.source),
         str(migration.target),

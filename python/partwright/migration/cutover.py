@@ -18,7 +18,7 @@ from partwright.migration.topics import found
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from partwright.migration.answer import Answer
+    from partwright.migration.answer import MigrationStep
     from partwright.migration.groups import Group
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
@@ -36,7 +36,7 @@ def cutover(
     *,
     still: float = _STILL_S,
     copying: Callable[[int, int], None] = lambda _copied, _left: None,
-) -> Answer:
+) -> MigrationStep:
     """Copy what is left, and set the offsets of stopped groups in the new topic.
 
     The old topic and the groups' offsets there stay as they are: see `back`.
@@ -146,7 +146,7 @@ def _rest_copied(
     return copier.state
 
 
-def back(migration: Migration) -> Answer:
+def back(migration: Migration) -> MigrationStep:
     """Go back to the old topic, as long as the migration is not finished; copying may continue later.
 
     Nothing has to be reset: the old topic and its groups' offsets are as they were at the cut-over. Records that were

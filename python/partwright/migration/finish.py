@@ -14,13 +14,13 @@ from partwright.migration.topics import alter, describe_target
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from partwright.migration.answer import Answer
+    from partwright.migration.answer import MigrationStep
     from partwright.migration.settings import Migration
 
 __all__ = ["finish"]
 
 
-def finish(migration: Migration, groups: Sequence[str] = ()) -> Answer:
+def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
     """Give the new topic the old one's settings and delete the ledger: from now on there is no way back.
 
     The old topic is not touched.

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.migration.answer import Answer
+from partwright.migration.answer import MigrationStep
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
 from partwright.migration.scan import scan
@@ -28,7 +28,7 @@ def plan(
     migration: Migration,
     groups: Sequence[str] = (),
     progress: Callable[[int, float | None], None] = lambda _records, _done: None,
-) -> Answer:
+) -> MigrationStep:
     """Find what would be copied, in which order, and what groups would re-read.
 
     Args:
@@ -53,7 +53,7 @@ def plan(
     began = time.monotonic()
     seen = scan(migration, source, moving, progress)
     seconds = time.monotonic() - began
-    return Answer(
+    return MigrationStep(
         "plan",
         str(migration.source),
         str(migration.target),

@@ -23,7 +23,7 @@ from partwright.migration.verify_compacted import last_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from partwright.migration.answer import Answer
+    from partwright.migration.answer import MigrationStep
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
     from partwright.migration.streams import Record
@@ -37,7 +37,7 @@ def verify(
     migration: Migration,
     groups: Sequence[str] = (),
     progress: Callable[[int, int], None] = lambda _compared, _of: None,
-) -> Answer:
+) -> MigrationStep:
     """Compare every record of the old topic, as far as it is copied, with its copy.
 
     For a compacted topic, either side of which may lose records at any time, the last value of each key is compared.

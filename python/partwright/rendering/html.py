@@ -8,7 +8,6 @@ import json
 import math
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata, resources
 from importlib.util import find_spec
@@ -21,12 +20,10 @@ from partwright._text import plain_lines
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import cache_folder
 from partwright.keys.key_text import short
+from partwright.rendering.asked import Asked, version
 from partwright.rendering.document import TABLED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from partwright._check import Json
     from partwright.rendering.document import Document
 
 __all__ = ["MOST_BYTES", "SUFFIXES", "Asked", "check", "html", "save"]
@@ -40,32 +37,6 @@ _PACKAGES = ("vl_convert", "jinja2")
 _NAMED = 1000
 # How many rows of all tables together are printed.
 _PRINTED = 48
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The question that a page answers.
-
-    Attributes:
-        command: The command's name.
-        source: The file, the topic or the cluster.
-        settings: The other options, by name.
-        read: For a topic, how much of it was read; see `partwright.kafka.records.TopicRecords.told`.
-        line: The command line, quoted for a shell.
-    """
-
-    command: str
-    source: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
-    read: Json | None = None
-    line: str | None = None
-
-    def facts(self) -> list[tuple[str, str]]:
-        """All parts, each name with its value."""
-        facts = [("command", f"partwright {self.command}")]
-        if self.source is not None:
-            facts.append(("source", self.source))
-        return [*facts, *self.settings.items(), ("version", _version())]
 
 
 def check(file: str | os.PathLike[str]) -> Path:
@@ -181,19 +152,21 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         autoescape=True, undefined=StrictUndefined, finalize=finalized, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["raw"] = _raw
-    scripts = [_bundle(), _text("page.js"), _text("page_tables.js")]
+    specs = {figure.id: figure.spec for figure in document.sections if figure.spec}
+    # Of a page's bytes, nearly all are of what draws plots.
+    scripts = [*([_bundle()] if specs else []), _text("page.js"), _text("page_tables.js")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return environment.from_string(_text("page.html.jinja")).render(
         document=document,
         asked=asked,
-        version=_version(),
+        version=version(),
         without=without,
         answer=answer,
         rest=rest,
         tabled=TABLED,
         # Together they are about one page.
         printed=max(4, _PRINTED // max(1, len(document.sections))),
-        specs=_script_json({figure.id: figure.spec for figure in document.sections if figure.spec}),
+        specs=_script_json(specs),
         style=_text("page.css"),
         scripts=scripts,
         policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; {_FORMS}",
@@ -257,7 +230,3 @@ def _bundle() -> str:
 
 def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _version() -> str:
-    return metadata.version("partwright")

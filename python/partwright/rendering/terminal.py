@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from partwright.rendering.document import Column, Document, Section, Verdict
 
-__all__ = ["LEAST", "Look", "text", "wrapped"]
+__all__ = ["LEAST", "Look", "text", "verdict_lines", "wrapped"]
 
 LEAST = 40
 """The fewest columns that a document is laid out for."""
@@ -72,16 +72,16 @@ def text(document: Document, look: Look, *, with_details: bool = False) -> str:
     """
     look = look._replace(width=max(look.width, LEAST))
     first, *others = document.verdicts
-    lines = list(_verdict(first, look, "bold"))
+    lines = list(verdict_lines(first, look, "bold"))
     for verdict in others:
-        lines += _verdict(verdict, look)
+        lines += verdict_lines(verdict, look)
     for section in document.sections:
         if not section.is_detail or with_details:
             lines += ["", *_section(section, look)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _verdict(verdict: Verdict, look: Look, *styles: str) -> Iterator[str]:
+def verdict_lines(verdict: Verdict, look: Look, *styles: str) -> Iterator[str]:
     """A verdict's mark in its colour, then its words; of one that is open, the headline has the colour."""
     colour = _STATES.get(verdict.state)
     mark = look.plain(verdict.mark.strip())

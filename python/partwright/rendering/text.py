@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from textwrap import wrap
 
 from partwright._text import plain
 
@@ -82,6 +81,8 @@ def lines(text: str, *, most: int) -> list[str]:
         >>> lines("one two three", most=8)
         ['one two', 'three']
     """
+    from textwrap import wrap  # noqa: PLC0415 - a short answer in a terminal does without it
+
     return [line for part in text.split("\n") for line in wrap(part, most)]
 
 

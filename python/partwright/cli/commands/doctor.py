@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,17 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import json_option
-from partwright.cli.tables.plain import Cell, Page, is_ascii
+from partwright.cli.output import output_options, terminal_look
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
-    from partwright.kafka.probe import Step
+    from partwright.cli.output import Output
+    from partwright.rendering.document import Verdict
 
 __all__ = ["command"]
-
-_WIDTH = 160
 
 _FROM_ENVIRONMENT = ""
 
@@ -53,7 +50,7 @@ _FROM_ENVIRONMENT = ""
     help="With --spark: how many seconds executors have to answer.",
 )
 @connection_options
-@json_option
+@output_options
 def command(
     address: str | None,
     bootstrap: str | None,
@@ -61,8 +58,8 @@ def command(
     group: str | None,
     spark: str | None,
     timeout: float,
-    as_json: bool,
     connection: Connection,
+    output: Output,
 ) -> int:
     """Test each step of the way to a Kafka: name, port, TLS, user, each broker's own address, a topic, a group.
 
@@ -85,25 +82,32 @@ def command(
                 "--spark looks at executors: leave out ADDRESS, --bootstrap, --topic, --group, --command-config and "
                 "-X, which are for Kafka"
             )
-        return _executors(spark, timeout, as_json)
+        return _executors(spark, timeout, output)
     if bootstrap is not None and "://" in bootstrap:
         raise PartwrightError(f"--bootstrap is host:port, not {bootstrap!r}")
     if address is not None:
         bootstrap, topic = _addressed(address, bootstrap, topic)
     # Imported only here, so that --help is fast.
+    from partwright.documents.doctor import of_step
     from partwright.kafka.doctor import examine
+    from partwright.kafka.probe import Diagnosis
 
     config = connection.config(bootstrap)
-    page = Page(_WIDTH)
-    steps: list[Step] = []
+    steps = []
     for step in examine(None, topic=topic, group=group, kafka_config=config):
         steps.append(step)
-        if not as_json:
-            page.copied(_mark(step.passed), f" {step.name} {step.where}: {step.said}")
-    passed = all(step.passed for step in steps)
-    if as_json:
-        click.echo(json.dumps({"ok": passed, "steps": [step._asdict() for step in steps]}))
-    return 0 if passed else 1
+        _print(of_step(step), output)
+    diagnosis = Diagnosis(tuple(steps))
+    output.show(diagnosis)
+    return 0 if diagnosis.ok else 1
+
+
+def _print(verdict: Verdict, output: Output) -> None:
+    """What is known meanwhile, as text; the other forms have it in the answer."""
+    from partwright.rendering.terminal import verdict_lines
+
+    if output.form == "text":
+        click.echo("\n".join(verdict_lines(verdict, terminal_look())))
 
 
 def _addressed(address: str, bootstrap: str | None, topic: str | None) -> tuple[str | None, str | None]:
@@ -118,9 +122,10 @@ def _addressed(address: str, bootstrap: str | None, topic: str | None) -> tuple[
     return servers or bootstrap, named or topic
 
 
-def _executors(address: str, timeout: float, as_json: bool) -> int:
+def _executors(address: str, timeout: float, output: Output) -> int:
     """Check the executors of a Spark, and print each with its troubles."""
-    from partwright.spark.executors.doctor import examined
+    from partwright.documents.doctor import of_executor
+    from partwright.spark.executors.doctor import ExecutorDiagnosis, examined
     from partwright.spark.executors.session import looked_at
 
     # If Spark does not start, the error names its log, which is kept.
@@ -128,18 +133,8 @@ def _executors(address: str, timeout: float, as_json: bool) -> int:
     with looked_at(address or None, folder / "spark.log", timeout) as spark:
         rows = examined(spark, timeout)
     shutil.rmtree(folder, ignore_errors=True)
-    passed = all(row.ok for row in rows)
-    if as_json:
-        click.echo(json.dumps({"ok": passed, "executors": [row._asdict() for row in rows]}))
-        return 0 if passed else 1
-    page = Page(_WIDTH)
     for row in rows:
-        seen = f"Python {row.python}, partwright {row.partwright}, pyarrow {row.pyarrow}, {row.platform}"
-        page.copied(_mark(row.ok), f" {row.where}: {row.why or seen}")
-    return 0 if passed else 1
-
-
-def _mark(passed: bool) -> Cell:
-    if is_ascii():
-        return Cell("ok" if passed else "FAILED", colour="green" if passed else "red")
-    return Cell("✓", colour="green") if passed else Cell("✗", colour="red")
+        _print(of_executor(row), output)
+    diagnosis = ExecutorDiagnosis(tuple(rows))
+    output.show(diagnosis)
+    return 0 if diagnosis.ok else 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,12 +11,12 @@ import click
 from partwright.cli.input.completion import client_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import (
-    json_option,
     key_type_option,
     key_values,
     partitions_option,
     topic_key_type,
 )
+from partwright.cli.output import output_options
 from partwright.cli.reading_progress import reading, working
 from partwright.errors import PartwrightError
 
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from partwright.cli.input.connection import Connection
-    from partwright.migration.answer import Answer
+    from partwright.cli.output import Output
+    from partwright.migration.answer import MigrationStep
     from partwright.migration.settings import Migration
 
 __all__ = ["command"]
@@ -88,7 +88,7 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
         "--to-config", metavar="FILE", help="The client configuration of TARGET (default: --command-config)."
     )
     @connection_options
-    @json_option
+    @output_options
     @functools.wraps(step)
     def with_migration(
         source: str,
@@ -155,21 +155,14 @@ def _migration(
     )
 
 
-def _printed(answer: Answer, *, as_json: bool) -> int:
-    if as_json:
-        from partwright.documents.sentences import of_migration, summed
-
-        click.echo(json.dumps(summed(of_migration(answer), answer.to_dict())))
-    else:
-        from partwright.cli.tables.migrate import print_answer
-
-        print_answer(answer)
-    return 0 if answer.ok else 1
+def _shown(step: MigrationStep, output: Output) -> int:
+    output.show(step)
+    return 0 if step.ok else 1
 
 
 @command.command()
 @_options
-def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
+def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Show what would move, what groups would re-read, and how long it takes; read SOURCE once and write nothing.
 
     SOURCE is kafka://host:port/topic, TARGET another one, or a name alone for a topic of the same Kafka.
@@ -181,7 +174,7 @@ def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int
 
     with reading(f"looking at {migration.source.topic}") as read:
         answer = planned(migration, groups, read)
-    return _printed(answer, as_json=as_json)
+    return _shown(answer, output)
 
 
 @command.command()
@@ -218,7 +211,7 @@ def copy(
     follow: bool,
     replication_factor: int | None,
     topic_configs: tuple[str, ...],
-    as_json: bool,
+    output: Output,
 ) -> int:
     """Copy SOURCE into TARGET, each key in order; continue where the last copy stopped, whatever stopped it.
 
@@ -254,12 +247,12 @@ def copy(
             scanning=read,
             copying=copying,
         )
-    return _printed(answer, as_json=as_json)
+    return _shown(answer, output)
 
 
 @command.command()
 @_options
-def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
+def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Compare each record with its copy (key, value, headers, time, place, order), and the groups' offsets.
 
     \b
@@ -269,13 +262,13 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
 
     with working(f"comparing {migration.source.topic} and {migration.target.topic}", "records") as work:
         answer = verified(migration, groups, work)
-    return _printed(answer, as_json=as_json)
+    return _shown(answer, output)
 
 
 @command.command()
 @_options
 @click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as `finish` has not run.")
-def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_json: bool) -> int:
+def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, output: Output) -> int:
     """Copy the rest and set the groups' offsets in TARGET, once SOURCE's writers and the groups are stopped.
 
     A running group is refused by name, and so is a SOURCE that still receives records. SOURCE and the groups' offsets
@@ -288,15 +281,15 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_
     from partwright.migration import cutover as cut_over
 
     if is_back:
-        return _printed(back(migration), as_json=as_json)
+        return _shown(back(migration), output)
     with working(f"copying the rest to {migration.target.topic}", "records") as work:
         answer = cut_over(migration, groups, copying=lambda done, left: work(done, done + left))
-    return _printed(answer, as_json=as_json)
+    return _shown(answer, output)
 
 
 @command.command()
 @_options
-def finish(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
+def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Give TARGET its own retention and forget the migration; SOURCE stays, but there is no way back.
 
     \b
@@ -304,4 +297,4 @@ def finish(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
     """
     from partwright.migration import finish as finished
 
-    return _printed(finished(migration, groups), as_json=as_json)
+    return _shown(finished(migration, groups), output)

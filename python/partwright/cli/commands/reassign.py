@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,19 +12,21 @@ from partwright._check import counted
 from partwright.cli.echo import echo
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import is_topic, json_option, report_option, save_report
+from partwright.cli.input.options import is_topic
+from partwright.cli.output import output_options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
-    from pathlib import Path
 
-    from partwright._check import Json
     from partwright.cli.input.connection import Connection
+    from partwright.cli.output import Output
     from partwright.cluster import Cluster
     from partwright.cluster.reassignment import Batch
+    from partwright.cluster.reassignment.saved import CheckedPlan
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.throttles import Throttles
 
 __all__ = ["command"]
 
@@ -102,8 +104,7 @@ __all__ = ["command"]
     metavar="S",
     help="Seconds that --execute waits for each batch.",
 )
-@json_option
-@report_option
+@output_options
 @connection_options
 def command(
     source: str,
@@ -127,8 +128,7 @@ def command(
     execute: bool,
     unthrottle: bool,
     timeout: float,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
 ) -> None:
     """Brokers join or leave a cluster: which partitions move where, with the fewest moves that make it even.
@@ -165,18 +165,11 @@ def command(
         )
     if unthrottle:
         _refuse_others("--unthrottle removes throttles and does nothing else", {"unthrottle"})
-        _unthrottle(connection.config(_servers(source)), as_json=as_json)
+        output.show(_unthrottle(connection.config(_servers(source))))
         return
     if saved is not None:
         _refuse_others("--plan takes a plan that is there", {"saved", "execute", "throttle", "timeout"})
-        told = _run_saved(source, saved, rate, connection, timeout, executes=execute)
-        if as_json:
-            click.echo(json.dumps(told))
-        else:
-            size = f"{counted(told['partitions'], 'partition')} in {counted(told['batches'], 'batch', 'batches')}"
-            elected = told["leaders_elected"]
-            size += f", and {counted(elected, 'preferred leader')} to elect" if elected else ""
-            echo(f"{size}: the cluster is as it was planned for")
+        output.show(_run_saved(source, saved, rate, connection, timeout, executes=execute))
         return
     from partwright.audit.skew import read_share
     from partwright.cluster import reassign
@@ -202,20 +195,11 @@ def command(
         max_bytes=None if max_bytes is None else read_size(max_bytes, "--max-bytes"),
         max_seconds=max_seconds,
     )
+    plan = replace(plan, min_insync_replicas=min_insync, parts=batches)
     if out is not None:
-        path = save(plan, batches, out)
+        path = save(plan, out)
         click.get_current_context().call_on_close(lambda: echo(f"plan: {path}", err=True))
-    save_report(report, plan, source, min_insync_replicas=min_insync, batches=batches)
-    if as_json:
-        from partwright.documents.sentences import summed
-        from partwright.documents.sentences.reassigning import of_reassignment
-
-        answer = plan.to_dict(min_insync) | {"batches": [each.to_dict() for each in batches]}
-        click.echo(json.dumps(summed(of_reassignment(plan, min_insync), answer)))
-    else:
-        from partwright.cli.tables.reassign import print_reassignment
-
-        print_reassignment(plan, batches, rate, min_insync)
+    output.show(plan, source)
     if execute:
         _execute(source, plan.before, batches, plan.partitions_to_elect, rate, connection, timeout)
 
@@ -223,25 +207,20 @@ def command(
 def _refuse_others(why: str, fitting: AbstractSet[str]) -> None:
     """Refuse options of a plan that is to be made, where none is."""
     ctx = click.get_current_context()
-    fits = {"source", "as_json", "command_config", "settings", *fitting}
+    fits = {"source", "form", "as_json", "command_config", "settings", *fitting}
     for each in ctx.command.params:
         name = each.name or ""
         if name not in fits and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise PartwrightError(f"{why}: leave out {each.opts[-1]}")
 
 
-def _unthrottle(config: KafkaConfig, *, as_json: bool) -> None:
+def _unthrottle(config: KafkaConfig) -> Throttles:
     from partwright.kafka.throttles import Throttles, find_throttles, remove_throttles
 
     throttles = find_throttles(config)
     if throttles is not None:
         remove_throttles(config, throttles)
-    if as_json:
-        click.echo(json.dumps((throttles or Throttles({}, ())).to_dict()))
-    elif throttles is None:
-        echo("No broker and no topic has a throttle: nothing is removed")
-    else:
-        echo(f"removed: {throttles}; what Kafka still moves has no limit now")
+    return throttles or Throttles({}, ())
 
 
 def _cluster(source: str, connection: Connection) -> Cluster:
@@ -308,23 +287,16 @@ def _execute(
 
 def _run_saved(
     source: str, folder: str, rate: int | None, connection: Connection, timeout: float, *, executes: bool
-) -> Json:
-    """Check a saved plan, and execute it if asked to; return its description as JSON."""
-    from partwright.cluster.reassignment.saved import load, refuse_changed
+) -> CheckedPlan:
+    """Check a saved plan, and execute it if asked to."""
+    from partwright.cluster.reassignment.saved import CheckedPlan, load, refuse_changed
 
     saved = load(folder)
     if executes:
         _execute(source, saved.before, saved.batches, saved.partitions_to_elect, rate, connection, timeout)
     else:
         refuse_changed(saved.before, saved.moves, _cluster(source, connection))
-    return {
-        "plan": folder,
-        "partitions": len(saved.moves),
-        "replicas_moved": sum(each.replicas for each in saved.batches),
-        "batches": len(saved.batches),
-        "leaders_elected": len(saved.partitions_to_elect),
-        "executed": executes,
-    }
+    return CheckedPlan(folder, saved, executes)
 
 
 def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]:

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.cli.echo import echo
 from partwright.cli.input.options import is_topic, named_topic
-from partwright.cli.tables.plain import Cell
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
-    from partwright.cli.tables.plain import Page
     from partwright.keys.hashing import Key
 
-
-__all__ = ["print_ways", "topic_of", "ways_to_read"]
+__all__ = ["topic_of", "ways_to_read"]
 
 _SERVERS = "localhost:9092"
 _PLAIN = "PLAINTEXT"
@@ -94,28 +91,3 @@ def ways_to_read(
         "assign": assign_json(topic, key, n, client, key_type),
         **read_commands(topic, key, n, servers=servers, client=client, key_type=key_type),
     }
-
-
-def print_ways(page: Page, ways: Json, protocol: str) -> None:
-    """Print each way on a line of its own, however long, for copying.
-
-    Args:
-        page: The page to print to.
-        ways: See `ways_to_read`.
-        protocol: The `security.protocol` by which the topic's Kafka is reached.
-    """
-    page.line(
-        Cell(
-            f"To read partition {ways['partition']} of {ways['topic']} alone, where {ways['client']} puts it:",
-            bold=True,
-        )
-    )
-    options = {"kafka.bootstrap.servers": ways["servers"], "assign": ways["assign"]}
-    spark = f"spark.read.format('kafka').options(**{options}).load()"
-    for line in (ways["kcat"], ways["kafka-console-consumer"], spark):
-        page.copied(f"  {line}")
-    if protocol != _PLAIN:
-        page.copied(
-            f"This Kafka needs {protocol}: give each command its configuration too (kcat -F FILE, "
-            "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME)."
-        )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
     from partwright._check import Json
-    from partwright.rendering.html import Asked
+    from partwright.rendering.asked import Asked
 
 __all__ = [
     "WORDS",
@@ -153,7 +153,7 @@ def save_report(
 
 def asked_of(ctx: click.Context, source: str | None, read: Json | None) -> Asked:
     """The question that a page repeats: the command, what was read, and the options without their secrets."""
-    from partwright.rendering.html import Asked
+    from partwright.rendering.asked import Asked
 
     return Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
 

@@ -12,7 +12,7 @@ from rich.markup import escape as without_markup
 from rich.table import Table
 
 from partwright._text import plain, plain_lines
-from partwright.cli.tables.plain import is_ascii
+from partwright.cli.output import is_ascii
 from partwright.rendering.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 
 if TYPE_CHECKING:

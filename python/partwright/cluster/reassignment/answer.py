@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.cluster.brokers import Partition
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.batches import in_batches
@@ -73,7 +73,7 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Reassignment:
+class Reassignment(Answer):
     """A plan that moves partitions to other brokers, made by `reassign`.
 
     Attributes:
@@ -86,6 +86,9 @@ class Reassignment:
         thin: The same afterwards; always 0.
         bytes_within: How far a broker may be from its share of all bytes; None if no sizes are known.
         byte_shares: By remaining broker, its share of all bytes.
+        min_insync_replicas: `min.insync.replicas` of all topics, or by topic, 1 where one is left out; for counting
+            losses.
+        parts: The batches in which it is to be executed; empty if it was not cut into any.
 
     Examples:
         >>> import partwright as pw
@@ -105,6 +108,10 @@ class Reassignment:
     thin: int
     bytes_within: float | None = None
     byte_shares: Mapping[int, float] = field(default_factory=dict)
+    min_insync_replicas: int | Mapping[str, int] = 1
+    parts: tuple[Batch, ...] = ()
+
+    DOCUMENT = "reassign"
 
     @property
     def replicas_moved(self) -> int:
@@ -200,12 +207,12 @@ class Reassignment:
         return in_batches(self.moves, throttle, max_replicas, max_bytes, max_seconds)
 
     def losses(
-        self, min_insync_replicas: int | Mapping[str, int] = 1
+        self, min_insync_replicas: int | Mapping[str, int] | None = None
     ) -> tuple[tuple[ClusterLoss, ...], tuple[ClusterLoss, ...]]:
         """What the loss of each broker and each rack costs, before and after.
 
         Args:
-            min_insync_replicas: `min.insync.replicas` of all topics, or by topic, 1 where one is left out.
+            min_insync_replicas: Another `min.insync.replicas` than the plan's own.
 
         Raises:
             PartwrightError: A number is below 1, or there is no such topic.
@@ -217,7 +224,8 @@ class Reassignment:
             >>> before[0].offline, after[0].offline
             (4, 2)
         """
-        return losses(self.before, min_insync_replicas), losses(self.after, min_insync_replicas)
+        least = self.min_insync_replicas if min_insync_replicas is None else min_insync_replicas
+        return losses(self.before, least), losses(self.after, least)
 
     def to_arrow(self) -> pa.Table:
         """One row per move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
@@ -236,6 +244,10 @@ class Reassignment:
         return pa.table(
             {name: pa.array([getattr(each, name) for each in self.moves], of) for name, of in types.items()}
         )
+
+    def table(self) -> pa.Table:
+        """The moves: see `to_arrow`."""
+        return self.to_arrow()
 
     def even(self) -> Json:
         """How even brokers are: the least and the most of replicas, leaders and bytes, before and after.
@@ -258,13 +270,9 @@ class Reassignment:
         found["thin"] = {"before": self.thin_before, "after": self.thin}
         return found
 
-    def to_dict(self, min_insync_replicas: int | Mapping[str, int] = 1) -> Json:
-        """The object that `partwright reassign --json` prints; its `plan` is Kafka's own JSON.
-
-        Args:
-            min_insync_replicas: See `losses`.
-        """
-        before, after = self.losses(min_insync_replicas)
+    def to_dict(self) -> Json:
+        """The object that `partwright reassign --json` prints; its `plan` is Kafka's own JSON."""
+        before, after = self.losses()
         return {
             "replicas_moved": self.replicas_moved,
             "bytes_moved": self.bytes_moved,
@@ -280,6 +288,7 @@ class Reassignment:
                 "after": [each._asdict() for each in after],
             },
             "plan": plan_of(self.moves),
+            "batches": [each.to_dict() for each in self.parts],
         }
 
     def __repr__(self) -> str:
@@ -291,9 +300,6 @@ class Reassignment:
         brokers = counted(len(stay), "broker")
         moved = counted(self.replicas_moved, f"replica of {replicas} moves", f"replicas of {replicas} move")
         return f"Reassignment({moved} to {brokers}; {each} each)"
-
-    def _repr_html_(self) -> str:
-        return notebook(self)
 
 
 def thin(cluster: Cluster, topics: Sequence[str]) -> int:

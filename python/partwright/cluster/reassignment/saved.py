@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted, listed, number, object_fields, read_json, shown
+from partwright.answer import Answer
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.batches import Batch
 from partwright.cluster.reassignment.moves import Move
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from partwright.cluster.brokers import Partition
     from partwright.cluster.reassignment.answer import Reassignment
 
-__all__ = ["Saved", "changed", "load", "off_plan", "refuse_changed", "save"]
+__all__ = ["CheckedPlan", "Saved", "changed", "load", "off_plan", "refuse_changed", "save"]
 
 _CLUSTER, _PLAN, _ROLLBACK, _ELECTIONS, _BATCHES = (
     "cluster.json",
@@ -54,7 +55,35 @@ class Saved:
         return tuple(each for batch in self.batches for each in batch.moves)
 
 
-def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike[str]) -> Path:
+@dataclass(frozen=True)
+class CheckedPlan(Answer):
+    """A saved plan that fits the cluster as it is.
+
+    Attributes:
+        folder: Where it is.
+        saved: What it says.
+        is_executed: Whether it has been executed.
+    """
+
+    DOCUMENT = "reassign_saved"
+
+    folder: str
+    saved: Saved
+    is_executed: bool
+
+    def to_dict(self) -> Json:
+        """The object of `--json`."""
+        return {
+            "plan": self.folder,
+            "partitions": len(self.saved.moves),
+            "replicas_moved": sum(each.replicas for each in self.saved.batches),
+            "batches": len(self.saved.batches),
+            "leaders_elected": len(self.saved.partitions_to_elect),
+            "executed": self.is_executed,
+        }
+
+
+def save(plan: Reassignment, folder: str | os.PathLike[str]) -> Path:
     """Write a plan into a new or empty folder.
 
     It gets `plan.json` and `rollback.json` for `kafka-reassign-partitions.sh`, `batches/` with a file for each batch,
@@ -71,7 +100,7 @@ def save(plan: Reassignment, batches: Sequence[Batch], folder: str | os.PathLike
             )
         (path / _BATCHES).mkdir(parents=True, exist_ok=True)
         files = {_PLAN: plan.json(), _ROLLBACK: plan.rollback(), _ELECTIONS: plan.elections()}
-        files |= {f"{_BATCHES}/{number:04}.json": batch.json() for number, batch in enumerate(batches, 1)}
+        files |= {f"{_BATCHES}/{number:04}.json": batch.json() for number, batch in enumerate(plan.parts, 1)}
         # Written last: without it the folder is not a plan.
         files[_CLUSTER] = json.dumps(plan.before.to_dict())
         for name, text in files.items():

@@ -9,14 +9,12 @@ from partwright.documents.sentences.groups import (
     of_timeline,
 )
 from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
-from partwright.documents.sentences.migrating import lasting, of_migration
 from partwright.documents.sentences.placing import all_empty, of_reading
 from partwright.documents.sentences.sending import of_batches, of_scenario, of_tuning
 from partwright.documents.sentences.sizes import of_advice, of_counts
 
 __all__ = [
     "all_empty",
-    "lasting",
     "named",
     "of_advice",
     "of_assignment",
@@ -27,7 +25,6 @@ __all__ = [
     "of_counts",
     "of_each_leader",
     "of_lives",
-    "of_migration",
     "of_reading",
     "of_roll",
     "of_roll_order",

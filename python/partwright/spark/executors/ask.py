@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Answer", "asked", "is_classic"]
+__all__ = ["Reply", "asked", "is_classic"]
 
 _POLL_S = 0.1
 # Executors of one application start within seconds of each other.
@@ -34,7 +34,7 @@ _MOST_TASKS = 100_000
 _MOST_SLOTS = 10_000
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """One executor's answer: `found`, or `error` if its Python did not run, or neither if it did not answer."""
 
     executor: str | None
@@ -57,7 +57,7 @@ def is_classic(spark: object) -> bool:
     return not is_remote
 
 
-def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -> list[Answer]:
+def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -> list[Reply]:
     """Ask each executor a question.
 
     Args:
@@ -84,7 +84,7 @@ def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -
     return found
 
 
-def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Answer]:
+def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Reply]:
     context = spark.sparkContext
     state = _State(context, f"partwright {uuid.uuid4()}")
     asking = Asking(
@@ -112,7 +112,7 @@ def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: f
             raise PartwrightError(f"Spark ran no task: {first_line(told.errors[0])}") from told.errors[0]
         time.sleep(_POLL_S)
     for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
-        yield Answer(name, each.host, found.get(name), None if name in found else errors.get(name))
+        yield Reply(name, each.host, found.get(name), None if name in found else errors.get(name))
 
 
 class _Executor(NamedTuple):
@@ -176,7 +176,7 @@ def _sequence(listed: Any) -> Iterator[Any]:
     return (listed.apply(at) for at in range(listed.size()))
 
 
-def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Answer]:
+def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Reply]:
     session: Any = spark
     tag = f"partwright-{uuid.uuid4()}"
     asking = Asking(spark, question, lambda: session.addTag(tag), lambda: session.interruptTag(tag))
@@ -193,6 +193,6 @@ def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: fl
         if before == len(found):
             break
     for (host, process), each in found.items():
-        yield Answer(f"process {process}", host, each, None)
+        yield Reply(f"process {process}", host, each, None)
     for error in dict.fromkeys(map(str, errors)):
-        yield Answer(None, None, None, error)
+        yield Reply(None, None, None, error)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as sf
 
+from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
 from partwright.spark.errors import worker_trouble
-from partwright.spark.executors.ask import Answer, asked
+from partwright.spark.executors.ask import Reply, asked
 from partwright.spark.executors.look import looking
 from partwright.spark.executors.sent import advice, folder_sent
 from partwright.spark.executors.wheel import misfit
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Row", "doctor", "examined"]
+__all__ = ["ExecutorDiagnosis", "Row", "doctor", "examined"]
 
 TIMEOUT_S = 60.0
 _SCHEMA = (
@@ -56,6 +58,29 @@ class Row(NamedTuple):
         """The executor in words; Spark Connect does not name one that fails."""
         name = " on ".join(filter(None, [self.executor, self.host]))
         return f"executor {name}" if name else "an executor"
+
+
+@dataclass(frozen=True)
+class ExecutorDiagnosis(Answer):
+    """All that `partwright doctor --spark` saw.
+
+    Attributes:
+        executors: Each executor, as `examined` returns it.
+    """
+
+    DOCUMENT = "doctor"
+    ROWS = "executors"
+
+    executors: tuple[Row, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every executor can run partwright's columns."""
+        return all(row.ok for row in self.executors)
+
+    def to_dict(self) -> Json:
+        """The object of `--json`."""
+        return {"ok": self.ok, "executors": [row._asdict() for row in self.executors]}
 
 
 def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
@@ -99,19 +124,19 @@ def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[Row]:
     if not timeout > 0:
         raise PartwrightError(f"timeout must be a number of seconds above 0, not {timeout!r}")
     question = looking(_KEYS, _PACKAGES, folder_sent())
-    return [_row(answer, timeout) for answer in asked(spark, question, timeout)]
+    return [_row(reply, timeout) for reply in asked(spark, question, timeout)]
 
 
-def _row(answer: Answer, timeout: float) -> Row:
-    found = answer.found
+def _row(reply: Reply, timeout: float) -> Row:
+    found = reply.found
     if found is None:
-        why = _silent(timeout) if answer.error is None else _failed(answer.error)
-        return Row(answer.executor, answer.host, None, None, None, False, why, None, None)
+        why = _silent(timeout) if reply.error is None else _failed(reply.error)
+        return Row(reply.executor, reply.host, None, None, None, False, why, None, None)
     whys = [*_troubles(found)]
     libc = f", glibc {found['glibc']}" if found["glibc"] else ""
     return Row(
-        answer.executor,
-        answer.host,
+        reply.executor,
+        reply.host,
         f"{found['python']} {found['path']}",
         found["partwright"],
         found["packages"]["pyarrow"],

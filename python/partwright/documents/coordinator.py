@@ -1,0 +1,97 @@
+"""Which partition has a group's offsets, which broker coordinates it, and what the group has committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._text import plain
+from partwright.documents.sentences.figures import summed
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.text import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partwright._check import Fields
+    from partwright.keys.coordinators import Coordination
+
+__all__ = ["document"]
+
+_LEAST_INT = -(2**31)
+
+
+def document(coordination: Coordination) -> Document:
+    """The partition and its leader, the rule and how far it is confirmed, then offsets and how to read them."""
+    answer = coordination.to_dict()
+    verdicts = tuple(_verdicts(answer))
+    title = f"Where {label(answer['id'])} is coordinated"
+    return Document(title, verdicts, tuple(_sections(answer)), summed(verdicts, answer))
+
+
+def _verdicts(answer: Fields) -> Iterator[Verdict]:
+    leader, rule = answer.get("leader"), answer["rule"]
+    at = "" if leader is None else plain(f"broker {leader['id']} at {leader['host']}:{leader['port']}")
+    by_rule = f"{_by_rule(answer)} of {answer['topic']}"
+    if answer["partition"] is None:
+        yield Verdict("said", f"{label(answer['id'])}: coordinated by {at}, as FindCoordinator answers.")
+        headline = "The rule is wrong here"
+        text = (
+            f"{headline}: {by_rule}, which another broker leads. Which partition has the group is unknown: if these "
+            "brokers are not Kafka, try another --broker-kind."
+        )
+        yield Verdict("open", text, headline)
+    else:
+        where = f"partition {answer['partition']} of the {answer['n']:,} of {answer['topic']}"
+        by = f", coordinated by {at}" if at else ""
+        yield Verdict("said", f"{label(answer['id'])}: {where}{by}.")
+        least = (
+            ", because Kafka's absolute value of the lowest int is 0" if answer["hash"] == _LEAST_INT else ""
+        )
+        yield Verdict("said", f"{_by_rule(answer)}{least}.")
+        if "leader" not in answer:
+            name = rule["broker_kind"].capitalize()
+            yield Verdict(
+                "open",
+                f"This is {name}'s rule, {rule['evidence']}; brokers of another kind may have another (--broker-kind).",
+            )
+            yield Verdict(
+                "said", "The broker that leads this partition is the coordinator: --broker asks which one."
+            )
+        elif leader is None:
+            headline = "No broker leads this partition"
+            yield Verdict("open", f"{headline}, so there is no coordinator until one does.", headline)
+        elif answer["rule_agrees"]:
+            yield Verdict("said", "The broker leads this partition, and FindCoordinator names it too.")
+        else:
+            why = (
+                "one broker leads all partitions, so its answer confirms nothing"
+                if answer["leads_all"]
+                else "no broker could be asked who coordinates this ID"
+            )
+            yield Verdict("open", f"The broker leads this partition. That is by the rule alone: {why}.")
+    if answer.get("offsets") == []:
+        yield Verdict("said", "The group has committed no offset.")
+
+
+def _by_rule(answer: Fields) -> str:
+    n, partition = answer["n"], answer.get("by_rule", answer["partition"])
+    if answer["rule"]["broker_kind"] == "kafka":
+        return f"abs(hashCode) % n: abs({answer['hash']}) % {n} = {partition}"
+    return f"{answer['rule']['formula']} = {partition} for n = {n}"
+
+
+def _sections(answer: Fields) -> Iterator[Section]:
+    if offsets := answer.get("offsets"):
+        yield Section(
+            id="offsets",
+            title="Committed offsets",
+            columns=(
+                Column("topic", "topic", "text"),
+                Column("partition", "partition"),
+                Column("offset", "next offset"),
+                Column("metadata", "metadata", "text"),
+            ),
+            **bounded(offsets),
+        )
+    if answer["read"] is not None:
+        yield Section(id="read", title="To read that partition (Kafka 3.9 and later)", code=(answer["read"],))

@@ -1,0 +1,199 @@
+"""Where each client puts a key, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright.documents.sentences.figures import summed
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.text import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partwright._check import Json
+    from partwright.keys.clients import KeyPlacement
+    from partwright.keys.key_placements import KeyPlacements
+
+__all__ = ["document"]
+
+# How many of a key's bytes are shown.
+_BYTES = 64
+
+
+def document(answer: KeyPlacements) -> Document:
+    """What the first client does and how many others agree, a row for each rule, and how to make all agree."""
+    key = _named(answer)
+    verdicts = (Verdict("said", _summary(answer, key)), *_details(answer))
+    sections = (_rules(answer), *_settings(answer), *_ways(answer), *_arithmetic(answer), *_types(answer))
+    return Document(f"Where {key} goes", verdicts, sections, summed(verdicts, answer.to_dict()))
+
+
+def _named(answer: KeyPlacements) -> str:
+    key = answer.key_bytes
+    if not key:
+        return "a record without a key" if key is None else "an empty key"
+    # For a date or a decimal, show the text that it becomes.
+    value = answer.key
+    return f"key {label(repr(value) if isinstance(value, (str, bytes, int, float)) else key.decode())}"
+
+
+def _summary(answer: KeyPlacements, key: str) -> str:
+    first, *others = answer.placements
+    rest = counted(len(others), "client")
+    if first.partition is None:
+        placing = sum(each.partition is not None for each in others)
+        more = counted(placing, f"of the other {rest} does", f"of the other {rest} do")
+        return f"{first.client} gives {key} no fixed partition ({first.why}){f'; {more}' if others else ''}."
+    if first.partition < 0:
+        return f"{first.client} fails at {key}, whose partition would be {first.partition:,}."
+    words = f"{first.client} puts {key} into partition {first.partition:,} of {answer.n:,}"
+    differ = [each for each in others if each.partition != first.partition]
+    if not differ:
+        alike = f", and so do{'es' if len(others) == 1 else ''} the other {rest}" if others else ""
+        return f"{words}{alike}."
+    # A bare name is a library's default rule.
+    other = next((each for each in differ if ":" not in each.client), differ[0])
+    where = "no fixed partition" if other.partition is None else f"{other.partition:,}"
+    return (
+        f"{words}, like {len(others) - len(differ)} of the other {rest}; {len(differ)} do not, such as {other.client} "
+        f"with {where}."
+    )
+
+
+def _details(answer: KeyPlacements) -> Iterator[Verdict]:
+    if key := answer.key_bytes:
+        as_type = f"As {answer.key_type} the" if answer.key_type else "The"
+        yield Verdict("said", f"{as_type} key has {counted(len(key), 'byte')}: {_hex(key)}.")
+    for each in answer.placements:
+        if each.partition is not None and each.partition < 0:
+            text = (
+                f"{each.client}: Math.abs({each.hash}) is negative, and so is its remainder by {answer.n}: a producer "
+                "with this partitioner fails at this key."
+            )
+            yield Verdict("fails", text)
+
+
+def _hex(key: bytes) -> str:
+    half = _BYTES // 2
+    return key.hex(" ") if len(key) <= _BYTES else f"{key[:half].hex(' ')} … {key[-half:].hex(' ')}"
+
+
+def _rules(answer: KeyPlacements) -> Section:
+    """A row for each rule, with the clients that have it: the first client's first, last those without a partition."""
+    found: dict[tuple[int | None, str, str], list[KeyPlacement]] = {}
+    for each in answer.placements:
+        rule = ("", each.why) if each.why else (f"{each.hash_name} {each.hash}", each.sign)
+        found.setdefault((each.partition, *rule), []).append(each)
+    rows: list[Json] = [
+        {
+            "partition": partition,
+            "clients": ", ".join(each.client for each in those),
+            "hash": hashed or then,
+            "then": then if hashed else None,
+        }
+        for (partition, hashed, then), those in sorted(
+            found.items(), key=lambda rule: (rule[0][0] is None, rule[1][0].client != "java")
+        )
+    ]
+    agreeing = [place for place, row in enumerate(rows) if "java" in row["clients"].split(", ")]
+    return Section(
+        id="rules",
+        title="Partition by client",
+        columns=(
+            Column("partition", "partition"),
+            Column("clients", "clients", "prose"),
+            Column("hash", "hash or choice", "prose"),
+            Column("then", "then", "prose"),
+        ),
+        **bounded(rows),
+        picked=frozenset(agreeing),
+    )
+
+
+def _settings(answer: KeyPlacements) -> Iterator[Section]:
+    settings: dict[str, list[str]] = {}
+    for each in answer.placements:
+        if each.setting is not None:
+            settings.setdefault(each.setting, []).append(each.client)
+    if settings:
+        yield Section(
+            id="settings",
+            title="To put every key where java puts it",
+            code=tuple(
+                f"{those[0] if len(those) == 1 else those[0].split(':')[0]}: {setting}"
+                for setting, those in settings.items()
+            ),
+        )
+
+
+def _ways(answer: KeyPlacements) -> Iterator[Section]:
+    if (read := answer.read) is None:
+        return
+    options = {"kafka.bootstrap.servers": read["servers"], "assign": read["assign"]}
+    needs = (
+        f"This Kafka needs {answer.protocol}: give each command its configuration too (kcat -F FILE, "
+        "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME)."
+    )
+    yield Section(
+        id="read",
+        title=f"To read partition {read['partition']} of {read['topic']} alone, where {read['client']} puts it",
+        sentence="" if answer.protocol == "PLAINTEXT" else needs,
+        code=(
+            read["kcat"],
+            read["kafka-console-consumer"],
+            f"spark.read.format('kafka').options(**{options}).load()",
+        ),
+    )
+
+
+def _arithmetic(answer: KeyPlacements) -> Iterator[Section]:
+    rules: dict[tuple[str, str], KeyPlacement] = {}
+    for each in answer.placements:
+        if each.hash is not None:
+            rules.setdefault((each.hash_name, each.sign), each)
+    if rules:
+        yield Section(
+            id="steps",
+            title="The arithmetic of each rule",
+            code=tuple(_steps(each, answer.n) for each in rules.values()),
+            is_detail=True,
+        )
+
+
+def _steps(each: KeyPlacement, n: int) -> str:
+    steps = [f"{each.hash_name} = {each.hash}"]
+    if "0x7fffffff" in each.sign:
+        steps.append(f"{each.hash} & 0x7fffffff = {each.dividend}")
+    elif each.dividend != each.hash:
+        steps.append(f"abs({each.hash}) = {each.dividend}")
+    steps.append(f"{each.dividend} % {n} = {each.remainder}")
+    if each.remainder != each.partition:
+        steps.append(f"abs({each.remainder}) = {each.partition}")
+    return f"{each.client}: " + "; ".join(steps)
+
+
+def _types(answer: KeyPlacements) -> Iterator[Section]:
+    asked = answer.key_type or "utf8"
+    rows = [
+        {
+            "type": each.key_type + (" (asked for)" if each.key_type == asked else ""),
+            "bytes": _hex(each.key_bytes),
+            "partition": each.partition,
+        }
+        for each in answer.as_types
+    ]
+    if rows:
+        yield Section(
+            id="types",
+            title="The same KEY under other key types",
+            columns=(
+                Column("type", "key type", "text"),
+                Column("partition", "partition"),
+                Column("bytes", "key bytes", "prose"),
+            ),
+            **bounded(rows),
+            picked=frozenset(place for place, each in enumerate(answer.as_types) if each.key_type == asked),
+            is_detail=True,
+        )
