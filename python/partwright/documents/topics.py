@@ -19,8 +19,6 @@ _TOPICS = {
     ("partwright.batching.simulation", "Simulation"): "batch",
     ("partwright.batching.tuning", "Tuning"): "batch",
     ("partwright.pipeline.report", "Report"): "run",
-    ("partwright.cluster.sizing.advice", "Advice"): "advise",
-    ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
     ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",
 }
 _COMPARED = ("partwright.assignors.compare", "Compared")

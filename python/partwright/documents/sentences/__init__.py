@@ -19,21 +19,18 @@ from partwright.documents.sentences.placing import (
     skew,
 )
 from partwright.documents.sentences.sending import of_batches, of_run, of_scenario, of_tuning
-from partwright.documents.sentences.sizes import of_advice, of_counts
 from partwright.documents.sentences.writers import of_fingerprint, time
 
 __all__ = [
     "contract",
     "lasting",
     "named",
-    "of_advice",
     "of_assignment",
     "of_assumed",
     "of_batches",
     "of_check",
     "of_clients",
     "of_comparison",
-    "of_counts",
     "of_each_leader",
     "of_fingerprint",
     "of_lives",
