@@ -137,7 +137,8 @@ def _rounded(value: float) -> float:
 
 
 def _of_counts(counts: ReplicaCounts) -> Document:
-    title = f"How evenly {counted(len(counts.rows), 'number')} of replicas read {counted(counts.partitions, 'partition')}"
+    numbers = counted(len(counts.rows), "number")
+    title = f"How evenly {numbers} of replicas read {counted(counts.partitions, 'partition')}"
     useful = set(counts.useful)
     rows = [
         {

@@ -13,7 +13,6 @@ _TOPICS = {
     ("partwright.audit.check", "Check"): "check",
     ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
     ("partwright.audit.copartition", "Meeting"): "copartition",
-    ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
     ("partwright.group.rollouts.answer", "Rollout"): "rollout",
     ("partwright.batching.simulation", "Simulation"): "batch",
@@ -21,7 +20,6 @@ _TOPICS = {
     ("partwright.pipeline.report", "Report"): "run",
     ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",
 }
-_COMPARED = ("partwright.assignors.compare", "Compared")
 _TIMELINE = ("partwright.group.timeline", "Timeline")
 
 
@@ -46,14 +44,12 @@ def topic_of(answer: object, command: str | None) -> str:
 
 
 def _is_side_by_side(answer: object, command: str) -> bool:
-    """Whether a command compares these: lives of a group, assignors, strategies, or a scenario's batches."""
+    """Whether a command compares these: lives of a group, strategies, or a scenario's batches."""
     if not isinstance(answer, (dict, list)) or not answer:
         return False
     parts = list(answer.values()) if isinstance(answer, dict) else answer
     if command == "group":
         return isinstance(answer, dict) and all(_is(each, _TIMELINE) for each in parts)
-    if command == "assign":
-        return isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
     if isinstance(answer, dict):
         return command == "batch" and "requests" in answer
     return command == "batch" and all(isinstance(each, dict) and "strategy" in each for each in parts)

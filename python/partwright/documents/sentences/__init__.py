@@ -2,13 +2,10 @@
 
 from partwright.documents.sentences.figures import named, of_assumed, seconds, summed, times
 from partwright.documents.sentences.groups import (
-    of_assignment,
-    of_comparison,
     of_lives,
     of_rollout,
     of_timeline,
 )
-from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
 from partwright.documents.sentences.migrating import lasting, of_migration
 from partwright.documents.sentences.placing import (
     contract,
@@ -25,20 +22,14 @@ __all__ = [
     "contract",
     "lasting",
     "named",
-    "of_assignment",
     "of_assumed",
     "of_batches",
     "of_check",
-    "of_clients",
-    "of_comparison",
-    "of_each_leader",
     "of_fingerprint",
     "of_lives",
     "of_meeting",
     "of_migration",
     "of_reading",
-    "of_roll",
-    "of_roll_order",
     "of_rollout",
     "of_run",
     "of_scenario",
