@@ -173,7 +173,7 @@ def _reads(pairs: Pairs) -> str:
 
 
 def _map(assignment: Mapping[str, Pairs]) -> Section:
-    partitions = sorted({pair for pairs in assignment.values() for pair in pairs})
+    partitions = {pair for pairs in assignment.values() for pair in pairs}
     topics = members(topic for topic, _ in partitions)
     if not partitions:
         return Section(

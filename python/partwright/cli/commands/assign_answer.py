@@ -22,13 +22,17 @@ __all__ = ["answer_of", "print_each"]
 
 def print_each(file: str, assignor: str | None, leader: str | None, *, has_summary: bool) -> None:
     """Print a line of JSON for each line of a file, which begins with its verdict if that is wanted."""
-    from partwright.report import document
-
     for number, line in enumerate(lines(file), 1):
         if line.strip():
             where = f"{named(file)}, line {number}"
             answer = answer_of(RealGroup(line), assignor, where, leader)
-            click.echo(json.dumps(document(answer).answer if has_summary else answer.json_object()))
+            if has_summary:
+                # Imported only here, so that plain lines do not wait for it.
+                from partwright.report import document
+
+                click.echo(json.dumps(document(answer).answer))
+            else:
+                click.echo(json.dumps(answer.json_object()))
 
 
 def answer_of(
