@@ -24,6 +24,13 @@ __all__ = ["document"]
 
 # A plot has no more bars than these.
 _BARS = 100
+_SPREAD = (Column("least", "fewest"), Column("most", "most"))
+_COST = (
+    Column("moved", "moved"),
+    Column("unread", "unread"),
+    Column("rebalances", "rebalances", "prose"),
+    Column("note", "what the leader does not see", "prose"),
+)
 
 
 def document(answer: Leaders | ClientAnswers | Rolls) -> Document:
@@ -90,12 +97,8 @@ def _leaders(leaders: Leaders) -> Section:
         (
             Column("name", "leader", "text"),
             Column("assignor", "assignor", "prose"),
-            Column("least", "fewest"),
-            Column("most", "most"),
-            Column("moved", "moved"),
-            Column("unread", "unread"),
-            Column("rebalances", "rebalances", "prose"),
-            Column("note", "what it does not see", "prose"),
+            *_SPREAD,
+            *_COST,
         ),
     )
 
@@ -153,8 +156,7 @@ def _clients(clients: ClientAnswers) -> Section:
         (
             Column("name", "leader", "text"),
             Column("answer", f"its {clients.assignor}", "prose"),
-            Column("least", "fewest"),
-            Column("most", "most"),
+            *_SPREAD,
             Column("moved", "differ from Java"),
             Column("agrees", "same as Java with", "prose"),
         ),
@@ -196,10 +198,7 @@ def _steps(roll: Roll, *, is_best: bool) -> Section:
             Column("name", "replaced", "text"),
             Column("leader", "leader", "text"),
             Column("assignor", "assignor", "prose"),
-            Column("moved", "moved"),
-            Column("unread", "unread"),
-            Column("rebalances", "rebalances", "prose"),
-            Column("note", "what the leader does not see", "prose"),
+            *_COST,
         ),
         is_detail=not is_best,
     )

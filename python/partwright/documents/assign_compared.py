@@ -103,46 +103,27 @@ class _Criterion(NamedTuple):
 
 _JUDGED = (
     _Criterion(
-        0,
-        "partitions a member",
-        lambda each: each.spread.max - each.spread.min,
-        lambda each: f"{span(each.spread.min, each.spread.max, 'partition')} a member",
-        "",
-        "Least even",
+        0, "partitions a member", lambda each: each.spread.max - each.spread.min,
+        lambda each: f"{span(each.spread.min, each.spread.max, 'partition')} a member", "", "Least even",
     ),
     _Criterion(
-        1,
-        "the spread within a topic",
-        lambda each: each.topic_spread,
+        1, "the spread within a topic", lambda each: each.topic_spread,
         lambda each: f"{each.topic_spread:,} apart in one topic",
-        "Most even within a topic",
-        "Least even within a topic",
+        "Most even within a topic", "Least even within a topic",
     ),
     _Criterion(
-        2,
-        "moves",
-        lambda each: each.moved,
-        lambda each: counted(each.moved, "partition moves", "partitions move"),
-        "Fewest moves",
-        "Worst",
+        2, "moves", lambda each: each.moved,
+        lambda each: counted(each.moved, "partition moves", "partitions move"), "Fewest moves", "Worst",
     ),
     _Criterion(
-        3,
-        "partitions without a reader",
-        lambda each: each.unread,
-        lambda each: f"{each.unread:,} unread until the next rebalance",
-        "Fewest unread",
-        "Worst",
+        3, "partitions without a reader", lambda each: each.unread,
+        lambda each: f"{each.unread:,} unread until the next rebalance", "Fewest unread", "Worst",
     ),
     _Criterion(
-        4,
-        "racks",
-        lambda each: -(each.in_rack_share or 0.0),
-        lambda each: f"{share(each.in_rack_share or 0.0)} read in their rack",
-        "Most in their rack",
-        "Worst",
+        4, "racks", lambda each: -(each.in_rack_share or 0.0),
+        lambda each: f"{share(each.in_rack_share or 0.0)} read in their rack", "Most in their rack", "Worst",
     ),
-)
+)  # fmt: skip
 # The first criteria are named for every group, the others if they matter.
 _ALWAYS = 2
 
