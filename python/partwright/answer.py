@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from partwright import _doors
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "Answers"]
+
+_Part_co = TypeVar("_Part_co", covariant=True)
 
 
 class Answer:
@@ -69,3 +72,18 @@ class Answer:
             MissingExtraError: The package that makes pages or pictures is missing.
         """
         return _doors.save(self, file)
+
+
+class Answers(Answer, Sequence[_Part_co]):
+    """Several parts of one kind, which is also a sequence of them."""
+
+    parts: tuple[_Part_co, ...]
+    """The parts, in order."""
+
+    def __len__(self) -> int:
+        """How many parts there are."""
+        return len(self.parts)
+
+    def __getitem__(self, at: Any) -> Any:
+        """A part by its place, or several by a slice."""
+        return self.parts[at]

@@ -49,7 +49,8 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
 
 
 def _command(answer: object) -> str:
-    return answer.DOCUMENT if isinstance(answer, Answer) else topic_of(answer, None)
+    # The documents of a command's other answers are named COMMAND_ANSWER.
+    return answer.DOCUMENT.partition("_")[0] if isinstance(answer, Answer) else topic_of(answer, None)
 
 
 def notebook(answer: object) -> str:

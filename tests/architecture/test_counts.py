@@ -66,7 +66,6 @@ IN_RUST = re.compile(rf"\{{[^{{}}]*\}} (?:more |other )?({NOUNS})\b")
 ALLOWED = {
     "_check.py": "MOST_MADE and more",
     "assignors/quotas.py": "a list of lengths",
-    "assignors/replica_counts.py": "a list of numbers",
     "cluster/sizing/advice.py": "more than MOST_MADE",
     "cluster/sizing/costs.py": "several, or two ends; more bytes than buffer.memory",
     "documents/fingerprint.py": "several numbers of partitions",

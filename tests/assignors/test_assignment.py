@@ -13,7 +13,7 @@ import pytest
 import partwright as pw
 from partwright.assignors.assignment import Spread
 from partwright.assignors.names import CLIENT_ASSIGNORS, assignors
-from partwright.documents.sentences import of_assignment
+from partwright.documents.assign import document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -471,12 +471,17 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
     file = tmp_path / "group.json"
     file.write_text(json.dumps(GROUP, indent=1), encoding="utf-8")
     for options, assignor in [([], "range"), (["--assignor", "roundrobin"], "roundrobin")]:
-        code, out, said = run(str(file), *options)
+        code, out, said = run(str(file), *options, "--json")
         assert (code, said) == (0, "")
         lists = pw.assign(ONE, TWO, assignor).to_dict()
-        assert json.loads(out) == {
-            "assignment": {name: [list(pair) for pair in lists[name]] for name in lists}
-        }
+        answer = json.loads(out)
+        summary = answer.pop("summary")
+        assert answer == {"assignment": {name: [list(pair) for pair in lists[name]] for name in lists}}
+        code, out, said = run(str(file), *options)
+        assert (code, said) == (0, "")
+        assert " ".join(out.split()).startswith(
+            f"{summary} What each member reads member partitions topics reads "
+        )
 
 
 def test_the_verdict_counts_what_a_cooperative_assignor_withholds() -> None:
@@ -485,7 +490,7 @@ def test_the_verdict_counts_what_a_cooperative_assignor_withholds() -> None:
     for count in range(3):
         members = owned + [{"id": f"d{each}", "topics": ["t"]} for each in range(count)]
         found = pw.assign({"t": 3}, members, "cooperative-sticky")
-        said.append(of_assignment(found, "cooperative-sticky")[0])
+        said.append(document(found).verdicts[0])
     assert said[1].text == (
         "2 members read 2 partitions by cooperative-sticky, 0 to 2 each; 1 partition has no reader until the next "
         "rebalance."
@@ -494,17 +499,20 @@ def test_the_verdict_counts_what_a_cooperative_assignor_withholds() -> None:
     assert said[0].text == "1 member reads 3 partitions by cooperative-sticky, 3 each."
 
 
-def test_the_verdict_is_in_the_json_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_the_verdict_is_in_the_json_but_in_lines_only_where_it_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "group.json"
     file.write_text(json.dumps(GROUP), encoding="utf-8")
-    plain, told = (json.loads(run(str(file), *options)[1]) for options in ([], ["--json"]))
-    [verdict] = of_assignment(pw.assign(ONE, TWO, "range"), "range")
+    plain = json.loads(run("-", "--jsonl", stdin=json.dumps(GROUP))[1])
+    told = json.loads(run(str(file), "--json")[1])
+    [verdict] = document(pw.assign(ONE, TWO, "range")).verdicts
+    assert list(plain) == ["assignment"]
     assert told == {"summary": verdict.text, **plain}
     led = json.loads(run(str(file), "--leader", "c1", "--json")[1])
     assert led["summary"] == verdict.text.replace("by range", "by java:range")
     _, lines, _ = run("-", "--jsonl", "--json", stdin=json.dumps(GROUP))
     assert json.loads(lines) == told
-    assert list(json.loads(run(str(file), "--leader", "all")[1])) == ["leaders"]
+    lines = run("-", "--jsonl", "--leader", "all", stdin=json.dumps(GROUP))[1]
+    assert list(json.loads(lines)) == ["leaders"]
     every = json.loads(run(str(file), "--leader", "all", "--json")[1])
     assert list(every) == ["summary", "leaders"]
 

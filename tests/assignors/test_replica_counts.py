@@ -9,6 +9,7 @@ import pytest
 
 import partwright as pw
 from partwright.assignors.replica_counts import replica_counts
+from partwright.documents.advise import document
 from partwright.errors import PartwrightError
 
 ASSIGNORS = ["range", "roundrobin", "sticky", "server-uniform", "server-range", "librdkafka:range"]
@@ -63,10 +64,11 @@ def test_equally_many_partitions_may_be_far_apart_within_a_topic() -> None:
     )
     assert two.apart == max(each.max - each.min for each in given.per_topic_spread().values())
     assert two.apart > 1
-    assert f"With 2 replicas they are up to {two.apart} apart within a topic" in counts.summary
+    said = [verdict.text for verdict in document(counts).verdicts]
+    assert f"With 2 replicas they are up to {two.apart} apart within a topic." in said
     plain = replica_counts({"T1": 24, "T2": 24, "T3": 96}, 4, assignor="range")
     assert all(each.apart <= 1 for each in plain.rows)
-    assert "apart" not in plain.summary
+    assert not any("apart" in verdict.text for verdict in document(plain).verdicts)
 
 
 def test_126_partitions_have_more_useful_steps_than_divisors() -> None:

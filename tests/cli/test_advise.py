@@ -20,13 +20,13 @@ def test_a_count_its_reasons_and_its_costs(command: Command) -> None:
     code, out, err = command("advise", 100, "--produce", "8..12", "--consume", "20", "--consumers", 6)
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.decode().splitlines()]
-    assert lines[0] == (
+    assert " ".join(lines).startswith(
         "Take 15 partitions for 100 MB/s: it needs 9 to 13, rounded up to what brokers share evenly. The largest need "
-        "is produce: target divided by what a partition takes (Jun Rao 2015)."
+        "is produce: target divided by what a partition takes (Jun Rao 2015). "
     )
-    assert "consumers 6 a partition is read by one member of a group at a time" in lines
-    assert "open files 15 to 150 30 to 300 150 to 1,500 (3)" in lines
-    assert any(line.startswith("(3) 1 to 10 segments a replica (measured)") for line in lines)
+    assert "consumers 6 6 a partition is read by one member of a group at a time" in lines
+    assert "open files 15 to 150 30 to 300 150 to 1,500" in lines
+    assert "open files 1 to 10 segments a replica measured" in lines
     assert any(line.startswith("Jun Rao 2015: ") for line in lines)
 
 
@@ -106,12 +106,12 @@ def test_one_is_one(command: Command) -> None:
     code, out, _ = command(
         "advise", "1", "--brokers", "1", "--segments", "1", "--clean-s", "2", "--batch-size", "64000000"
     )
-    text = out.decode()
+    text = " ".join(out.decode().split())
     assert code == 0
     assert text.startswith("Take 1 partition for 1 MB/s: ")
     assert "1 partition: open batches" in text
     assert "1 segment a replica" in text
-    assert ", 2 s each" in " ".join(text.split())
+    assert ", 2 s each" in text
     assert "1 partitions" not in text
     _, _, said = command("advise", "1", "--brokers", "1", "--replication-factor", "2")
     assert said == (
@@ -125,17 +125,18 @@ def test_numbers_of_replicas_are_what_python_says(command: Command) -> None:
     words = "--replicas 2..9 --topic a=12 --topic b=5 --threads 2 --assignor roundrobin"
     code, out, err = command("advise", *words.split(), "--json")
     assert (code, err) == (0, "")
-    assert (
-        json.loads(out) == replica_counts({"a": 12, "b": 5}, 9, 2, threads=2, assignor="roundrobin").to_dict()
+    told = json.loads(out)
+    summary = told.pop("summary")
+    assert summary.startswith(
+        "No number of these replicas lets all consumers read equally many partitions under"
     )
+    assert told == replica_counts({"a": 12, "b": 5}, 9, 2, threads=2, assignor="roundrobin").to_dict()
     code, out, _ = command("advise", *words.split())
     assert code == 0
-    assert out.decode().startswith(
-        "None of these numbers of replicas lets all consumers read equally many partitions under"
-    )
-    assert "An autoscaler's divisor rule never takes" in out.decode()
+    text = " ".join(out.decode().split())
+    assert text.startswith(f"{summary} An autoscaler's divisor rule never takes ")
     _, out, _ = command("advise", "--replicas", "2..4", "--topic", "a=12")
-    assert out.decode().startswith(
+    assert " ".join(out.decode().split()).startswith(
         "All consumers read equally many partitions with 2, 3 and 4 replicas under range."
     )
 

@@ -99,10 +99,10 @@ def test_a_live_group_is_read_and_compared(broker: EmbeddedKafka, readers: Reade
         return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     assert set(found["guessed"].values()) == {"the client id 'rdkafka'"}
-    led = run()
+    led = run("--json")
     assert (led["assignor"], led["unchanged"]) == ("librdkafka:range", True)
     assert {name: sorted(map(tuple, pairs)) for name, pairs in led["assignment"].items()} == owned
-    every = run("--leader", "all")["leaders"]
+    every = run("--leader", "all", "--json")["leaders"]
     assert set(every) == set(owned)
     assert all(each["unchanged"] for each in every.values())
     compared = {each["assignor"]: each for each in run("--compare", "--json")["assignors"]}
@@ -141,7 +141,7 @@ def test_a_live_group_of_the_new_protocol_is_explained(broker: EmbeddedKafka, re
     assert (found["would_move"], found["idle"], found["uneven"]) == (0, [], [])
     # Each member reads the one topic.
     assert (done.stderr, "assumed" in found) == ("", False)
-    said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    said = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
     assert sorted(map(len, said["assignment"].values())) == [2, 3]
 
 

@@ -125,5 +125,5 @@ def assign_group(
     if isinstance(found, str):
         seed, balance_racks, as_read = options or Options()
         lists, left = _core.assign(found, *group.batches, seed, balance_racks, as_read)
-        return Assignment(group, lists, None if left is None else Chance(left[0], tuple(left[1])))
-    return Assignment(group, found.lists(group))
+        return Assignment(group, lists, found, None if left is None else Chance(left[0], tuple(left[1])))
+    return Assignment(group, found.lists(group), found.name)

@@ -8,13 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.assignors.members import INT32
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from partwright._check import Json
     from partwright.assignors.members import Group
 
 __all__ = ["Assignment", "Chance", "Spread"]
@@ -43,7 +44,7 @@ class Chance(NamedTuple):
     same: tuple[str, ...]
 
 
-class Assignment:
+class Assignment(Answer):
     """Who reads what. It stays in columns until somebody asks for lists.
 
     Attributes:
@@ -53,11 +54,19 @@ class Assignment:
         topic_ids: By existing topic, the ID that a broker's assignor used; None for all other assignors.
         chance: Why this is one of several answers of the client, and what those have in common; None if it is the only
             one.
+        assignor: The assignor's name.
+        assumed: What was assumed about the group, a sentence each; who reads a group from elsewhere sets it.
     """
 
-    def __init__(self, group: Group, lists: pa.ListArray, chance: Chance | None = None) -> None:
+    DOCUMENT = "assign"
+
+    def __init__(
+        self, group: Group, lists: pa.ListArray, assignor: str, chance: Chance | None = None
+    ) -> None:
         """Wraps the core's answer for a group; `assign` makes assignments."""
         self._group = group
+        self.assignor = assignor
+        self.assumed: tuple[str, ...] = ()
         self.members: Sequence[str] = group.members
         self.topics: Sequence[str] = group.topics
         self.lists = lists
@@ -94,15 +103,21 @@ class Assignment:
         left = len(self.members) - len(shown)
         return [*lines, f"  … and {counted(left, 'more member')}"] if left else lines
 
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
-
     def to_dict(self) -> dict[str, list[tuple[str, int]]]:
         """Each member's list of (topic, partition), in the order of Kafka's own list."""
         pairs = self._pairs()
         ends = self.lists.offsets.to_pylist()
         return {name: pairs[ends[place] : ends[place + 1]] for place, name in enumerate(self.members)}
+
+    def json_object(self) -> Json:
+        """The object that `partwright assign` prints as JSON: `assignment`, and what else the answer has."""
+        ids = {} if self.topic_ids is None else {"topic_ids": self.topic_ids}
+        chance = {} if self.chance is None else {"chance": self.chance._asdict()}
+        return {"assignment": self.to_dict(), **ids, **chance}
+
+    def table(self) -> pa.Table:
+        """The same as `to_arrow`."""
+        return self.to_arrow()
 
     def to_arrow(self) -> pa.Table:
         """A table of `member`, `topic` (both dictionaries) and `partition`; a row per partition, in the answer's order.

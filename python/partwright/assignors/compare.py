@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from partwright.answer import Answers
 from partwright.assignors.assign import assign_group
 from partwright.assignors.assignment import Assignment, Spread
 from partwright.assignors.group_tables import group_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.assignors.members import Member
 
-__all__ = ["COMPARED", "Compared", "compare"]
+__all__ = ["COMPARED", "Compared", "Comparison", "compare"]
 
 COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
 """The assignors of today's consumer groups: the ones that members can set, and the broker's own (KIP-848)."""
@@ -61,6 +62,30 @@ class Compared:
         return self.__dict__ | {"spread": self.spread._asdict()}
 
 
+@dataclass(frozen=True)
+class Comparison(Answers[Compared]):
+    """Each assignor's result for one group.
+
+    Attributes:
+        parts: The results, in the order of `COMPARED`, then your own assignors'.
+        members: How many members the group has.
+        topics: Its topics, each with its number of partitions.
+        assumed: What was assumed about the group, a sentence each.
+    """
+
+    DOCUMENT = "assign_compared"
+    ROWS = "assignors"
+
+    parts: tuple[Compared, ...]
+    members: int
+    topics: Mapping[str, int]
+    assumed: tuple[str, ...] = ()
+
+    def to_dict(self) -> Json:
+        """As in the JSON."""
+        return {"assignors": [each.to_dict() for each in self.parts]}
+
+
 def compare(
     topics: Mapping[str, int],
     members: Sequence[Member],
@@ -69,7 +94,7 @@ def compare(
     topic_ids: Mapping[str, str] | None = None,
     clock: Callable[[], float] | None = None,
     own: Sequence[object] = (),
-) -> list[Compared]:
+) -> Comparison:
     """The answer of every assignor of today's consumer groups, in figures.
 
     Args:
@@ -95,7 +120,7 @@ def compare(
             continue
         seconds = None if clock is None or began is None else clock() - began
         found.append(_figures(name, assignment, seconds))
-    return found
+    return Comparison(tuple(found), len(members), topics)
 
 
 def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compared:

@@ -15,7 +15,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import counted, span
+from partwright._check import counted
+from partwright.answer import Answer
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
 from partwright.assignors.settled import settled
@@ -31,7 +32,7 @@ _Owners = dict[tuple[str, int], str]
 
 
 @dataclass(frozen=True)
-class GroupNow:
+class GroupNow(Answer):
     """A group as it is.
 
     Attributes:
@@ -49,7 +50,11 @@ class GroupNow:
         uneven: Why members read unequally many partitions, a sentence each; empty if they differ by one at most.
         apart: The topic of which its subscribers read most unequally many partitions, and the difference; None if they
             read nothing.
+        assumed: What was assumed about the group, a sentence each.
     """
+
+    DOCUMENT = "assign"
+    ROWS = "members"
 
     assignor: str
     reads: dict[str, dict[str, int]]
@@ -61,53 +66,17 @@ class GroupNow:
     apart: tuple[str, int] | None = None
     would_be_unread: int = 0
     leaver_unread: tuple[int, str] | None = None
+    assumed: tuple[str, ...] = ()
 
     @property
     def idle(self) -> list[str]:
         """The members that read nothing."""
         return [member for member, topics in self.reads.items() if not topics]
 
-    @property
-    def summary(self) -> str:
-        """The summary, a few sentences."""
-        counts = [sum(topics.values()) for topics in self.reads.values()]
-        members = counted(len(counts), "member reads", "members read")
-        each = " each" if len(counts) > 1 else ""
-        found = [f"{members} {span(min(counts), max(counts), 'partition')}{each} under {self.assignor}."]
-        if self.idle:
-            found.append(f"{counted(len(self.idle), 'member reads', 'members read')} nothing.")
-        if self.unread:
-            found.append(f"Nobody reads {counted(self.unread, 'partition')}.")
-        moves = "nothing"
-        if self.would_move:
-            moves = f"{counted(self.would_move, 'partition')} to another reader"
-        unread = (
-            f", and leave {counted(self.would_be_unread, 'partition')} without a reader"
-            if self.would_be_unread
-            else ""
-        )
-        found.append(f"A rebalance now would move {moves}{unread}.")
-        low, high = self.joiner_moves
-        found.append(f"If one more member joined, {span(low, high, 'partition')} would move.")
-        if self.leaver_moves is not None:
-            (least, calm), (most, costly) = self.leaver_moves
-            told = f" (fewest without {calm}, most without {costly})" if least != most else ""
-            unread = ""
-            if self.leaver_unread is not None:
-                count, member = self.leaver_unread
-                unread = f", and {counted(count, 'partition')} would have no reader without {member}"
-            found.append(f"If one left, {span(least, most, 'partition')} would move{told}{unread}.")
-        found += [f"Uneven: {reason}." for reason in self.uneven]
-        if self.apart is not None and self.apart[1] > 1:
-            # Equally many partitions are not equal work if topics differ.
-            found.append(f"Within {self.apart[0]}, members are {counted(self.apart[1], 'partition')} apart.")
-        return " ".join(found)
-
     def to_dict(self) -> Json:
-        """The object that `partwright assign --explain --json` prints."""
+        """The object that `partwright assign --explain --json` prints, without its summary."""
         leavers = self.leaver_moves
         return {
-            "summary": self.summary,
             "assignor": self.assignor,
             "members": [
                 {"id": member, "partitions": sum(topics.values()), "topics": topics}

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted, refused, shown, whole
+from partwright.answer import Answer
 from partwright.assignors.names import resolve
 from partwright.assignors.settled import settled
 from partwright.errors import PartwrightError
@@ -31,7 +32,6 @@ __all__ = ["ReplicaCount", "ReplicaCounts", "replica_counts"]
 _MOST_REPLICAS = 10_000
 _MOST_THREADS = 1000
 _MOST_MEMBERS = 2_000_000
-_NAMED = 40
 
 
 class ReplicaCount(NamedTuple):
@@ -64,7 +64,7 @@ class ReplicaCount(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReplicaCounts:
+class ReplicaCounts(Answer):
     """Several numbers of replicas compared.
 
     Attributes:
@@ -73,6 +73,9 @@ class ReplicaCounts:
         threads: How many consumers a replica has.
         assignor: The assignor.
     """
+
+    DOCUMENT = "advise"
+    ROWS = "replicas"
 
     rows: tuple[ReplicaCount, ...]
     partitions: int
@@ -105,38 +108,10 @@ class ReplicaCounts:
         useful = set(self.useful)
         return tuple(each.replicas for each in self.rows if each.replicas in useful and not each.divides)
 
-    @property
-    def summary(self) -> str:
-        """The summary, a few sentences."""
-        if self.even:
-            even = counted(self.even[0], "replica") if len(self.even) == 1 else f"{_list(self.even)} replicas"
-            found = [f"All consumers read equally many partitions with {even} under {self.assignor}."]
-        else:
-            none = "None of these numbers of replicas lets all consumers read equally many partitions"
-            found = [f"{none} under {self.assignor}."]
-        apart = max((each for each in self.rows if each.even), key=lambda each: each.apart, default=None)
-        if apart is not None and apart.apart > 1:
-            found.append(
-                f"With {counted(apart.replicas, 'replica')} they are up to {apart.apart:,} apart within a topic."
-            )
-        found.append(
-            f"The busiest replica has less to read with {_list(self.useful)}; other numbers only cost more."
-        )
-        if self.wrongly_even:
-            wrong = self.wrongly_even
-            found.append(f"An autoscaler's divisor rule counts {_list(wrong)} as even, but {_is(wrong)} not.")
-        if self.left_out:
-            rule = "It" if self.wrongly_even else "An autoscaler's divisor rule"
-            found.append(
-                f"{rule} never takes {_list(self.left_out)}, though the busiest replica has less with them."
-            )
-        return " ".join(found)
-
     def to_dict(self) -> Json:
-        """The object that `partwright advise --replicas --json` prints."""
+        """The object that `partwright advise --replicas --json` prints, without its summary."""
         return {
             "replicas": [each._asdict() for each in self.rows],
-            "summary": self.summary,
             "partitions": self.partitions,
             "threads": self.threads,
             "assignor": self.assignor,
@@ -262,19 +237,3 @@ def _is_eager(name: str) -> bool:
     """Whether all members give up what they read in each rebalance."""
     plain = name.rpartition(":")[2].partition("@")[0]
     return plain != "cooperative-sticky" and not plain.startswith("server-")
-
-
-def _list(numbers: tuple[int, ...]) -> str:
-    told = [str(number) for number in numbers[:_NAMED]]
-    more = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
-    return (
-        ", ".join(told[:-1])
-        + (" and " if len(told) > 1 and not more else "")
-        + (", " if more else "")
-        + told[-1]
-        + more
-    )
-
-
-def _is(numbers: tuple[int, ...]) -> str:
-    return "it is" if len(numbers) == 1 else "they are"

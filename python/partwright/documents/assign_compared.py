@@ -1,41 +1,30 @@
-"""Assignors side by side, as figures: how even each is, and what each moves."""
+"""Assignors side by side: which to take, how even each is, and what each moves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted, span
-from partwright.documents.sentences import named, of_assumed, of_comparison, summed
+from partwright._check import all_of, counted, span
+from partwright.documents.sentences import named, of_assumed, summed
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED, assignors, in_order
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import by_kind, by_name, chart, quantity, tooltip
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from partwright._check import Fields
-    from partwright.assignors.compare import Compared
+    from partwright.assignors.compare import Compared, Comparison
 
 __all__ = ["document"]
 
 
-def document(
-    found: Iterable[Compared],
-    topics: Mapping[str, int] | None = None,
-    members: Sequence[object] = (),
-    assumed: Sequence[str] = (),
-) -> Document:
-    """The page of several assignors' answers about one group.
-
-    Args:
-        found: What `partwright.assignors.compare.compare` gives.
-        topics: The group's topics, with their numbers of partitions.
-        members: Its members.
-        assumed: What was assumed about the group, a sentence each.
-    """
-    found = list(found)
-    order = in_order((each.assignor for each in found), assignors())
+def document(comparison: Comparison) -> Document:
+    """Which assignor to take, then the figures of each; one that has no assignment is only in the verdicts."""
+    able = [each for each in comparison if each.error is None]
+    order = in_order((each.assignor for each in able), assignors())
+    best = min(map(_rank, able), default=())
     rows = [
         {
             "assignor": shown(each.assignor),
@@ -46,49 +35,104 @@ def document(
             "moved": each.moved,
             "unread": each.unread,
             "in_rack": each.in_rack_share,
-            "ms": None if each.seconds is None else each.seconds * 1000,
+            "ms": None if each.seconds is None else round(each.seconds * 1000, 1),
             "range": span(each.spread.min, each.spread.max),
+            "is_best": _rank(each) == best,
         }
-        for each in sorted(found, key=lambda each: order.index(each.assignor))
-        if each.error is None
+        for each in sorted(able, key=lambda each: order.index(each.assignor))
     ]
-    said: tuple[Verdict, ...] = ()
-    if topics is not None:
-        words = (
-            f"{counted(len(members), 'member')}, {counted(len(topics), 'topic')}, "
-            f"{counted(sum(topics.values()), 'partition')}"
+    sizes = (
+        (comparison.members, "member"),
+        (len(comparison.topics), "topic"),
+        (sum(comparison.topics.values()), "partition"),
+    )
+    sentence = f"{', '.join(counted(*size) for size in sizes)}; fewest and most are those of a member."
+    sections = (_spread(rows, sentence), _moved(rows)) if rows else ()
+    first, *others = _verdicts(able)
+    verdicts = (
+        first,
+        *of_assumed(comparison.assumed),
+        *(Verdict("fails", each.error) for each in comparison if each.error is not None),
+        *others,
+    )
+    answer = summed(verdicts, comparison.to_dict(), comparison.assumed)
+    return Document("Assignors side by side", verdicts, sections, answer)
+
+
+def _verdicts(able: Sequence[Compared]) -> list[Verdict]:
+    """Which assignor to take, with its ties; which is worst; which is better by a later figure; what was judged."""
+    if not able:
+        return [Verdict("fails", "No assignor can assign this group.")]
+    best, worst = min(able, key=_rank), max(able, key=_rank)
+    equal = [each.assignor for each in able if _rank(each) == _rank(best)]
+    judged = [each for each in _JUDGED if each.place < _ALWAYS or any(map(each.figure, able))]
+    words = f"Take {named(equal)}, which are equal".replace(" and ", " or ")
+    if len(equal) == 1:
+        words = f"Take {label(best.assignor)}"
+    elif len(equal) == len(able):
+        words = f"Take any: {all_of(len(able), 'assignor is', 'assignors are')} equal"
+    figures = [each.words(best) for each in judged if each.place <= _ALWAYS or each.figure(best)]
+    said = [f"{words}: {', '.join(figures)}."]
+    if len(equal) < len(able):
+        last = [each.assignor for each in able if _rank(each) == _rank(worst)]
+        lost = next(each for each in judged if each.figure(worst) != each.figure(best))
+        # A cooperative assignor withholds what another member must give up first.
+        until = " until the next rebalance" if worst.unread and not lost.place else ""
+        said.append(
+            f"{lost.worst} {'is' if len(last) == 1 else 'are'} {named(last)}, {lost.words(worst)}{until}."
         )
-        said = (Verdict("said", words),)
-    figures = (_spread(rows), _moved(rows)) if rows else ()
-    verdicts = of_comparison(found)
-    answer = summed(verdicts, {"assignors": [each.to_dict() for each in found]}, assumed)
-    said += of_assumed(assumed)
-    return Document("Assignors side by side", (*verdicts, *said), figures, answer)
+    for each in judged[1:]:
+        least = min(map(each.figure, able))
+        if each.figure(best) > least:
+            better = [one for one in able if each.figure(one) == least]
+            said.append(f"{each.best}: {named([one.assignor for one in better])}, {each.words(better[0])}.")
+    said.append(f"Judged by {', then by '.join(each.name for each in judged)}.")
+    return [Verdict("said", each) for each in said]
 
 
-_COLUMNS = (
-    Column("assignor", "assignor", "text"),
-    Column("least", "fewest a member"),
-    Column("most", "most a member"),
-    Column("apart", "apart in one topic"),
-    Column("moved", "moved"),
-    Column("unread", "unread"),
-    Column("in_rack", "in rack", "share"),
-    Column("ms", "ms"),
-)
+class _Criterion(NamedTuple):
+    """A figure by which assignors are compared; less is better."""
+
+    place: int
+    name: str
+    figure: Callable[[Compared], float]
+    words: Callable[[Compared], str]
+    best: str
+    worst: str
 
 
-def _evenness(row: Fields) -> str:
-    each = span(row["least"], row["most"], "partition")
-    return f"{each} a member and {row['apart']:,} apart in one topic"
+_JUDGED = (
+    _Criterion(
+        0, "partitions a member", lambda each: each.spread.max - each.spread.min,
+        lambda each: f"{span(each.spread.min, each.spread.max, 'partition')} a member", "", "Least even",
+    ),
+    _Criterion(
+        1, "the spread within a topic", lambda each: each.topic_spread,
+        lambda each: f"{each.topic_spread:,} apart in one topic",
+        "Most even within a topic", "Least even within a topic",
+    ),
+    _Criterion(
+        2, "moves", lambda each: each.moved,
+        lambda each: counted(each.moved, "partition moves", "partitions move"), "Fewest moves", "Worst",
+    ),
+    _Criterion(
+        3, "partitions without a reader", lambda each: each.unread,
+        lambda each: f"{each.unread:,} unread until the next rebalance", "Fewest unread", "Worst",
+    ),
+    _Criterion(
+        4, "racks", lambda each: -(each.in_rack_share or 0.0),
+        lambda each: f"{share(each.in_rack_share or 0.0)} read in their rack", "Most in their rack", "Worst",
+    ),
+)  # fmt: skip
+# The first criteria are named for every group, the others if they matter.
+_ALWAYS = 2
 
 
-def _spread(rows: Sequence[Fields]) -> Section:
-    gaps = [(row["most"] - row["least"], row["apart"]) for row in rows]
-    rows_even = [row for row, gap in zip(rows, gaps, strict=True) if gap == min(gaps)]
-    rows_apart = [row for row, gap in zip(rows, gaps, strict=True) if gap == max(gaps)]
-    even, apart = ([row["assignor"] for row in those] for those in (rows_even, rows_apart))
-    least = "" if even == apart else f", and {named(apart)} least, with {_evenness(rows_apart[0])}"
+def _rank(each: Compared) -> tuple[float, ...]:
+    return tuple(criterion.figure(each) for criterion in _JUDGED)
+
+
+def _spread(rows: Sequence[Fields], sentence: str) -> Section:
     x = quantity("least", "partitions a member, the fewest to the most", "whole")
     y = {
         "field": "label",
@@ -119,21 +163,27 @@ def _spread(rows: Sequence[Fields]) -> Section:
             },
         ],
     )
+    has_racks, has_times = (any(row[name] is not None for row in rows) for name in ("in_rack", "ms"))
     return Section(
         id="spread",
         title="How even each assignor is",
-        sentence=(
-            f"{named(even)} {'is' if len(even) == 1 else 'are'} most even, with {_evenness(rows_even[0])}{least}."
-        ),
+        sentence=sentence,
         spec=spec,
-        columns=_COLUMNS[:4],
+        columns=(
+            # In one piece: an assignor's name is copied into settings.
+            Column("assignor", "assignor", "prose"),
+            Column("least", "fewest"),
+            Column("most", "most"),
+            Column("apart", "apart in one topic"),
+            Column("moved", "moved"),
+            Column("unread", "unread"),
+            *([Column("in_rack", "in rack", "share")] if has_racks else []),
+            *([Column("ms", "ms")] if has_times else []),
+        ),
         **bounded(rows),
         marks=2 * len(rows),
+        picked=frozenset(place for place, row in enumerate(rows) if row["is_best"]),
     )
-
-
-def _names(rows: Sequence[Fields], field: str, value: float) -> list[str]:
-    return [row["assignor"] for row in rows if row[field] == value]
 
 
 def _moved(rows: Sequence[Fields]) -> Section:
@@ -149,32 +199,11 @@ def _moved(rows: Sequence[Fields]) -> Section:
         for row in rows
         for kind in kinds
     ]
-    least, most, unread = (
-        min(row["moved"] for row in rows),
-        *(max(row[kind] for row in rows) for kind in kinds),
-    )
-    sentence = "No assignor moves anything that a member owns."
-    if most:
-        fewest = _names(rows, "moved", least)
-        verb = "move" if len(fewest) > 1 else "moves"
-        sentence = f"{named(fewest)} {verb} least, {counted(least, 'partition')}"
-        if most > least:
-            sentence += f", and {named(_names(rows, 'moved', most))} most, {counted(most, 'partition')}"
-        if unread:
-            lack = counted(unread, "partition has", "partitions have")
-            sentence += (
-                f"; under {named(_names(rows, 'unread', unread))}, {lack} no reader until the next rebalance"
-            )
-        near = [row["in_rack"] for row in rows if row["in_rack"] is not None]
-        if near:
-            best = _names(rows, "in_rack", max(near))
-            verb = "read most in their racks" if len(best) > 1 else "reads most in its rack"
-            sentence += f"; {named(best)} {verb}, {share(max(near))}"
-        sentence += "."
+    is_any = any(bar["partitions"] for bar in bars)
     return Section(
         id="moved",
         title="What each assignor moves",
-        sentence=sentence,
+        sentence="" if is_any else "No assignor moves anything that a member owns.",
         spec=by_name(
             bars,
             quantity("partitions", "partitions", "whole"),
@@ -182,9 +211,14 @@ def _moved(rows: Sequence[Fields]) -> Section:
             tooltip(assignor="assignor", kind="which are", partitions="partitions|,"),
             by_kind("kind", list(kinds), list(kinds.values())),
         )
-        if any(bar["partitions"] for bar in bars)
+        if is_any
         else None,
-        columns=(_COLUMNS[0], *_COLUMNS[4:]),
+        columns=(
+            Column("assignor", "assignor", "prose"),
+            Column("moved", "moved"),
+            Column("unread", "unread"),
+        ),
         **bounded(rows),
-        marks=len(bars),
+        marks=len(bars) if is_any else 0,
+        is_detail=True,
     )

@@ -10,15 +10,11 @@ __all__ = ["topic_of"]
 
 # The command for each class of answer: `partwright.documents` has a module of that name.
 _TOPICS = {
-    ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
     ("partwright.group.rollouts.answer", "Rollout"): "rollout",
     ("partwright.batching.simulation", "Simulation"): "batch",
     ("partwright.batching.tuning", "Tuning"): "batch",
-    ("partwright.cluster.sizing.advice", "Advice"): "advise",
-    ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
 }
-_COMPARED = ("partwright.assignors.compare", "Compared")
 _TIMELINE = ("partwright.group.timeline", "Timeline")
 
 
@@ -43,14 +39,12 @@ def topic_of(answer: object, command: str | None) -> str:
 
 
 def _is_side_by_side(answer: object, command: str) -> bool:
-    """Whether a command compares these: lives of a group, assignors, strategies, or a scenario's batches."""
+    """Whether a command compares these: lives of a group, strategies, or a scenario's batches."""
     if not isinstance(answer, (dict, list)) or not answer:
         return False
     parts = list(answer.values()) if isinstance(answer, dict) else answer
     if command == "group":
         return isinstance(answer, dict) and all(_is(each, _TIMELINE) for each in parts)
-    if command == "assign":
-        return isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
     if isinstance(answer, dict):
         return command == "batch" and "requests" in answer
     return command == "batch" and all(isinstance(each, dict) and "strategy" in each for each in parts)

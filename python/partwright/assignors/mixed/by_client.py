@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from partwright.answer import Answers
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
 from partwright.assignors.mixed.door import listed, mixed_members, wire_name
 from partwright.assignors.mixed.group import Mixed
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.group import Rebalanced
 
-__all__ = ["ClientAnswer", "by_client"]
+__all__ = ["ClientAnswer", "ClientAnswers", "by_client"]
 
 _JAVA = "java"
 
@@ -54,6 +55,28 @@ class ClientAnswer:
         return self.__dict__ | {"spread": spread}
 
 
+@dataclass(frozen=True)
+class ClientAnswers(Answers[ClientAnswer]):
+    """Each client's answer for one group as its leader.
+
+    Attributes:
+        parts: The answers, Java's first.
+        assignor: The wire name of the assignor.
+        assumed: What was assumed about the group, a sentence each.
+    """
+
+    DOCUMENT = "assign_clients"
+    ROWS = "clients"
+
+    parts: tuple[ClientAnswer, ...]
+    assignor: str
+    assumed: tuple[str, ...] = ()
+
+    def to_dict(self) -> Json:
+        """The object for the JSON output."""
+        return {"clients": [each.to_dict() for each in self.parts]}
+
+
 _SETTINGS = {
     "java": "partition.assignment.strategy",
     "librdkafka": "partition.assignment.strategy",
@@ -74,7 +97,7 @@ def by_client(
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     seed: int = 0,
     balance_racks: bool = False,
-) -> list[ClientAnswer]:
+) -> ClientAnswers:
     """The answer of a leader of each client for a group.
 
     Args:
@@ -109,7 +132,7 @@ def by_client(
         }
         for client in DEFAULT_ASSIGNORS
     }
-    return [_compared(client, assignor, answers) for client in answers]
+    return ClientAnswers(tuple(_compared(client, assignor, answers) for client in answers), assignor)
 
 
 def _answer(group: Mixed, client: str, is_uniform: bool) -> Rebalanced | PartwrightError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from partwright._check import Json, unknown
+from partwright.answer import Answer, Answers
 from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
 from partwright.assignors.mixed.door import listed, mixed_members, wire_name
@@ -16,16 +17,18 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import pyarrow as pa
+
     from partwright.assignors.assignment import Assignment, Chance
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.group import MixedMember
 
-__all__ = ["Led", "leaders"]
+__all__ = ["Leaders", "Led", "leaders"]
 
 
 @dataclass(frozen=True)
-class Led:
-    """A group under one leader.
+class Led(Answer):
+    """A group under one leader; its main table is that of the first rebalance's assignment.
 
     Attributes:
         leader: The leader's member id.
@@ -41,8 +44,12 @@ class Led:
         left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
         forgotten: The members that own partitions now without the leader knowing it.
         chance: Why this is one of several answers, if the leader's client chooses at random; otherwise None.
-        answer: The first rebalance's assignment in columns, for its page; None without an assignment.
+        answer: The first rebalance's assignment in columns, of the members that the leader can read; None without an
+            assignment.
+        assumed: What was assumed about the group, a sentence each.
     """
+
+    DOCUMENT = "assign"
 
     leader: str
     assignor: str
@@ -58,16 +65,61 @@ class Led:
     forgotten: list[str] = field(default_factory=list)
     chance: Chance | None = None
     answer: Assignment | None = None
+    assumed: tuple[str, ...] = ()
+
+    def table(self) -> pa.Table:
+        """The assignment as `Assignment.to_arrow` gives it.
+
+        Raises:
+            PartwrightError: There is none.
+        """
+        if self.answer is None:
+            raise PartwrightError(self.error or "the leader gives no assignment")
+        return self.answer.table()
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
-        found = {
-            name: value for name, value in self.__dict__.items() if name not in ("leader", "error", "answer")
-        }
+        left = ("leader", "error", "answer", "assumed")
+        found = {name: value for name, value in self.__dict__.items() if name not in left}
         spread = {"min": self.spread[0], "max": self.spread[1]}
         return found | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
+
+    def json_object(self) -> Json:
+        """The object that `partwright assign --leader ID` prints as JSON."""
+        return {"leader": self.leader, **self.to_dict()}
+
+
+@dataclass(frozen=True)
+class Leaders(Answers[Led]):
+    """A group under each of its leaders.
+
+    Attributes:
+        parts: One for each leader that was asked about.
+        assumed: What was assumed about the group, a sentence each.
+    """
+
+    DOCUMENT = "assign_clients"
+
+    parts: tuple[Led, ...]
+    assumed: tuple[str, ...] = ()
+
+    def table(self) -> pa.Table:
+        """A row for each leader, as in the JSON."""
+        import pyarrow as pa  # noqa: PLC0415 - see `Answer.table`
+
+        # An assignment has a field for each member.
+        rows = [{**each.json_object(), "assignment": None} for each in self.parts]
+        return pa.Table.from_pylist(rows).drop_columns("assignment")
+
+    def to_dict(self) -> Json:
+        """The object for the JSON output."""
+        return {"leaders": {each.leader: each.to_dict() for each in self.parts}}
+
+    def json_object(self) -> Json:
+        """The same as `to_dict`."""
+        return self.to_dict()
 
 
 def leaders(
@@ -79,7 +131,7 @@ def leaders(
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     seed: int = 0,
     balance_racks: bool = False,
-) -> list[Led]:
+) -> Leaders:
     """What happens to a group with members of several clients under each leader.
 
     Args:
@@ -95,7 +147,7 @@ def leaders(
         balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Returns:
-        One `Led` for each leader.
+        A sequence of one `Led` for each leader.
 
     Raises:
         PartwrightError: The group is invalid, a client or an assignor does not exist, no member has the leader's id, a
@@ -121,7 +173,7 @@ def leaders(
     # Leaders of one client give the same answer, unless they read different topics and assign only their own.
     answers = {_alike(member): member for member in asked}
     led = {alike: _led(group, member) for alike, member in answers.items()}
-    return [replace(led[_alike(member)], leader=member.id) for member in asked]
+    return Leaders(tuple(replace(led[_alike(member)], leader=member.id) for member in asked))
 
 
 def _alike(leader: MixedMember) -> tuple[str, str, tuple[str, ...]]:

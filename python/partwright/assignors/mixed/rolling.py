@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
+from partwright.answer import Answers
 from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, client_of
 from partwright.assignors.mixed.door import listed, mixed_members, wire_name
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.assignors.members import Member
 
-__all__ = ["Roll", "Step", "roll"]
+__all__ = ["Roll", "Rolls", "Step", "roll"]
 
 
 class Step(NamedTuple):
@@ -84,6 +85,28 @@ class Roll:
         return {"order": self.order, "unsafe_steps": self.unsafe, "moved": self.moved, "steps": steps}
 
 
+@dataclass(frozen=True)
+class Rolls(Answers[Roll]):
+    """A group's members replaced in each order; the main table has a row for each order.
+
+    Attributes:
+        parts: The orders, the better one first.
+        to: The new client, as it was given.
+        assumed: What was assumed about the group, a sentence each.
+    """
+
+    DOCUMENT = "assign_clients"
+    ROWS = "orders"
+
+    parts: tuple[Roll, ...]
+    to: str
+    assumed: tuple[str, ...] = ()
+
+    def to_dict(self) -> Json:
+        """The object for the JSON output."""
+        return {"to": self.to, "orders": [each.to_dict() for each in self.parts]}
+
+
 def roll(
     topics: Mapping[str, int],
     members: Iterable[Member],
@@ -93,7 +116,7 @@ def roll(
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     seed: int = 0,
     balance_racks: bool = False,
-) -> list[Roll]:
+) -> Rolls:
     """Calculate what it costs to replace a group's members, one by one, with members of another client.
 
     Each step stops a member, which leaves the group, and starts one of the new client, which joins it. The first member
@@ -136,7 +159,7 @@ def roll(
     first = [member.id for member in found]
     orders = {"leader last": [*first[1:], first[0]], "leader first": first}
     rolls = [Roll(name, _steps(group, order, client + version)) for name, order in orders.items()]
-    return sorted(rolls, key=lambda each: (each.unsafe, each.moved))
+    return Rolls(tuple(sorted(rolls, key=lambda each: (each.unsafe, each.moved))), to)
 
 
 def _steps(group: Mixed, order: Sequence[str], to: str) -> list[Step]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,12 +9,14 @@ import click
 
 from partwright._check import refused
 from partwright.cli.input.completion import assignor_names
-from partwright.cli.input.options import json_option, report_option, save_report
+from partwright.cli.output import output_options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
+
+    from partwright.assignors.replica_counts import ReplicaCounts
+    from partwright.cli.output import Output
 
 __all__ = ["command"]
 
@@ -147,16 +148,14 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
     shell_complete=assignor_names,
     help="With --replicas: the assignor (default: range); see partwright assign.",
 )
-@json_option
-@report_option
+@output_options
 def command(
     target_mb_s: float | None,
     replicas: tuple[int, int] | None,
     topics: tuple[str, ...],
     threads: int | None,
     assignor: str | None,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     **given: Any,
 ) -> None:
     """How many partitions does a topic with a peak of TARGET MB/s need?  And what would more of them cost?
@@ -187,7 +186,7 @@ def command(
                 "TARGET asks for partitions, and --replicas for replicas: leave one of them out"
             )
         _refuse("--replicas", {option: given[name] for option, name in _options(given)})
-        _print_counts(replicas, topics, threads, assignor, report, as_json=as_json)
+        output.show(_counts(replicas, topics, threads, assignor))
         return
     _refuse("TARGET", of_replicas)
     if target_mb_s is None:
@@ -200,15 +199,7 @@ def command(
         advice = advise(target_mb_s, **{name: value for name, value in given.items() if value is not None})
     except PartwrightError as error:
         raise _as_typed(error) from None
-    save_report(report, advice, None, target=target_mb_s)
-    if as_json:
-        from partwright.documents.sentences import of_advice, summed
-
-        click.echo(json.dumps(summed(of_advice(advice, target_mb_s), advice.to_dict())))
-    else:
-        from partwright.cli.tables.advise import print_advice
-
-        print_advice(advice, target_mb_s)
+    output.show(advice)
 
 
 def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
@@ -223,35 +214,22 @@ def _refuse(asked: str, others: Mapping[str, object]) -> None:
         raise PartwrightError(f"{strange} is not for {asked}: leave one of them out")
 
 
-def _print_counts(
-    replicas: tuple[int, int],
-    topics: tuple[str, ...],
-    threads: int | None,
-    assignor: str | None,
-    report: Path | None,
-    *,
-    as_json: bool,
-) -> None:
+def _counts(
+    replicas: tuple[int, int], topics: tuple[str, ...], threads: int | None, assignor: str | None
+) -> ReplicaCounts:
     if not topics:
         raise PartwrightError("--replicas needs the topics that they read: name each with --topic NAME=N")
     from partwright.assignors.replica_counts import replica_counts
     from partwright.assignors.tool_output import read_topics
 
     least, most = replicas
-    counts = replica_counts(
+    return replica_counts(
         read_topics(",".join(topics)),
         most,
         least,
         threads=1 if threads is None else threads,
         assignor=assignor or "range",
     )
-    save_report(report, counts, None)
-    if as_json:
-        click.echo(json.dumps(counts.to_dict()))
-    else:
-        from partwright.cli.tables.replicas import print_counts
-
-        print_counts(counts)
 
 
 def _as_typed(error: PartwrightError) -> PartwrightError:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.commands.assign_answer import print_answer, print_each
-from partwright.cli.commands.assign_led import print_roll, refuse_clients, refuse_roll
-from partwright.cli.commands.assign_now import explain, refuse_explained
+from partwright.cli.commands.assign_answer import answer_of, print_each
+from partwright.cli.commands.assign_led import refuse_clients, refuse_roll, rolls_of
+from partwright.cli.commands.assign_now import now_of, refuse_explained
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.input.connection import connection_options, refuse_for_file
 from partwright.cli.input.group_json import is_own, read_group, refuse_order, within
@@ -24,11 +24,15 @@ from partwright.cli.input.group_sources import (
     subscriptions_option,
 )
 from partwright.cli.input.json import lines, named
-from partwright.cli.input.options import is_shown, is_topic, report_option, save_report
+from partwright.cli.input.options import is_topic
+from partwright.cli.output import output_options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from partwright.assignors.compare import Comparison
+    from partwright.assignors.mixed.by_client import ClientAnswers
     from partwright.cli.input.connection import Connection
+    from partwright.cli.output import Output
 
 __all__ = ["command"]
 
@@ -48,7 +52,7 @@ __all__ = ["command"]
 @click.option(
     "--leader",
     metavar="ID",
-    help="The leader, whose client's assignor answers; all asks each member in turn and prints JSON.",
+    help="The leader, whose client's assignor answers; all asks each member in turn.",
 )
 @click.option(
     "--clients",
@@ -68,12 +72,6 @@ __all__ = ["command"]
     help="Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
 )
 @click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help='Begin the JSON with its verdict, "summary"; with --compare, --clients, --roll-to or --explain: print JSON.',
-)
-@click.option(
     "--topics",
     metavar="T=N,...",
     help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
@@ -81,7 +79,7 @@ __all__ = ["command"]
 @subscriptions_option
 @click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
 @connection_options
-@report_option
+@output_options
 def command(
     file: str,
     assignor: str | None,
@@ -91,12 +89,11 @@ def command(
     by_client: bool,
     roll_to: str | None,
     is_explained: bool,
-    as_json: bool,
     topics: str | None,
     subscriptions: tuple[str, ...],
     group_id: str | None,
-    report: Path | None,
     connection: Connection,
+    output: Output,
 ) -> None:
     """Show which member of a consumer group reads what, exactly as Kafka's own assignor decides.
 
@@ -115,10 +112,11 @@ def command(
     the JoinGroup response and the topics in that of the Metadata response. The group may have a "seed" for what the
     client leaves to chance, and "balance_racks" for franz-go.
 
-    The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
-    Kafka's own list; the lists of the broker's assignors are sorted, and "topic_ids" are included. If a client leaves
-    something to chance, "chance" says why, and what all of its answers have in common. --json adds the verdict as
-    "summary"; a terminal shows it below the JSON.
+    The answer is a verdict and a table of the members. --json prints one JSON object, {"summary", "assignment":
+    {member: [[topic, partition], ...]}}, each list in the order of Kafka's own list; the lists of the broker's
+    assignors are sorted, and "topic_ids" are included. If a client leaves something to chance, "chance" says why, and
+    what all of its answers have in common. --jsonl prints such an object for each group, and its "summary" only with
+    --json.
 
     A real group comes from a live Kafka, kafka://host:port with --group, or from pasted text: what
     kafka-consumer-groups.sh --describe --group G prints, best with --members --verbose, or rpk group describe G, even
@@ -138,9 +136,9 @@ def command(
     or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: the leader is the member that
     --leader names, or else the first one. The assignor is the group's own, or the one that the coordinator chooses from
     these clients' defaults; CLIENT:ASSIGNOR and the broker's assignors do not depend on the leader. --leader all prints
-    {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader
-    of each client assigns, and with which assignors it agrees with Java. --roll-to prints what happens step by step
-    when members are replaced by those of another client.
+    a row for each leader, and as JSON {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}.
+    --clients prints what a leader of each client assigns, and with which assignors it agrees with Java. --roll-to
+    prints what happens step by step when members are replaced by those of another client.
 
     --explain describes the group as it is: how many partitions each member reads, what a rebalance would move now, what
     one more or one fewer member would move, and why some members read more than others. It needs the group's assignor,
@@ -173,32 +171,41 @@ def command(
     if not is_topic(file):
         refuse_for_file(file, connection, None)
     _refuse_misuse(assignor if is_mine else None, assignor, jsonl, is_one or bool(subscriptions), is_compared)
-    refuse_clients(leader, is_shown(report), jsonl, is_mine, is_compared, by_client)
-    refuse_roll(roll_to, leader, is_shown(report), jsonl, is_mine, is_compared or by_client)
+    refuse_clients(leader, jsonl, is_mine, is_compared, by_client)
+    refuse_roll(roll_to, leader, jsonl, is_mine, is_compared or by_client)
     if is_explained:
-        others = {
-            "jsonl": jsonl,
-            "compare": is_compared,
-            "clients": by_client,
-            "leader": leader,
-            "report": is_shown(report),
-        }
+        others = {"jsonl": jsonl, "compare": is_compared, "clients": by_client, "leader": leader}
         refuse_explained(**others, **{"roll-to": roll_to})
     if jsonl:
-        print_each(file, assignor, leader, as_json=as_json)
+        if output.has_file or output.form in {"markdown", "html"}:
+            other = (
+                f"--output {output.form}"
+                if not output.has_file
+                else "--report"
+                if output.report
+                else "--plot"
+            )
+            raise PartwrightError(f"{other} is for one group: leave out --jsonl")
+        print_each(file, assignor, leader, has_summary=output.form == "json")
         return
     group = _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
+    where = named(file)
+    answer: object
     if is_explained:
-        with within(named(file)):
-            explain(read_group(group.json, assignor, is_named=True), group.assumed, as_json=as_json)
+        with within(where):
+            answer = now_of(read_group(group.json, assignor, is_named=True), group.assumed)
     elif is_compared:
-        _compare(group, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
+        answer = _comparison(group, where, [] if assignor is None else [assignor])
     elif roll_to is not None:
-        _roll(group, assignor, named(file), roll_to, as_json=as_json)
+        with within(where):
+            mixed = read_group(group.json, assignor, needs_assignor=False)
+            refuse_order(mixed, "--roll-to")
+            answer = rolls_of(mixed, roll_to, group.assumed)
     elif by_client:
-        _by_client(group, assignor, named(file), as_json=as_json)
+        answer = _by_client(group, assignor, where)
     else:
-        print_answer(group, assignor, named(file), report, leader, as_json=as_json)
+        answer = answer_of(group, assignor, where, leader)
+    output.show(answer, where)
 
 
 def _group(
@@ -235,7 +242,7 @@ def _refuse_misuse(
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
-def _by_client(real: RealGroup, assignor: str | None, where: str, *, as_json: bool) -> None:
+def _by_client(real: RealGroup, assignor: str | None, where: str) -> ClientAnswers:
     from partwright.assignors.mixed.by_client import by_client
 
     with within(where):
@@ -249,23 +256,7 @@ def _by_client(real: RealGroup, assignor: str | None, where: str, *, as_json: bo
             seed=group.get("seed", 0),
             balance_racks=group.get("balance_racks", False),
         )
-    if as_json:
-        from partwright.documents.sentences import of_clients, summed
-
-        verdict = of_clients(found, group["assignor"])
-        answer = {"clients": [each.to_dict() for each in found]}
-        click.echo(json.dumps(summed(verdict, answer, real.assumed)))
-        return
-    from partwright.cli.tables.clients import print_clients
-
-    print_clients(found, group["assignor"], real.assumed)
-
-
-def _roll(real: RealGroup, assignor: str | None, where: str, to: str, *, as_json: bool) -> None:
-    with within(where):
-        group = read_group(real.json, assignor, needs_assignor=False)
-        refuse_order(group, "--roll-to")
-        print_roll(group, to, real.assumed, as_json=as_json)
+    return replace(found, assumed=real.assumed)
 
 
 def _is_pasted(text: str) -> bool:
@@ -274,7 +265,7 @@ def _is_pasted(text: str) -> bool:
     return not text.lstrip().startswith("{") and is_pasted(text)
 
 
-def _compare(real: RealGroup, where: str, own: list[str], report: Path | None, *, as_json: bool) -> None:
+def _comparison(real: RealGroup, where: str, own: list[str]) -> Comparison:
     from partwright.assignors.compare import compare
 
     with within(where):
@@ -289,13 +280,4 @@ def _compare(real: RealGroup, where: str, own: list[str], report: Path | None, *
             clock=time.perf_counter,
             own=own,
         )
-    save_report(report, found, where, topics=group["topics"], members=group["members"], assumed=real.assumed)
-    if as_json:
-        from partwright.documents.sentences import of_comparison, summed
-
-        answer = {"assignors": [each.to_dict() for each in found]}
-        click.echo(json.dumps(summed(of_comparison(found), answer, real.assumed)))
-        return
-    from partwright.cli.tables.assign import print_comparison
-
-    print_comparison(found, group["topics"], group["members"], real.assumed)
+    return replace(found, assumed=real.assumed)

@@ -2,56 +2,42 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import click
-
 from partwright._check import counted
-from partwright.cli.echo import echo
 from partwright.cli.input.group_json import names_clients
-from partwright.cli.input.options import save_report
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from partwright._check import Json
-    from partwright.rendering.document import Verdict
+    from partwright.assignors.mixed.leaders import Leaders, Led
+    from partwright.assignors.mixed.rolling import Rolls
 
-__all__ = ["is_of_leader", "led", "print_roll", "refuse_clients", "refuse_roll"]
+__all__ = ["is_of_leader", "leaders_of", "refuse_clients", "refuse_roll", "rolls_of"]
 
 _ALL = "all"
 _MOST_ANSWERS = 10_000_000
 """The most partitions that are printed, counted once for each leader."""
 
 
-def refuse_clients(
-    leader: str | None, is_shown: bool, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
-) -> None:
+def refuse_clients(leader: str | None, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool) -> None:
     """Refuse options that do not fit together.
 
     Raises:
         PartwrightError: They do not fit.
     """
-    if is_shown and jsonl:
-        raise PartwrightError("--report is for one group: leave out --jsonl")
     if by_client and (jsonl or is_compared or leader is not None):
         other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
         raise PartwrightError(f"--clients asks each client about one group: leave out {other}")
     if leader is not None and (is_compared or is_own):
         other = "--compare" if is_compared else "--assignor with a class of yours"
         raise PartwrightError(f"--leader asks a member's client: leave out {other}")
-    if is_shown and (by_client or leader == _ALL):
-        other = "--clients" if by_client else "--leader all"
-        raise PartwrightError(f"--report shows one assignment: leave out {other}")
 
 
-def refuse_roll(
-    to: str | None, leader: str | None, is_shown: bool, jsonl: bool, is_own: bool, has_other: bool
-) -> None:
+def refuse_roll(to: str | None, leader: str | None, jsonl: bool, is_own: bool, has_other: bool) -> None:
     """Refuse options that do not go with `--roll-to`.
 
     Raises:
@@ -59,7 +45,6 @@ def refuse_roll(
     """
     others = {
         "--leader": leader is not None,
-        "--report": is_shown,
         "--jsonl": jsonl,
         "--assignor with a class of yours": is_own,
         "--compare and --clients": has_other,
@@ -69,8 +54,8 @@ def refuse_roll(
         raise PartwrightError(f"--roll-to plays the steps of one group: leave out {other}")
 
 
-def print_roll(group: Json, to: str, assumed: Sequence[str], *, as_json: bool) -> None:
-    """Print what it costs to roll a group to another client, and what was assumed.
+def rolls_of(group: Json, to: str, assumed: Sequence[str]) -> Rolls:
+    """What it costs to roll a group to another client, and what was assumed.
 
     Raises:
         PartwrightError: The group is invalid, or cannot be rolled.
@@ -86,17 +71,8 @@ def print_roll(group: Json, to: str, assumed: Sequence[str], *, as_json: bool) -
         seed=group.get("seed", 0),
         balance_racks=group.get("balance_racks", False),
     )
-    if not names_clients(group):
-        echo("assumed client of each member: java; its field client can name another", err=True)
-    if as_json:
-        from partwright.documents.sentences import of_roll, summed
-
-        answer = {"to": to, "orders": [each.to_dict() for each in rolls]}
-        click.echo(json.dumps(summed(of_roll(rolls, to), answer, assumed)))
-        return
-    from partwright.cli.tables.roll import print_rolls
-
-    print_rolls(rolls, to, assumed)
+    java = "assumed client of each member: java; its field client can name another"
+    return replace(rolls, assumed=(*assumed, *([] if names_clients(group) else [java])))
 
 
 def is_of_leader(assignor: object) -> bool:
@@ -112,12 +88,13 @@ def is_of_leader(assignor: object) -> bool:
     return name in offered or not (name in others or is_own(assignor))
 
 
-def led(
-    group: Json, leader: str | None, report: Path | None, where: str, assumed: Sequence[str]
-) -> tuple[Json, Callable[[], tuple[Verdict, ...]]]:
-    """The group's answer under one leader, or under each, and a function that says it in words."""
+def leaders_of(group: Json, leader: str | None) -> Led | Leaders:
+    """The group's answer under one leader, the first member by default, or under each.
+
+    Raises:
+        PartwrightError: The group is invalid or too large, or the one leader's client fails.
+    """
     from partwright.assignors.mixed.leaders import leaders
-    from partwright.documents import sentences
 
     if group.get("partition_order") is not None:
         raise PartwrightError("partition_order is for old-roundrobin alone, which no member's client has")
@@ -125,25 +102,21 @@ def led(
     if leader == _ALL:
         _refuse_all(group["topics"], members)
     first = next((member.get("id") for member in members[:1] if isinstance(member, dict)), None)
-    one = None if leader == _ALL else first if leader is None else leader
     found = leaders(
         group["topics"],
         group["members"],
         group.get("assignor"),
-        leader=one,
+        leader=None if leader == _ALL else first if leader is None else leader,
         racks=group.get("racks"),
         seed=group.get("seed", 0),
         balance_racks=group.get("balance_racks", False),
     )
     if leader == _ALL:
-        answer = {"leaders": {each.leader: each.to_dict() for each in found}}
-        return answer, partial(sentences.of_each_leader, found)
+        return found
     (only,) = found
     if only.answer is None:
         raise PartwrightError(only.error or "the leader gives no assignment")
-    save_report(report, only.answer, where, assignor=only.assignor, assumed=assumed)
-    told = partial(sentences.of_assignment, only.answer, only.assignor)
-    return {"leader": only.leader, **only.to_dict()}, told
+    return only
 
 
 def _refuse_all(topics: object, members: list[object]) -> None:

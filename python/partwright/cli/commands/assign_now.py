@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import click
 
 from partwright.errors import PartwrightError
 
@@ -13,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from partwright._check import Json
+    from partwright.assignors.group_now import GroupNow
 
-__all__ = ["explain", "refuse_explained"]
+__all__ = ["now_of", "refuse_explained"]
 
 
 def refuse_explained(**others: object) -> None:
@@ -28,8 +27,8 @@ def refuse_explained(**others: object) -> None:
         raise PartwrightError(f"--explain is about one group as it is: leave out --{strange}")
 
 
-def explain(group: Json, assumed: Sequence[str], *, as_json: bool) -> None:
-    """Print a group as it is now, what would happen to it, and what was assumed.
+def now_of(group: Json, assumed: Sequence[str]) -> GroupNow:
+    """A group as it is now, what would happen to it, and what was assumed.
 
     Raises:
         PartwrightError: No member owns anything, or the group is invalid.
@@ -40,10 +39,4 @@ def explain(group: Json, assumed: Sequence[str], *, as_json: bool) -> None:
         raise PartwrightError(
             "no member reports what it owns, so there is nothing to explain: leave out --explain"
         )
-    found = group_now(group["topics"], group["members"], group["assignor"])
-    if as_json:
-        click.echo(json.dumps({**found.to_dict(), **({"assumed": list(assumed)} if assumed else {})}))
-        return
-    from partwright.cli.tables.assign import print_now
-
-    print_now(found, assumed)
+    return replace(group_now(group["topics"], group["members"], group["assignor"]), assumed=tuple(assumed))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from partwright._check import MOST_MADE, Json, at_least_one, counted, number, span
+from partwright.answer import Answer
 from partwright.cluster.sizing.costs import RAO_2015, SOURCES, CostEstimate, Load, figures, warnings
 from partwright.cluster.sizing.platforms import PLATFORM_SOURCES, Platform, platform_of
 from partwright.cluster.sizing.proportions import (
@@ -51,24 +52,31 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """The answer of `advise`.
+class Advice(Answer):
+    """The answer of `advise`; its main table is that of the needs.
 
     Attributes:
+        target_mb_s: The topic's peak load, in MB/s, as it was given.
         needs: Each lower bound with its reason.
         at_least: The smallest number of partitions that meets all bounds, by the best and by the worst measurement.
         recommended: The smallest number not below the worst that brokers share evenly.
         choices: That number, twice and ten times as many, with their costs.
         notes: What else to know, and what was assumed because it was not given, a sentence each.
         platform: The provider of the brokers; None for your own Kafka.
+        assumed: Those of the notes that say what was assumed.
     """
 
+    DOCUMENT = "advise"
+    ROWS = "needs"
+
+    target_mb_s: float
     needs: tuple[Need, ...]
     at_least: tuple[int, int]
     recommended: int
     choices: tuple[Choice, ...]
     notes: tuple[str, ...]
     platform: Platform | None = None
+    assumed: tuple[str, ...] = ()
 
     @property
     def sources(self) -> dict[str, str]:
@@ -84,7 +92,7 @@ class Advice:
             12
         """
         told = asdict(self)
-        del told["platform"]
+        del told["target_mb_s"], told["platform"], told["assumed"]
         for choice in told["choices"]:
             choice["figures"] = [each._asdict() for each in choice["figures"]]
         return {**told, "sources": self.sources}
@@ -195,14 +203,24 @@ def advise(
         found = tuple(figures(load))
         choices.append(Choice(partitions, leaders, found, tuple(warnings(load, found))))
     notes = _notes(target, consumed, consumers, powers, choices[0])
-    if produce_mb_s is _MEASURED or consume_mb_s is _MEASURED:
-        unknown = [
-            name
-            for name, given in (("produce_mb_s", produce_mb_s), ("consume_mb_s", consume_mb_s))
-            if given is _MEASURED
-        ]
-        notes.append(f"{' and '.join(unknown)} not given: 10 to 50 MB/s is assumed, measure yours")
-    return Advice(needs, at_least, recommended, tuple(choices), tuple(notes), brokers_of)
+    unknown = [
+        name
+        for name, given in (("produce_mb_s", produce_mb_s), ("consume_mb_s", consume_mb_s))
+        if given is _MEASURED
+    ]
+    assumed = (
+        [f"{' and '.join(unknown)} not given: 10 to 50 MB/s is assumed, measure yours"] if unknown else []
+    )
+    return Advice(
+        target_mb_s,
+        needs,
+        at_least,
+        recommended,
+        tuple(choices),
+        (*notes, *assumed),
+        brokers_of,
+        tuple(assumed),
+    )
 
 
 def _needs(

@@ -1,0 +1,258 @@
+"""A group whose members have several clients: under each leader, by a leader of each client, rolled to a client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright._check import counted
+from partwright.assignors.mixed.by_client import ClientAnswers
+from partwright.assignors.mixed.rolling import Rolls
+from partwright.documents.sentences import named, of_assumed, summed
+from partwright.rendering.colours import EMPHASIS
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.plots import by_name, quantity, tooltip
+from partwright.rendering.text import label, number, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright._check import Json
+    from partwright.assignors.mixed.leaders import Leaders
+    from partwright.assignors.mixed.rolling import Roll, Step
+
+__all__ = ["document"]
+
+# A plot has no more bars than these.
+_BARS = 100
+_SPREAD = (Column("least", "fewest"), Column("most", "most"))
+_COST = (
+    Column("moved", "moved"),
+    Column("unread", "unread"),
+    Column("rebalances", "rebalances", "prose"),
+    Column("note", "what the leader does not see", "prose"),
+)
+
+
+def document(answer: Leaders | ClientAnswers | Rolls) -> Document:
+    """Whether the leader, its client or the order of a roll matters, then a table of these."""
+    if isinstance(answer, ClientAnswers):
+        title, verdicts = f"{answer.assignor} by each client", _of_clients(answer)
+        sections: Sequence[Section] = (_clients(answer),)
+    elif isinstance(answer, Rolls):
+        title, verdicts = f"A roll to {label(answer.to)}", _of_rolls(answer)
+        sections = [_steps(each, is_best=not place) for place, each in enumerate(answer)]
+    else:
+        title, verdicts, sections = "Each member as the leader", _of_leaders(answer), (_leaders(answer),)
+    first, *others = verdicts
+    said = (first, *of_assumed(answer.assumed), *others)
+    return Document(title, said, tuple(sections), summed(said, answer.to_dict(), answer.assumed))
+
+
+def _of_leaders(leaders: Leaders) -> list[Verdict]:
+    answers = {
+        tuple((member, tuple(sorted(pairs))) for member, pairs in sorted(each.assignment.items()))
+        for each in leaders
+        if each.error is None
+    }
+    failing = [each.leader for each in leaders if each.error is not None]
+    restless = [each.leader for each in leaders if each.error is None and each.rounds is None]
+    members = f"any of {counted(len(leaders), 'member')}" if len(leaders) > 1 else "its only member"
+    words = "The leader matters."
+    if len(answers) > 1:
+        words = (
+            f"The leader matters: {counted(len(leaders), 'member')} would give "
+            f"{counted(len(answers), 'different assignment')}."
+        )
+    elif answers and not failing:
+        words = f"Each member gets the same partitions, whichever leads: {members} may."
+    if failing:
+        words += f" Under {named(failing)} nobody gets anything, because the leader's client fails."
+    if restless:
+        words += f" Under {named(restless)} the group never rests."
+    return [
+        Verdict("fails" if failing or restless else "said", words),
+        *(Verdict("fails", error) for error in dict.fromkeys(each.error for each in leaders if each.error)),
+    ]
+
+
+def _leaders(leaders: Leaders) -> Section:
+    rows = [
+        {
+            "name": shown(each.leader),
+            "label": f"{place}. {label(each.leader)}",
+            "assignor": each.assignor,
+            "least": None if each.error else each.spread[0],
+            "most": None if each.error else each.spread[1],
+            "rebalances": "" if each.error else _rebalances(each.rounds),
+            "moved": 0 if each.error else each.moved,
+            "unread": None if each.error else each.unread,
+            "note": "fails" if each.error else _unseen(each.left_out, each.forgotten),
+        }
+        for place, each in enumerate(leaders, 1)
+    ]
+    return _section(
+        "leaders",
+        "Each leader's answer",
+        rows,
+        (
+            Column("name", "leader", "text"),
+            Column("assignor", "assignor", "prose"),
+            *_SPREAD,
+            *_COST,
+        ),
+    )
+
+
+def _of_clients(clients: ClientAnswers) -> list[Verdict]:
+    able = [each for each in clients if each.client != "java" and each.answer not in {"has none", "fails"}]
+    failing = [each.client for each in clients if each.answer == "fails"]
+    same = [each.client for each in able if each.answer == "same"]
+    other = [each.client for each in able if each.answer != "same"]
+    words = f"Under {clients.assignor}, leaders of other clients would give this group the same partitions as Java."
+    if other:
+        words = f"Under {clients.assignor}, {named(other)} would give this group other partitions than Java"
+        words += f"; {named(same)} the same ones." if same else "."
+    if failing:
+        words += f" A leader of {named(failing)} fails."
+    verdicts = [
+        Verdict("fails" if failing else "said", words),
+        *(Verdict("fails", f"{each.client}: {each.error}") for each in clients if each.error is not None),
+    ]
+    common = set.intersection(*(set(each.agrees) for each in clients if each.answer != "has none"))
+    if common:
+        verdicts.append(
+            Verdict(
+                "said",
+                f"All clients that have {clients.assignor} agree with Java on {', '.join(sorted(common))}.",
+            )
+        )
+    verdicts += [
+        Verdict(
+            "said", f"{each.client}: set {each.setting} to {' or '.join(each.agrees)} to agree with Java."
+        )
+        for each in clients
+        if each.error is None and each.answer.startswith("other") and each.agrees
+    ]
+    return verdicts
+
+
+def _clients(clients: ClientAnswers) -> Section:
+    rows = [
+        {
+            "name": each.client,
+            "label": each.client,
+            "answer": f"{each.answer}, one of several" if each.chance else each.answer,
+            "least": None if each.spread is None else each.spread[0],
+            "most": None if each.spread is None else each.spread[1],
+            "moved": None if each.spread is None else each.moved,
+            "agrees": ", ".join(each.agrees),
+        }
+        for each in clients
+    ]
+    return _section(
+        "clients",
+        f"{clients.assignor} of each client",
+        rows,
+        (
+            Column("name", "leader", "text"),
+            Column("answer", f"its {clients.assignor}", "prose"),
+            *_SPREAD,
+            Column("moved", "differ from Java"),
+            Column("agrees", "same as Java with", "prose"),
+        ),
+    )
+
+
+def _of_rolls(rolls: Rolls) -> list[Verdict]:
+    best, *others = rolls
+    order = best.order.capitalize()
+    words = f"Safe: no step of a roll to {label(rolls.to)} stops a reader. {order}: {_cost(best)}."
+    if best.unsafe:
+        steps = f"{best.unsafe} of {counted(len(best.steps), 'step')}"
+        words = f"Not safe: a roll to {label(rolls.to)} stops readers in {steps}. {order} is best."
+    return [
+        Verdict("said", words),
+        *(
+            Verdict("fails", f"{label(step.replaced)}: {step.error}")
+            for step in best.steps
+            if step.error is not None
+        ),
+        *(Verdict("said", f"{each.order.capitalize()}: {_cost(each)}.") for each in others),
+    ]
+
+
+def _cost(roll: Roll) -> str:
+    moved = counted(
+        roll.moved, "partition of the other members moves", "partitions of the other members move"
+    )
+    return f"{moved}, {counted(roll.unsafe, 'step is', 'steps are')} not safe" if roll.unsafe else moved
+
+
+def _steps(roll: Roll, *, is_best: bool) -> Section:
+    rows = [_step(place, step) for place, step in enumerate(roll.steps, 1)]
+    return _section(
+        roll.order.replace(" ", "-"),
+        f"The steps, {roll.order}",
+        rows,
+        (
+            Column("name", "replaced", "text"),
+            Column("leader", "leader", "text"),
+            Column("assignor", "assignor", "prose"),
+            *_COST,
+        ),
+        is_detail=not is_best,
+    )
+
+
+def _step(place: int, step: Step) -> Json:
+    is_failing = step.error is not None
+    return {
+        "name": shown(step.replaced),
+        "label": f"{place}. {label(step.replaced)}",
+        "leader": shown(step.leader),
+        "assignor": step.assignor,
+        "rebalances": "fails" if is_failing else _rebalances(step.rebalances),
+        "moved": None if is_failing else step.moved,
+        "unread": None if is_failing else step.unread,
+        "note": _unseen(step.left_out, step.forgotten),
+    }
+
+
+def _rebalances(count: int | None) -> str:
+    return "no end" if count is None else f"{count:,}"
+
+
+def _unseen(left_out: Sequence[str], forgotten: Sequence[str]) -> str:
+    """Whom a leader cannot read, and of whom it does not know what they own."""
+    return ", ".join(
+        [f"{label(name)} is left out" for name in left_out]
+        + [f"{label(name)} is forgotten" for name in forgotten]
+    )
+
+
+def _section(
+    name: str, title: str, rows: Sequence[Json], columns: tuple[Column, ...], *, is_detail: bool = False
+) -> Section:
+    """A table of leaders or steps, and bars of what each moves, if one moves anything."""
+    is_any = len(rows) <= _BARS and any(row["moved"] for row in rows)
+    drawn = [{**row, "text": number(row["moved"])} for row in rows]
+    return Section(
+        id=name,
+        title=title,
+        sentence="Fewest and most are the partitions of a member." if "least" in rows[0] else "",
+        spec=by_name(
+            drawn,
+            quantity("moved", "partitions that move", "whole"),
+            None,
+            tooltip(name=columns[0].title, moved="partitions|,"),
+            {"value": EMPHASIS},
+        )
+        if is_any
+        else None,
+        columns=tuple(
+            column for column in columns if column.field != "note" or any(row["note"] for row in rows)
+        ),
+        **bounded(rows),
+        marks=len(rows) if is_any else 0,
+        is_detail=is_detail,
+    )
