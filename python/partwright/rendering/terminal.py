@@ -24,8 +24,9 @@ _ROWS = 48
 _BAR, _LEAST_BAR = 16, 6
 # The space between two columns of a table, and before the first.
 _GAP, _EDGE = "   ", " "
-# How narrow a column of names, whose cells are cut in the middle, and one of prose, whose cells wrap, may become.
-_NAME, _PROSE = 16, 24
+# How narrow a column of names, whose cells are cut in the middle, and one of prose, whose cells wrap, may become; and
+# how long a word of prose is kept whole for.
+_NAME, _PROSE, _LONG = 16, 24, 36
 _RIGHT = ("number", "share", "bytes")
 _WORD = re.compile(r"\s+")
 # After one of these signs a long word may continue on the next line; a minus sign belongs to its number.
@@ -172,8 +173,10 @@ def _fitted(
         widest = max((columns_of(row[at]) for row in cells), default=0)
         word = max(map(columns_of, _WORD.split(titles[at])))
         most.append(max(widest, columns_of(titles[at])))
-        narrow = {"text": min(widest, _NAME), "prose": min(widest, _PROSE)}.get(column.kind, widest)
-        least.append(max(narrow, word))
+        if column.kind == "prose":
+            longest = max((columns_of(each) for row in cells for each in _WORD.split(row[at])), default=0)
+            widest = min(widest, max(_PROSE, min(longest, _LONG)))
+        least.append(max(min(widest, _NAME) if column.kind == "text" else widest, word))
     kept = list(range(len(columns)))
     while True:
         widths = [most[at] for at in kept]
