@@ -32,7 +32,7 @@ FIGURES = {
     "group": ["timeline", "unread", "partitions"],
     "group-compare": ["unowned", "moved"],
     "reassign": ["replicas", "leaders", "lost-broker", "lost-rack", "batches"],
-    "rollout": ["unread", "longest", "moved", "timeline"],
+    "rollout": ["candidates", "settings", "timeline"],
     "batch": ["requests", "batches", "delays", "bytes", "waits"],
     "batch-tune": ["trade-off"],
     "batch-scenario": ["batches", "requests"],
@@ -58,7 +58,8 @@ def test_a_page_has_its_figures(name: str, read: Callable[[str], Any]) -> None:
     for figure, sentence in found.sentences.items():
         assert not sentence or sentence.endswith("."), figure
         assert sentence.count(". ") == 0, sentence
-        assert len(found.tables[figure]) > 1, figure
+        # Lines to copy have no table.
+        assert (len(found.tables[figure]) > 1) != (figure == "settings"), figure
 
 
 def test_the_answer_in_the_page_is_that_of_json(
@@ -293,6 +294,26 @@ def test_costs_and_assignors_stand_in_their_one_order(read: Callable[[str], Any]
     moved = numbers(compared.tables["moved"])
     assert [(row[0], row[1]) for row in moved] == [
         (each["assignor"], each["moved"]) for each in compared.answer["assignors"]
+    ]
+
+
+def test_candidates_are_those_of_the_json_and_two_of_them_stand_out(read: Callable[[str], Any]) -> None:
+    found = read("rollout")
+    told = found.answer["candidates"]
+    assert [row[2:6] for row in numbers(found.tables["candidates"])] == [
+        [
+            each["unread_s"]["median"],
+            each["unread_s"]["p95"],
+            each["moved"],
+            each["longest_unread_s"]["median"],
+        ]
+        for each in told
+    ]
+    names = [row[0] for row in found.tables["candidates"][1:]]
+    marked = [place for place, name in enumerate(names) if name.endswith(("(today)", "(take)", "(keep)"))]
+    assert marked == sorted({found.answer["recommended"], found.answer["today"]})
+    assert [bar["unread"] for bar in found.plots["candidates"]["data"]["values"]] == [
+        each["unread_s"]["median"] for each in told
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from partwright._check import counted
 from partwright.documents import group_compared
-from partwright.documents.group_timeline import timeline_figure
+from partwright.documents.group_timeline import timeline_section
 from partwright.documents.sentences import of_timeline, summed
 from partwright.group import costs
 from partwright.rendering.colours import EMPHASIS
@@ -43,7 +43,7 @@ def _played(found: Timeline) -> Document:
     readers = found.readers()
     unread, _ = readers.unread()
     figures = (
-        timeline_figure(found),
+        timeline_section(found),
         _unread(found, unread, readers.end_ms),
         _partitions(found),
     )

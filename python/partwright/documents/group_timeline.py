@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partwright.group import Timeline
     from partwright.group.readers import Readers
 
-__all__ = ["timeline_figure"]
+__all__ = ["timeline_section"]
 
 # Up to this many partitions and members, partitions have colours of their own; beyond, they are counted.
 _LANES = 8
@@ -36,7 +36,7 @@ _CLEAR = 30
 _UNREAD = "nobody"
 
 
-def timeline_figure(found: Timeline) -> Section:
+def timeline_section(found: Timeline) -> Section:
     """Members by time, with the partitions that each reads, and the ones that nobody reads.
 
     Args:

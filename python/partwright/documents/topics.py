@@ -15,7 +15,6 @@ _TOPICS = {
     ("partwright.audit.copartition", "Meeting"): "copartition",
     ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
-    ("partwright.group.rollouts.answer", "Rollout"): "rollout",
     ("partwright.batching.simulation", "Simulation"): "batch",
     ("partwright.batching.tuning", "Tuning"): "batch",
     ("partwright.pipeline.report", "Report"): "run",

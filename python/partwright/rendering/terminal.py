@@ -26,7 +26,7 @@ _BAR, _LEAST_BAR = 16, 6
 _GAP, _EDGE = "   ", " "
 # How narrow a column of names, whose cells are cut in the middle, and one of prose, whose cells wrap, may become.
 _NAME, _PROSE = 16, 24
-_RIGHT = ("number", "share", "bytes")
+_RIGHT = ("number", "seconds", "share", "bytes")
 _WORD = re.compile(r"\s+")
 # After one of these signs a long word may continue on the next line; a minus sign belongs to its number.
 _PIECE = re.compile(r"(?<=\w[-:/_.,])(?=\w)")

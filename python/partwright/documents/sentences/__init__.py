@@ -5,7 +5,6 @@ from partwright.documents.sentences.groups import (
     of_assignment,
     of_comparison,
     of_lives,
-    of_rollout,
     of_timeline,
 )
 from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
@@ -42,7 +41,6 @@ __all__ = [
     "of_reading",
     "of_roll",
     "of_roll_order",
-    "of_rollout",
     "of_run",
     "of_scenario",
     "of_timeline",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import all_of, counted, span
-from partwright.documents.sentences.figures import named, of_assumed, seconds
+from partwright.documents.sentences.figures import named, seconds
 from partwright.documents.sentences.led import of_leaders
 from partwright.errors import PartwrightError
 from partwright.rendering.document import Verdict
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from partwright._check import Fields
     from partwright.assignors.assignment import Assignment
     from partwright.assignors.compare import Compared
-    from partwright.group import Rollout, Timeline
+    from partwright.group import Timeline
 
-__all__ = ["of_assignment", "of_comparison", "of_lives", "of_rollout", "of_timeline"]
+__all__ = ["of_assignment", "of_comparison", "of_lives", "of_timeline"]
 
 _NAMED = 6
 _FEW = 3
@@ -339,30 +339,3 @@ def of_lives(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
         for each in row["failures"]
     ]
     return tuple(said)
-
-
-def of_rollout(answer: Rollout) -> tuple[Verdict, ...]:
-    """Which candidate to take and why, how to change to it, what went wrong, and what was assumed."""
-    said = [Verdict("said", answer.summary), *(Verdict("said", each) for each in answer.steps())]
-    readiness = answer.readiness()
-    if readiness is not None:
-        is_open = answer.blocks_roll or answer.may_block_roll
-        headline = readiness[: readiness.index(".") + 1] if is_open else ""
-        said.append(Verdict("open" if is_open else "said", readiness, headline=headline))
-    said += [
-        Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
-        for each in answer.tried
-        for error in each.failures
-    ]
-    fewest = min(len(each.lived) for each in answer.tried)
-    if fewest < answer.plays:
-        told = (
-            f"There was time for {fewest:,} of {counted(answer.plays, 'roll')} of each candidate: allow more by "
-            "--time-limit."
-        )
-        said.append(Verdict("open", told, headline=told))
-    if answer.left_out:
-        said.append(Verdict("said", f"Not played: {'; '.join(answer.left_out)}."))
-    if answer.assumed:
-        said.append(Verdict("said", f"Assumed: {'; '.join(answer.assumed)}."))
-    return (*said, *of_assumed(answer.of_group))
