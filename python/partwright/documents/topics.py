@@ -15,8 +15,6 @@ _TOPICS = {
     ("partwright.audit.copartition", "Meeting"): "copartition",
     ("partwright.assignors.assignment", "Assignment"): "assign",
     ("partwright.group.timeline", "Timeline"): "group",
-    ("partwright.batching.simulation", "Simulation"): "batch",
-    ("partwright.batching.tuning", "Tuning"): "batch",
     ("partwright.pipeline.report", "Report"): "run",
     ("partwright.cluster.sizing.advice", "Advice"): "advise",
     ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
@@ -47,17 +45,13 @@ def topic_of(answer: object, command: str | None) -> str:
 
 
 def _is_side_by_side(answer: object, command: str) -> bool:
-    """Whether a command compares these: lives of a group, assignors, strategies, or a scenario's batches."""
+    """Whether a command compares these: lives of a group, or assignors."""
     if not isinstance(answer, (dict, list)) or not answer:
         return False
     parts = list(answer.values()) if isinstance(answer, dict) else answer
     if command == "group":
         return isinstance(answer, dict) and all(_is(each, _TIMELINE) for each in parts)
-    if command == "assign":
-        return isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
-    if isinstance(answer, dict):
-        return command == "batch" and "requests" in answer
-    return command == "batch" and all(isinstance(each, dict) and "strategy" in each for each in parts)
+    return command == "assign" and isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
 
 
 def _is(answer: object, place: tuple[str, str]) -> bool:

@@ -17,7 +17,7 @@ from partwright.documents.sentences.placing import (
     places,
     skew,
 )
-from partwright.documents.sentences.sending import of_batches, of_run, of_scenario, of_tuning
+from partwright.documents.sentences.sending import of_run
 from partwright.documents.sentences.sizes import of_advice, of_counts
 from partwright.documents.sentences.writers import of_fingerprint, time
 
@@ -28,7 +28,6 @@ __all__ = [
     "of_advice",
     "of_assignment",
     "of_assumed",
-    "of_batches",
     "of_check",
     "of_clients",
     "of_comparison",
@@ -42,9 +41,7 @@ __all__ = [
     "of_roll",
     "of_roll_order",
     "of_run",
-    "of_scenario",
     "of_timeline",
-    "of_tuning",
     "places",
     "seconds",
     "skew",
