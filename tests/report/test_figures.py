@@ -30,7 +30,7 @@ FIGURES = {
     "assign": ["map", "members"],
     "assign-compare": ["spread", "moved"],
     "group": ["timeline", "unread", "partitions"],
-    "group-compare": ["unowned", "moved"],
+    "group-compare": ["lives"],
     "reassign": ["replicas", "leaders", "lost-broker", "lost-rack", "batches"],
     "rollout": ["candidates", "settings", "timeline"],
     "batch": ["requests", "batches", "bytes", "waits"],
@@ -285,11 +285,13 @@ def test_the_timeline_has_each_span_that_somebody_or_nobody_read(read: Callable[
 
 def test_costs_and_assignors_stand_in_their_one_order(read: Callable[[str], Any]) -> None:
     found = read("group-compare")
-    rows = numbers(found.tables["unowned"])
+    rows = numbers(found.tables["lives"])
     assert [(row[0], row[1]) for row in rows] == [
         (each["protocol"], "static" if each["static"] else "dynamic") for each in found.answer["lives"]
     ]
-    assert [row[4] for row in rows] == [each["unowned_s"] for each in found.answer["lives"]]
+    assert [(row[2], row[4]) for row in rows] == [
+        (each["unowned_s"], each["moved"]) for each in found.answer["lives"]
+    ]
     compared = read("assign-compare")
     moved = numbers(compared.tables["moved"])
     assert [(row[0], row[1]) for row in moved] == [

@@ -150,7 +150,7 @@ def test_each_kind_of_answer_has_a_page(tmp_path: Path) -> None:
         file = report.write(answer, tmp_path / "page.html")
         assert file.read_text(encoding="utf-8") == report.page(answer)
     both = pw.group.compare({"topics": {"t": 2}, "events": "+2"})
-    assert "under each protocol" in report.page(both, asked=report.Asked("group"))
+    assert "under each protocol" in report.page(both)
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 

@@ -15,11 +15,12 @@ from partwright.cli.input.options import asked_of, plot_path, report_path
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from partwright._check import Json
     from partwright.rendering.document import Document
+    from partwright.rendering.html import Asked
     from partwright.rendering.terminal import Look
 
 __all__ = ["Output", "output_options", "terminal_look"]
@@ -67,6 +68,16 @@ class Output(NamedTuple):
             with_details: Whether the text has the sections that are shown on request.
             more: See `partwright.report.document`.
         """
+        document, asked = self._saved(answer, source, read, more)
+        click.echo(self._written(document, asked, with_details=with_details), nl=False)
+
+    def save(self, answer: object, source: str | None = None) -> None:
+        """Only write an answer's files, for a command that prints something else."""
+        self._saved(answer, source, None, {})
+
+    def _saved(
+        self, answer: object, source: str | None, read: Json | None, more: Mapping[str, object]
+    ) -> tuple[Document, Asked]:
         # Imported only here, so that --help is fast.
         from partwright import report
 
@@ -82,9 +93,9 @@ class Output(NamedTuple):
 
             draw(document, self.plot)
             _note(ctx, f"plot: {self.plot}")
-        click.echo(self._written(document, asked, with_details=with_details), nl=False)
+        return document, asked
 
-    def _written(self, document: Document, asked: object, *, with_details: bool) -> str:
+    def _written(self, document: Document, asked: Asked, *, with_details: bool) -> str:
         if self.form == "json":
             return f"{json.dumps(document.answer)}\n"
         if self.form == "markdown":
@@ -94,7 +105,7 @@ class Output(NamedTuple):
         if self.form == "html":
             from partwright.rendering.html import html
 
-            return html(document, asked)  # type: ignore[arg-type]
+            return html(document, asked)
         from partwright.rendering.terminal import text as lines
 
         return lines(document, terminal_look(), with_details=with_details)

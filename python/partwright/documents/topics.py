@@ -14,14 +14,12 @@ _TOPICS = {
     ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
     ("partwright.audit.copartition", "Meeting"): "copartition",
     ("partwright.assignors.assignment", "Assignment"): "assign",
-    ("partwright.group.timeline", "Timeline"): "group",
     ("partwright.pipeline.report", "Report"): "run",
     ("partwright.cluster.sizing.advice", "Advice"): "advise",
     ("partwright.assignors.replica_counts", "ReplicaCounts"): "advise",
     ("partwright.cluster.reassignment.answer", "Reassignment"): "reassign",
 }
 _COMPARED = ("partwright.assignors.compare", "Compared")
-_TIMELINE = ("partwright.group.timeline", "Timeline")
 
 
 def topic_of(answer: object, command: str | None) -> str:
@@ -45,13 +43,10 @@ def topic_of(answer: object, command: str | None) -> str:
 
 
 def _is_side_by_side(answer: object, command: str) -> bool:
-    """Whether a command compares these: lives of a group, or assignors."""
-    if not isinstance(answer, (dict, list)) or not answer:
+    """Whether a command compares these: assignors."""
+    if command != "assign" or not isinstance(answer, list) or not answer:
         return False
-    parts = list(answer.values()) if isinstance(answer, dict) else answer
-    if command == "group":
-        return isinstance(answer, dict) and all(_is(each, _TIMELINE) for each in parts)
-    return command == "assign" and isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
+    return all(_is(each, _COMPARED) for each in answer)
 
 
 def _is(answer: object, place: tuple[str, str]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from partwright._check import Json, counted, shown, whole
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
 from partwright.group.readers import Readers
@@ -42,7 +42,7 @@ class Cost(NamedTuple):
     read_twice: float
 
 
-class Timeline:
+class Timeline(Answer):
     """A simulated group over time.
 
     Attributes:
@@ -50,6 +50,8 @@ class Timeline:
         ended_ms: When the play ended.
         settled: Whether nothing moved any more by then.
     """
+
+    DOCUMENT = "group"
 
     def __init__(
         self,
@@ -76,9 +78,9 @@ class Timeline:
             f"{cost.unowned_s:g} s without a reader)"
         )
 
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
+    def table(self) -> pa.Table:
+        """The main table: `partitions`."""
+        return self.partitions()
 
     def generations(self) -> Iterator[Json]:
         """The generations, one after the other.

@@ -71,6 +71,7 @@ class Section:
         picked: The places of the rows that stand out.
         steps: What to do, in order.
         code: Lines to copy.
+        sketch: The plot as lines of text, for where no picture can be shown.
         is_detail: Whether a terminal shows it only on request.
     """
 
@@ -87,6 +88,7 @@ class Section:
     picked: frozenset[int] = frozenset()
     steps: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
+    sketch: tuple[str, ...] = ()
     is_detail: bool = False
 
 

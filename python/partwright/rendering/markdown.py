@@ -45,11 +45,9 @@ def _section(section: Section) -> Iterator[str]:
         yield _words(section.sentence)
     if section.steps:
         yield "\n".join(f"{number}. {_words(step)}" for number, step in enumerate(section.steps, 1))
-    if section.code:
-        fence = "`" * (
-            1 + max((len(ticks) for line in section.code for ticks in _TICKS.findall(line)), default=2)
-        )
-        yield "\n".join([fence, *(plain(line) for line in section.code), fence])
+    for lines in filter(None, (section.code, section.sketch)):
+        fence = "`" * (1 + max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=2))
+        yield "\n".join([fence, *map(plain, lines), fence])
     if section.rows and section.columns:
         yield "\n".join(_table(section))
     left = section.left + max(0, len(section.rows) - _ROWS)

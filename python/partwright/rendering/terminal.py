@@ -102,6 +102,9 @@ def _section(section: Section, look: Look) -> Iterator[str]:
     yield from (f"  {look.plain(line)}" for line in section.code)
     if section.rows and section.columns:
         yield from _table(section, look)
+    if section.sketch:
+        yield ""
+        yield from map(look.plain, section.sketch)
 
 
 def _paragraph(words: str, look: Look) -> list[str]:

@@ -1,12 +1,7 @@
 """Answers in words, the same in the terminal, on the page and in JSON: the verdict first, then the details."""
 
 from partwright.documents.sentences.figures import named, of_assumed, seconds, summed, times
-from partwright.documents.sentences.groups import (
-    of_assignment,
-    of_comparison,
-    of_lives,
-    of_timeline,
-)
+from partwright.documents.sentences.groups import of_assignment, of_comparison
 from partwright.documents.sentences.led import of_clients, of_each_leader, of_roll, of_roll_order
 from partwright.documents.sentences.migrating import lasting, of_migration
 from partwright.documents.sentences.placing import (
@@ -34,14 +29,12 @@ __all__ = [
     "of_counts",
     "of_each_leader",
     "of_fingerprint",
-    "of_lives",
     "of_meeting",
     "of_migration",
     "of_reading",
     "of_roll",
     "of_roll_order",
     "of_run",
-    "of_timeline",
     "places",
     "seconds",
     "skew",
