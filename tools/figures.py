@@ -213,7 +213,7 @@ FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
     "assign": (assigned, "map"),
     "batches": (batched, "batches"),
     "check": (checked, "partitions"),
-    "compare": (compared, "unowned"),
+    "compare": (compared, "lives"),
     "coordinators": (coordinated, "plot"),
     "fingerprint": (written, "rules"),
     "life-consumer": (lambda: life("uniform", "consumer"), "timeline"),

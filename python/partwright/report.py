@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright._check import shown
-from partwright.answer import Answer
 from partwright.documents import document
-from partwright.documents.topics import topic_of
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import write_file
 from partwright.rendering import html, markdown, picture, svg
@@ -25,16 +23,17 @@ from partwright.rendering.html import check
 if TYPE_CHECKING:
     import os
 
+    from partwright.answer import Answer
+
 __all__ = ["Asked", "check", "document", "notebook", "page", "write"]
 
 
-def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
+def page(answer: Answer, *, asked: Asked | None = None) -> str:
     """The page of an answer, as text.
 
     Args:
         answer: See `document`.
         asked: The question that it answers; by default only the command.
-        more: See `document`.
 
     Returns:
         HTML.
@@ -44,16 +43,12 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
         MissingExtraError: The package that makes pages is missing: `pip install 'partwright[report]'`.
     """
     check("report.html")
-    made = document(answer, asked, **more)
-    return html.html(made, asked or Asked(_command(answer)))
-
-
-def _command(answer: object) -> str:
+    made = document(answer, asked)
     # The documents of a command's other answers are named COMMAND_ANSWER.
-    return answer.DOCUMENT.partition("_")[0] if isinstance(answer, Answer) else topic_of(answer, None)
+    return html.html(made, asked or Asked(answer.DOCUMENT.partition("_")[0]))
 
 
-def notebook(answer: object) -> str:
+def notebook(answer: Answer) -> str:
     """An answer for a notebook: its words and first figures, as SVG.
 
     Args:
@@ -77,11 +72,10 @@ def notebook(answer: object) -> str:
 
 
 def write(
-    answer: object,
+    answer: Answer,
     file: str | os.PathLike[str],
     *,
     asked: Asked | None = None,
-    **more: object,
 ) -> Path:
     """Write an answer in the form that the file's suffix names.
 
@@ -90,7 +84,6 @@ def write(
         file: A .html or .htm page, .md Markdown, .json, or a .svg, .png or .pdf picture of its first plot; it is
             replaced in one step.
         asked: See `document`.
-        more: See `document`.
 
     Returns:
         The file's path.
@@ -112,11 +105,11 @@ def write(
         raise PartwrightError(f"an answer's file is named by its path, not by {shown(file)}") from None
     suffix = path.suffix.lower()
     if suffix in picture.SUFFIXES:
-        picture.draw(document(answer, asked, **more), path)
+        picture.draw(document(answer, asked), path)
     elif suffix in html.SUFFIXES:
-        html.save(page(answer, asked=asked, **more), path)
+        html.save(page(answer, asked=asked), path)
     elif suffix in {".md", ".json"}:
-        made = document(answer, asked, **more)
+        made = document(answer, asked)
         written = markdown.text(made) if suffix == ".md" else f"{json.dumps(made.answer)}\n"
         try:
             write_file(path, written.encode())

@@ -472,7 +472,7 @@ def test_the_command_answers_line_by_line() -> None:
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert answers == [replay(SCENARIO), replay(other)]
     assert answers[1] == {"placed": [], "batches": [], "requests": []}
-    done = batch(json.dumps(SCENARIO, indent=1))
+    done = batch(json.dumps(SCENARIO, indent=1), "--json")
     assert json.loads(done.stdout) == answers[0]
 
 

@@ -11,9 +11,7 @@ import pytest
 from table_files import write_table
 
 import partwright as pw
-from partwright import batching
-from partwright.rendering.picture import draw
-from partwright.report import Asked
+from partwright import batching, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,17 +95,20 @@ def test_latencies_are_drawn(command: Command) -> None:
     assert wanted != expected("sticky", latency_ms=80, brokers=brokers, seed=2)
 
 
-def test_the_words(command: Command) -> None:
+def test_the_words(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     write("x.csv")
     words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--compare", "--brokers", 3]
+    monkeypatch.setenv("COLUMNS", "160")
     code, out, err = command(*words, "--slow", "0=30")
     assert (code, err) == (0, "")
     text = out.decode()
-    verdict, _, first, *rows = text.splitlines()
-    assert json.loads(command(*words, "--slow", "0=30", "--json")[1])["summary"] == verdict
-    assert first == "600 records of x.csv, over 6 partitions"
-    assert [line.split()[0] for line in rows if "%" in line] == [
-        "sticky@4.4", "sticky@2.4", "round-robin", "round-robin@2.8",
+    verdict, rows = text.split("Batches and requests\n")
+    summary = json.loads(command(*words, "--slow", "0=30", "--json")[1])["summary"]
+    assert " ".join(verdict.split()).startswith(summary)
+    assert "600 records" in summary
+    # The one order of strategies, as everywhere.
+    assert [line.split()[0] for line in rows.splitlines() if "%" in line] == [
+        "round-robin", "round-robin@2.8", "sticky@2.4", "sticky@4.4",
     ]  # fmt: skip
     assert "to the slow broker" in text
     assert "to the slow broker" not in command(*words)[1].decode()
@@ -220,7 +221,8 @@ def test_what_was_tried_is_drawn(command: Command) -> None:
     code, out, err = command(*words, "--plot", "x.svg")
     assert (code, out, err) == (*command(*words)[:2], "plot: x.svg\n")
     table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
-    draw(batching.tune(table, {"topic": 6}, at_most_ms=30), "wanted.svg", asked=Asked("batch", "x.csv"))
+    tuning = batching.tune(table, {"topic": 6}, at_most_ms=30)
+    report.write(tuning, "wanted.svg", asked=report.Asked("batch", "x.csv"))
     assert Path("x.svg").read_bytes() == Path("wanted.svg").read_bytes()
     assert command(*words, "--plot", "x.jpg")[0] == 2
     assert not Path("x.jpg").exists()
@@ -238,8 +240,38 @@ def test_settings_are_tried_and_one_is_recommended(command: Command) -> None:
     assert found["settings"] == wanted.settings.to_pylist()
     assert (found["recommended"], found["reason"]) == (wanted.recommended, wanted.reason)
     text = command(*words, "--at-most-ms", 30)[1].decode()
-    assert text.splitlines()[0] == found["summary"] == wanted.reason
-    assert sum(line.lstrip().startswith("→ ") for line in text.splitlines()) == 2
+    verdict, rows = text.split("Requests against delay\n")
+    assert " ".join(verdict.split()) == found["summary"] == wanted.reason
+    (taken,) = (line.split() for line in rows.splitlines() if "(take)" in line)
+    assert taken[0] == "1"
+    assert rows.count("(today)") == 1
+
+
+def test_a_scenarios_answer_is_shown_with_its_verdict_first(command: Command) -> None:
+    from partwright.batching import replay
+
+    scenario = {
+        "strategy": "round-robin",
+        "brokers": [{"id": 0, "latency_ms": 2}],
+        "partitions": [{"id": 0, "leader": 0}, {"id": 1}],
+        "failed_requests": [0],
+        "records": [[0, None, 0, 10], [1, None, 0, 10], [2, None, 1, 10]],
+    }
+    Path("scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
+    code, out, err = command("batch", "scenario.json")
+    assert (code, err) == (0, "")
+    assert out.decode().startswith(
+        "3 records go in 2 batches and 2 requests, of which 1 failed.\n\nBatches over time"
+    )
+    assert "never sent" in out.decode()
+    assert json.loads(command("batch", "scenario.json", "--json")[1]) == replay(scenario)
+    assert (
+        b"### A producer's batches: scenario.json"
+        in command("batch", "scenario.json", "--output", "markdown")[1]
+    )
+    code, out, err = command("batch", "scenario.json", "--jsonl", "--output", "html")
+    assert (code, out) == (2, b"")
+    assert "--jsonl prints JSON, and --output says html" in err
 
 
 def test_a_files_format_may_be_told(command: Command) -> None:

@@ -59,14 +59,15 @@ def file() -> str:
 def test_a_life_as_text(file: str, command: Command) -> None:
     code, out, err = command("group", file)
     assert (code, err) == (0, "")
-    lines = out.decode().splitlines()
-    table = [line.split() for line in lines[1:] if line.strip()]
-    assert table[0] == ["generation", "at", "why", "leader", "partitions"]
-    assert table[2] == ["1", "0.0", "s", "c1", "joined", "c1", "c1", "4"]
-    assert table[4] == ["3", "106.0", "s", "c2", "sent", "no", "heartbeat", "in", "time", "c1", "c1", "4"]
+    verdicts, _, rows = out.decode().partition("\n\nWho reads what, and when\n")
+    lines = rows.splitlines()
+    table = [line.split() for line in lines if line.strip()]
+    assert table[0] == ["generation", "at,", "s", "why", "leader", "partitions"]
+    assert table[2] == ["1", "0.0", "c1", "joined", "c1", "c1", "4"]
+    assert table[4] == ["3", "106.0", "c2", "sent", "no", "heartbeat", "in", "time", "c1", "c1", "4"]
     chart = [line for line in lines if line.startswith(("c1 ", "c2 ", "nobody"))]
     assert [line.split()[0] for line in chart] == ["c1", "c2", "nobody"]
-    assert re.sub(r"longest, 0.\d s.$", "longest.", lines[0]) == (
+    assert re.sub(r"longest, 0.\d s.$", "longest.", " ".join(verdicts.split())) == (
         "In 106.0 s the group went through 3 generations, and 4 partitions moved. Partitions had no reader for "
         "92.8 s, added up over all of them; t-2 waited longest, 46.0 s. c1 stood still longest."
     )
@@ -77,15 +78,18 @@ def test_the_same_as_json(file: str, command: Command) -> None:
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert list(told) == ["summary", "generations", "moved", "unowned_ms"]
-    assert command("group", file)[1].decode().splitlines()[0] == told.pop("summary")
+    text = " ".join(command("group", file)[1].decode().split())
+    assert text.startswith(told.pop("summary") + " c1 stood still longest")
     assert told == json.loads(json.dumps(group.play(SCRIPT).to_dict()))
 
 
-def test_lives_side_by_side(file: str, command: Command) -> None:
+def test_lives_side_by_side(file: str, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     code, out, _ = command("group", file, "--compare", "--records-per-s", 10)
     text = out.decode()
     assert code == 0
-    rows = [line.split()[:2] for line in text.splitlines()[1:] if " dynamic " in line or " static " in line]
+    lines = text.partition("Without a reader\n")[2].splitlines()
+    rows = [line.split()[:2] for line in lines if " dynamic " in line or " static " in line]
     names = ("range", "sticky", "cooperative-sticky", "consumer")
     assert rows == [[name, members] for name in names for members in ("dynamic", "static")]
     assert "read twice" in text
@@ -146,7 +150,7 @@ def test_how_members_end_and_commits_are_told(command: Command) -> None:
     Path("s.json").write_text(json.dumps({"topics": {"t": 1}, "events": events}), encoding="utf-8")
     _, out, _ = command("group", "s.json", "--config", "group.max.size=1")
     lines = out.decode().splitlines()
-    assert "c2 ended at 10.0 s with GROUP_MAX_SIZE_REACHED" in lines
+    assert "✗ c2 ended at 10.0 s with GROUP_MAX_SIZE_REACHED" in lines
     assert "c[1]'s commit at 9.0 s was refused as ILLEGAL_GENERATION" in lines
     assert "c[1]'s commit at 9.0 s was taken" in lines
 
@@ -157,6 +161,31 @@ def test_a_chart_is_as_wide_as_one_says(width: int, file: str, command: Command)
     chart = [line for line in out.decode().splitlines() if line.startswith(("c1 ", "c2 ", "nobody"))]
     assert code == 0
     assert width - 10 <= max(map(len, chart)) <= width
+
+
+@pytest.mark.parametrize(("columns", "width"), [("40", 40), ("72", 72), ("130", 130), ("20", 40)])
+def test_a_chart_is_as_wide_as_what_shows_it(
+    columns: str, width: int, file: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    code, out, _ = command("group", file)
+    lines = out.decode().splitlines()
+    assert code == 0
+    assert max(map(len, lines)) <= width
+    assert max(len(line) for line in lines if line.startswith(("c1 ", "c2 ", "nobody"))) >= width - 10
+
+
+def test_a_chart_is_in_markdown_and_not_in_a_page_with_its_plot(file: str, command: Command) -> None:
+    for form, count in (("markdown", 1), ("html", 0)):
+        code, out, _ = command("group", file, "--output", form)
+        assert (code, out.decode().count("\nnobody ")) == (0, count), form
+
+
+def test_requests_and_a_page_may_be_asked_for_at_once(file: str, command: Command) -> None:
+    _, alone, _ = command("group", file, "--requests")
+    code, out, err = command("group", file, "--requests", "--report", "page.html")
+    assert (code, out, err) == (0, alone, "report: page.html\n")
+    assert "A group over time: s.json" in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_a_script_from_stdin(process: Process) -> None:

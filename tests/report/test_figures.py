@@ -35,10 +35,10 @@ FIGURES = {
     "assign-clients": ["clients"],
     "assign-roll": ["leader-last", "leader-first"],
     "group": ["timeline", "unread", "partitions"],
-    "group-compare": ["unowned", "moved"],
+    "group-compare": ["lives"],
     "reassign": ["brokers", "losses", "batches"],
-    "rollout": ["unread", "longest", "moved", "timeline"],
-    "batch": ["requests", "batches", "delays", "bytes", "waits"],
+    "rollout": ["candidates", "settings", "timeline"],
+    "batch": ["requests", "batches", "bytes", "waits"],
     "batch-tune": ["trade-off"],
     "batch-scenario": ["batches", "requests"],
 }
@@ -71,7 +71,7 @@ def test_the_answer_in_the_page_is_that_of_json(
     name: str, read: Callable[[str], Any], run: Callable[..., Any]
 ) -> None:
     found = read(name)
-    told = json.loads(run(name, *([] if name == "batch-scenario" else ["--json"])).stdout)
+    told = json.loads(run(name, "--json").stdout)
     if name == "assign-compare":
         # The time that it took differs each time.
         for each in [*told["assignors"], *found.answer["assignors"]]:
@@ -291,15 +291,37 @@ def test_the_timeline_has_each_span_that_somebody_or_nobody_read(read: Callable[
 
 def test_costs_and_assignors_stand_in_their_one_order(read: Callable[[str], Any]) -> None:
     found = read("group-compare")
-    rows = numbers(found.tables["unowned"])
+    rows = numbers(found.tables["lives"])
     assert [(row[0], row[1]) for row in rows] == [
         (each["protocol"], "static" if each["static"] else "dynamic") for each in found.answer["lives"]
     ]
-    assert [row[4] for row in rows] == [each["unowned_s"] for each in found.answer["lives"]]
+    assert [(row[2], row[4]) for row in rows] == [
+        (each["unowned_s"], each["moved"]) for each in found.answer["lives"]
+    ]
     compared = read("assign-compare")
     moved = numbers(compared.tables["moved"])
     assert [(row[0], row[1]) for row in moved] == [
         (each["assignor"], each["moved"]) for each in compared.answer["assignors"]
+    ]
+
+
+def test_candidates_are_those_of_the_json_and_two_of_them_stand_out(read: Callable[[str], Any]) -> None:
+    found = read("rollout")
+    told = found.answer["candidates"]
+    assert [row[2:6] for row in numbers(found.tables["candidates"])] == [
+        [
+            each["unread_s"]["median"],
+            each["unread_s"]["p95"],
+            each["moved"],
+            each["longest_unread_s"]["median"],
+        ]
+        for each in told
+    ]
+    names = [row[0] for row in found.tables["candidates"][1:]]
+    marked = [place for place, name in enumerate(names) if name.endswith(("(today)", "(take)", "(keep)"))]
+    assert marked == sorted({found.answer["recommended"], found.answer["today"]})
+    assert [bar["unread"] for bar in found.plots["candidates"]["data"]["values"]] == [
+        each["unread_s"]["median"] for each in told
     ]
 
 

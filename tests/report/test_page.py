@@ -154,7 +154,7 @@ def test_each_kind_of_answer_has_a_page(tmp_path: Path) -> None:
         file = report.write(answer, tmp_path / "page.html")
         assert file.read_text(encoding="utf-8") == report.page(answer)
     both = pw.group.compare({"topics": {"t": 2}, "events": "+2"})
-    assert "under each protocol" in report.page(both, asked=report.Asked("group"))
+    assert "under each protocol" in report.page(both)
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 
@@ -270,19 +270,6 @@ def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
     asked = None if command is None else report.Asked(command)
     with pytest.raises(pw.PartwrightError, match=f"^{re.escape(said)}$"):
         report.page(answer, asked=asked)
-
-
-def test_every_class_with_a_page_is_there() -> None:
-    """Classes are named as text, with their modules: each is found, and derived classes have the same page."""
-    import importlib
-
-    from partwright.documents.topics import _TOPICS, topic_of
-
-    for (module, name), topic in _TOPICS.items():
-        found = getattr(importlib.import_module(module), name)
-        below = type("Below", (found,), {"__slots__": ()})
-        assert topic_of(found.__new__(found), None) == topic_of(below.__new__(below), None) == topic
-        assert importlib.util.find_spec(f"partwright.documents.{topic}") is not None
 
 
 def test_a_page_without_a_plot_is_small_and_needs_no_plot_library() -> None:

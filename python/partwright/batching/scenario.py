@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +20,7 @@ from partwright._check import (
     LEAST_LONG,
     MOST_INT,
     MOST_LONG,
+    Fields,
     Json,
     hex_key,
     listed,
@@ -27,6 +29,7 @@ from partwright._check import (
     shown,
     whole,
 )
+from partwright.answer import Answer
 from partwright.cluster.latency import latency_of
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
     from partwright.producer.configs import Configs
 
-__all__ = ["broker_of", "draws_of", "is_each_append", "replay"]
+__all__ = ["Replay", "broker_of", "draws_of", "is_each_append", "replay"]
 
 _SCENARIO = (
     "strategy", "config", "sender", "brokers", "partitions", "flush_ms", "failed_requests", "draws", "seed", "records",
@@ -49,6 +52,42 @@ _SENDERS = ("each-instant", "each-append")
 _BROKER = ("id", "rack", "latency_ms", "away")
 _RECORD = "time, key in hex, partition and size of the value, and of those of its headers if it has any"
 _RECORD_FIELDS = range(4, 6)
+
+
+@dataclass(frozen=True)
+class Replay(Answer):
+    """A scenario with its answer.
+
+    Attributes:
+        scenario: See `replay`.
+        answer: What `replay` gives for it.
+    """
+
+    scenario: Fields
+    answer: Json
+
+    DOCUMENT = "batch"
+    ROWS = "batches"
+
+    @classmethod
+    def of(cls, scenario: Fields) -> Replay:
+        """The answer to a scenario; see `replay`."""
+        return cls(scenario, replay(scenario))
+
+    @property
+    def strategy(self) -> str:
+        """The scenario's strategy."""
+        return str(self.scenario["strategy"])
+
+    @property
+    def batch_size(self) -> int:
+        """The producer's `batch.size`, or 1 if that is 0."""
+        settings = settings_of(_configs(self.scenario.get("config")), _core.strategy_name(self.strategy))
+        return cast("int", settings["batch_size"]) or 1
+
+    def to_dict(self) -> Json:
+        """As in `partwright batch SCENARIO --json`."""
+        return self.answer
 
 
 def replay(scenario: Mapping[str, object]) -> Json:

@@ -28,7 +28,7 @@ from partwright._check import (
     optional,
     shown,
 )
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
 from partwright.cluster.latency import latency_of, median
@@ -64,7 +64,7 @@ SUMMARY = pa.schema(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Simulation:
+class Simulation(Answer):
     """The result of a simulation. Times are in milliseconds, as the records' are.
 
     Attributes:
@@ -88,9 +88,38 @@ class Simulation:
     switches: pa.Table
     summary: pa.Table
 
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
+    DOCUMENT = "batch"
+
+    def to_dict(self) -> Json:
+        """As in `partwright batch --json`."""
+        return {"strategies": self.summary.to_pylist()}
+
+    def table(self) -> pa.Table:
+        """A row for each batch."""
+        return self.batches
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strategies(Answer):
+    """Several strategies side by side.
+
+    Attributes:
+        summary: A row for each, as `compare` gives them.
+        simulation: The first one's, with each batch; None if only the sums are known.
+    """
+
+    summary: pa.Table
+    simulation: Simulation | None = None
+
+    DOCUMENT = "batch"
+
+    def to_dict(self) -> Json:
+        """As in `partwright batch --json`."""
+        return {"strategies": self.summary.to_pylist()}
+
+    def table(self) -> pa.Table:
+        """A row for each strategy."""
+        return self.summary
 
 
 def simulate(

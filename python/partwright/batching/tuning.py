@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import pyarrow as pa
 
 from partwright._check import Fields, Json, counted, listed, shown
-from partwright._doors import notebook, picture
+from partwright._doors import picture
+from partwright.answer import Answer
 from partwright.batching.simulation import SUMMARY, compare
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
@@ -34,7 +35,7 @@ LINGERS_MS = (0, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tuning:
+class Tuning(Answer):
     """The result of a grid of settings.
 
     Attributes:
@@ -55,9 +56,20 @@ class Tuning:
     at_most_ms: int | None
     partitions: int
 
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
+    DOCUMENT = "batch"
+
+    def to_dict(self) -> Json:
+        """As in `partwright batch --tune --json`."""
+        return {
+            "recommended": self.recommended,
+            "reason": self.reason,
+            "default": self.default,
+            "settings": self.settings.to_pylist(),
+        }
+
+    def table(self) -> pa.Table:
+        """A row for each setting."""
+        return self.settings
 
     def plot(self, file: str | os.PathLike[str]) -> None:
         """Draw the settings: requests to the right, p99 delays upwards.

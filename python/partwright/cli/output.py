@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.rendering.document import Document
+    from partwright.rendering.html import Asked
     from partwright.rendering.terminal import Look
 
 __all__ = ["Output", "is_ascii", "output_options", "terminal_look"]
@@ -56,7 +57,6 @@ class Output(NamedTuple):
         read: Json | None = None,
         *,
         with_details: bool = False,
-        **more: object,
     ) -> None:
         """Write an answer's files, and print it.
 
@@ -65,14 +65,21 @@ class Output(NamedTuple):
             source: What was read.
             read: For a topic, how much of it was read.
             with_details: Whether the text has the sections that are shown on request.
-            more: See `partwright.documents.document`.
         """
+        document, asked = self._saved(answer, source, read)
+        click.echo(self._written(document, asked, with_details=with_details), nl=False)
+
+    def save(self, answer: object, source: str | None = None) -> None:
+        """Only write an answer's files, for a command that prints something else."""
+        self._saved(answer, source, None)
+
+    def _saved(self, answer: object, source: str | None, read: Json | None) -> tuple[Document, Asked]:
         # Imported only here, so that --help is fast.
         from partwright import documents
 
         ctx = click.get_current_context()
         asked = asked_of(ctx, source, read)
-        document = documents.document(answer, asked, **more)
+        document = documents.document(answer, asked)
         if self.report is not None:
             from partwright.rendering.html import html, save
 
@@ -82,9 +89,9 @@ class Output(NamedTuple):
 
             draw(document, self.plot)
             _note(ctx, f"plot: {self.plot}")
-        click.echo(self._written(document, asked, with_details=with_details), nl=False)
+        return document, asked
 
-    def _written(self, document: Document, asked: object, *, with_details: bool) -> str:
+    def _written(self, document: Document, asked: Asked, *, with_details: bool) -> str:
         if self.form == "json":
             return f"{json.dumps(document.answer)}\n"
         if self.form == "markdown":
@@ -94,7 +101,7 @@ class Output(NamedTuple):
         if self.form == "html":
             from partwright.rendering.html import html
 
-            return html(document, asked)  # type: ignore[arg-type]
+            return html(document, asked)
         from partwright.rendering.terminal import text as lines
 
         return lines(document, terminal_look(), with_details=with_details)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from partwright.answer import Answer
-from partwright.documents.topics import topic_of
+from partwright.errors import PartwrightError
 from partwright.rendering.text import label
 
 if TYPE_CHECKING:
@@ -18,29 +18,26 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 
-def document(answer: object, asked: Asked | None = None, **more: object) -> Document:
+def document(answer: object, asked: Asked | None = None) -> Document:
     """The document of an answer: its verdicts and sections, which every rendering shows.
 
     Args:
-        answer: A Check, a Fingerprint, a Resize, a Meeting, an Assignment, a Timeline, a Rollout, a Simulation, a
-            Tuning, an Advice, ReplicaCounts, a Reassignment, or a run's report; or with `asked`, several side by side
-            as `compare` of the same parts gives them.
+        answer: An answer: what a verb gives, such as a Check, an Assignment, a Timeline or a run's report, or what
+            `compare` of the same parts gives.
         asked: The question that it answers: its source ends the title, and what was read of a topic is a verdict.
-        more: Further values that the sections of such an answer need.
 
     Returns:
         A `partwright.rendering.document.Document`.
 
     Raises:
-        PartwrightError: There is no document for this type of answer.
+        PartwrightError: It is no answer.
     """
-    name = (
-        answer.DOCUMENT
-        if isinstance(answer, Answer)
-        else topic_of(answer, None if asked is None else asked.command)
-    )
-    module = importlib.import_module(f"partwright.documents.{name}")
-    made: Document = module.document(answer, **more)
+    if not isinstance(answer, Answer):
+        raise PartwrightError(
+            f"there is no report of a {type(answer).__name__}: give an answer, such as a Check or a Timeline"
+        )
+    module = importlib.import_module(f"partwright.documents.{answer.DOCUMENT}")
+    made: Document = module.document(answer)
     if asked is None:
         return made
     if asked.source is not None:

@@ -24,6 +24,7 @@ __all__ = ["batches", "requests"]
 _BATCHES = 250
 _PARTITIONS = 40
 _REQUESTS = 600
+_FIELDS = ("batch", "partition", "opened_ms", "closed_ms", "acked_ms", "records", "bytes", "fill")
 # If there are more batches, time is cut into this many spans.
 _SPANS = 100
 
@@ -35,22 +36,9 @@ def batches(found: Sequence[Fields], name: str) -> Section:
         found: Each with its `batch`, `partition`, `opened_ms`, `closed_ms` and so on.
         name: The strategy's.
     """
-    rows = [
-        {
-            "batch": each["batch"],
-            "partition": each["partition"],
-            "opened": each["opened_ms"],
-            "closed": each["closed_ms"],
-            "acked": each["acked_ms"],
-            "records": each["records"],
-            "bytes": each["bytes"],
-            "fill": each["fill"],
-            "why": each["why"] or "never sent",
-        }
-        for each in found
-    ]
+    rows = [{**{name: each[name] for name in _FIELDS}, "why": each["why"] or "never sent"} for each in found]
     used = sorted({row["partition"] for row in rows})
-    start = min((row["opened"] for row in rows), default=0)
+    start = min((row["opened_ms"] for row in rows), default=0)
     sentence = "There is no batch."
     if rows:
         full = sum(row["fill"] or 0.0 for row in rows) / len(rows)
@@ -72,9 +60,9 @@ def batches(found: Sequence[Fields], name: str) -> Section:
         columns=(
             Column("batch", "batch"),
             Column("partition", "partition"),
-            Column("opened", "opened, ms"),
-            Column("closed", "closed, ms"),
-            Column("acked", "acknowledged, ms"),
+            Column("opened_ms", "opened, ms"),
+            Column("closed_ms", "closed, ms"),
+            Column("acked_ms", "acknowledged, ms"),
             Column("records", "records"),
             Column("bytes", "bytes"),
             Column("fill", "fill", "share"),
@@ -102,8 +90,8 @@ def _drawn(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
     bars = [
         {
             **row,
-            "from": row["opened"] - start,
-            "to": max(row["opened"] + least, _end(row)) - start,
+            "from": row["opened_ms"] - start,
+            "to": max(row["opened_ms"] + least, _end(row)) - start,
             "full": min(1.0, row["fill"] or 0.0),
         }
         for row in rows
@@ -126,8 +114,8 @@ def _drawn(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
             "tooltip": tooltip(
                 batch="batch",
                 partition="partition",
-                opened="opened, ms|,",
-                closed="closed, ms|,",
+                opened_ms="opened, ms|,",
+                closed_ms="closed, ms|,",
                 records="records|,",
                 bytes="bytes|,",
                 fill="fill|.1%",
@@ -140,11 +128,11 @@ def _drawn(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
 
 def _counted(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
     """How many batches are opened in each span of time, by partition or by several partitions."""
-    last = max(row["opened"] for row in rows)
+    last = max(row["opened_ms"] for row in rows)
     wide = max(1.0, (last - start + 1) / _SPANS)
     most = max(row["partition"] for row in rows) + 1
     high, _ = binned(most, _PARTITIONS)
-    counts = Counter((row["partition"] // high, int((row["opened"] - start) // wide)) for row in rows)
+    counts = Counter((row["partition"] // high, int((row["opened_ms"] - start) // wide)) for row in rows)
     drawn = [
         {
             "left": x * wide,
@@ -180,7 +168,7 @@ _WHY = {
 
 
 def _end(row: Fields) -> float:
-    found = row["closed"] if row["closed"] is not None else row["opened"]
+    found = row["closed_ms"] if row["closed_ms"] is not None else row["opened_ms"]
     return float(found)
 
 

@@ -1,58 +1,192 @@
-"""A consumer group over time, as figures: who reads what and when, and when nobody does."""
+"""A consumer group over time: what it cost, who read what and when, and when nobody did."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents import group_compared
-from partwright.documents.group_timeline import timeline_figure
-from partwright.documents.sentences import of_timeline, summed
-from partwright.group import costs
+from partwright.documents.group_timeline import timeline_section
+from partwright.documents.sentences import named, seconds, summed
+from partwright.errors import PartwrightError
+from partwright.group import Lives
 from partwright.rendering.colours import EMPHASIS
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import by_name, chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from partwright._check import Json
-    from partwright.group import Timeline
+    from partwright.group import Cost, Timeline
 
 __all__ = ["document"]
 
 # If there are more partitions, the ones that were longest without a reader are drawn.
 _DRAWN = 40
+# A member's idle time is mentioned from this many milliseconds on.
+_LEAST_STILL = 50
 
 
-def document(found: Timeline | Mapping[tuple[str, bool], Timeline]) -> Document:
-    """The page of a timeline, or of several lives side by side.
-
-    Args:
-        found: The timeline, or the result of `partwright.group.compare`.
-    """
-    if isinstance(found, dict):
-        return group_compared.document(costs(found))
-    return _played(cast("Timeline", found))
-
-
-def _played(found: Timeline) -> Document:
-    answer = found.to_dict()
-    readers = found.readers()
-    unread, _ = readers.unread()
-    figures = (
-        timeline_figure(found),
-        _unread(found, unread, readers.end_ms),
-        _partitions(found),
+def document(answer: Timeline | Lives) -> Document:
+    """What a group cost, who read what and when, and the times without a reader; or several lives side by side."""
+    if isinstance(answer, Lives):
+        return group_compared.document(answer)
+    sections = (
+        replace(timeline_section(answer), sketch=tuple(answer.chart(answer.chart_width).split("\n"))),
+        _unread(answer),
+        _partitions(answer),
     )
-    verdicts = of_timeline(found)
-    return Document("A group over time", verdicts, figures, summed(verdicts, answer))
+    verdicts = (*_verdicts(answer), *_races(answer.races))
+    return Document("A group over time", verdicts, sections, summed(verdicts, answer.to_dict()))
 
 
-def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Section:
-    changes = dict(unread)
+def _races(costs: Mapping[str, Cost]) -> Iterable[Verdict]:
+    """How much races between clients' threads change the costs, if they do."""
+    spread = {name: cost.unowned_s for name, cost in costs.items()}
+    if len(set(spread.values())) > 1:
+        words = (
+            f"The clients' threads race: partitions have no reader for {spread['slow']:,.1f} s if network threads are "
+            f"slow, and {spread['fast']:,.1f} s if they are fast (--race)."
+        )
+        yield Verdict("said", words)
+
+
+def _verdicts(timeline: Timeline) -> tuple[Verdict, ...]:
+    """What a group costs over time, who was idle and who stood still, and what went wrong."""
+    cost = timeline.cost
+    failures, unread = timeline.failures(), timeline.unread_at_the_end()
+    words = (
+        f"In {seconds(timeline.ended_ms)} the group went through {counted(cost.generations, 'generation')}, and "
+        f"{counted(cost.moved, 'partition')} moved"
+    )
+    if cost.unowned_s:
+        longest = max(timeline.partitions().to_pylist(), key=lambda row: row["longest_ms"])
+        where = label(f"{longest['topic']}-{longest['partition']}")
+        words += (
+            f". Partitions had no reader for {cost.unowned_s:,.1f} s, added up over all of them; {where} waited "
+            f"longest, {cost.longest_s:,.1f} s"
+        )
+    else:
+        words += ". Each partition had a reader all the time"
+    state = "fails" if failures else "open" if unread or not timeline.settled else "said"
+    found = [Verdict(state, f"{words}.")]
+    found += [
+        Verdict("fails", f"{each['member']} ended at {seconds(each['at_ms'])}{_reason(each['error'])}")
+        for each in failures
+    ]
+    found += [Verdict("said", " ".join(said))] if (said := [*_records(cost), *_at_rest(timeline)]) else []
+    found += _of_leaders(timeline)
+    found += _without_leader(timeline)
+    for commit in timeline.commits():
+        answered = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
+        found.append(Verdict("said", f"{commit['member']}'s commit at {seconds(commit['at_ms'])} {answered}"))
+    if unread:
+        found.append(Verdict("open", f"Nobody reads {named(unread)} at the end."))
+    if not timeline.settled:
+        found.append(Verdict("open", "The group had not come to rest when the play ended."))
+    return tuple(found)
+
+
+def _without_leader(timeline: Timeline) -> list[Verdict]:
+    """Which partitions had no leader when a broker went, a sentence for each time."""
+    spans: dict[tuple[int, int], list[str]] = {}
+    for each in timeline.without_leader():
+        spans.setdefault((each["from_ms"], each["to_ms"]), []).append(each["partition"])
+    return [
+        Verdict("said", f"From {seconds(from_ms)} to {seconds(to_ms)} {named(those)} had no leader.")
+        for (from_ms, to_ms), those in spans.items()
+    ]
+
+
+def _reason(error: str) -> str:
+    """Kafka's name of an error, or a sentence of a leader's client."""
+    return f" with {error}" if error.isupper() else f": {error}"
+
+
+def _records(cost: Cost) -> list[str]:
+    missed, again = round(cost.not_read), round(cost.read_twice)
+    if not (cost.not_read or cost.read_twice):
+        return []
+    what = f"{counted(missed, 'record was', 'records were')} not read meanwhile"
+    return [f"{what}, and {counted(again, 'was', 'were')} read twice."]
+
+
+def _at_rest(timeline: Timeline) -> list[str]:
+    """Who reads nothing at the end, and who stood still longest before."""
+    last: dict[str, list[tuple[str, int]]] = {}
+    belonged: dict[str, list[tuple[int, int]]] = {}
+    since = None
+    for each in timeline.generations():
+        _belong(belonged, last, since, each["at_ms"])
+        last, since = each["assignment"], each["at_ms"]
+    _belong(belonged, last, since, timeline.ended_ms)
+    idle = [member for member, pairs in last.items() if not pairs]
+    verb = "is" if len(idle) == 1 else "are"
+    found = [f"At the end {counted(len(idle), 'member')} {verb} idle ({named(idle, 3)})."] if idle else []
+    still = _still(timeline, belonged)
+    most = max(still, key=lambda member: still[member], default="")
+    if still.get(most, 0) >= _LEAST_STILL:
+        found.append(f"{label(most)} stood still longest, {seconds(still[most])}.")
+    return found
+
+
+def _belong(
+    belonged: dict[str, list[tuple[int, int]]], members: Iterable[str], since: int | None, until: int
+) -> None:
+    """Add the time in which these were members of a generation."""
+    for member in members if since is not None else ():
+        times = belonged.setdefault(member, [])
+        if times and times[-1][1] == since:
+            times[-1] = (times[-1][0], until)
+        else:
+            times.append((since or 0, until))
+
+
+def _still(timeline: Timeline, belonged: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, int]:
+    """By member, how many milliseconds it was a member and read nothing, after it first read something."""
+    try:
+        readers = timeline.readers()
+    except PartwrightError:
+        # The play kept no spans, so this is unknown.
+        return {}
+    found = {}
+    for name, changes in readers.changes(list(belonged)).items():
+        count, since = 0, None
+        gaps = []
+        for at, by in sorted(changes):
+            if not count and since is not None and at > since:
+                gaps.append((since, at))
+            count += by
+            since = at
+        found[name] = _overlap(gaps, belonged[name])
+    return found
+
+
+def _overlap(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> int:
+    """How long two sorted lists of time spans overlap.
+
+    Examples:
+        >>> _overlap([(0, 5), (8, 9)], [(3, 20)])
+        3
+    """
+    total = at = 0
+    for low, high in a:
+        while at < len(b) and b[at][1] <= low:
+            at += 1
+        for start, end in b[at:]:
+            if start >= high:
+                break
+            total += min(high, end) - max(low, start)
+    return total
+
+
+def _unread(found: Timeline) -> Section:
+    readers = found.readers()
+    changes, end = dict(readers.unread()[0]), readers.end_ms
     rows: list[Json] = []
     count = 0
     for at, until in pairwise(sorted({*changes, end})):
@@ -60,17 +194,11 @@ def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Sec
         if count:
             rows.append({"from": at / 1000, "to": until / 1000, "partitions": count})
     most = max((row["partitions"] for row in rows), default=0)
-    sentence = "Each partition had a reader all the time."
-    if rows:
-        sentence = (
-            f"At most {counted(most, 'partition')} had no reader at the same time; added up over all partitions, "
-            f"that is {found.cost.unowned_s:,.1f} s."
-        )
     axis = {**quantity("from", "seconds"), "scale": {"domain": [0, end / 1000], "nice": False}}
     return Section(
         id="unread",
         title="Partitions without a reader",
-        sentence=sentence,
+        sentence=f"At most {counted(most, 'partition')} had no reader at the same time." if rows else "",
         spec=chart(
             rows,
             height=160,
@@ -95,6 +223,7 @@ def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Sec
         ),
         **bounded(rows),
         marks=len(rows),
+        is_detail=True,
     )
 
 
@@ -112,17 +241,10 @@ def _partitions(found: Timeline) -> Section:
     ]
     largest = sorted(rows, key=lambda row: -row["unowned"])
     drawn = rows if len(rows) <= _DRAWN else largest[:_DRAWN]
-    sentence = "There is no partition."
-    if rows:
-        sentence = (
-            f"{largest[0]['label']} was longest without a reader, {largest[0]['unowned']:,.1f} s, and "
-            f"{counted(sum(row['moves'] for row in rows), 'partition')} moved"
-        )
-        sentence += f"; the {_DRAWN} longest without a reader are drawn." if len(drawn) < len(rows) else "."
     return Section(
         id="partitions",
         title="How long each partition had no reader",
-        sentence=sentence,
+        sentence="" if len(drawn) == len(rows) else f"The {_DRAWN} longest without a reader are drawn.",
         spec=by_name(
             drawn,
             quantity("unowned", "seconds without a reader"),
@@ -133,10 +255,48 @@ def _partitions(found: Timeline) -> Section:
         else None,
         columns=(
             Column("partition", "partition", "text"),
-            Column("unowned", "without a reader, s"),
-            Column("longest", "longest, s"),
+            Column("unowned", "without a reader, s", "seconds"),
+            Column("longest", "longest, s", "seconds"),
             Column("moves", "moved"),
         ),
         **bounded(rows),
         marks=len(drawn),
+        is_detail=True,
     )
+
+
+def _of_leaders(timeline: Timeline) -> list[Verdict]:
+    """Sentences about members that leaders left out or forgot, and about chance; none if all use Java's client."""
+    left_out: dict[str, None] = {}
+    forgotten: dict[str, None] = {}
+    forgetting, drawn = [], []
+    for each in timeline.generations():
+        left_out |= dict.fromkeys(each.get("left_out", ()))
+        forgotten |= dict.fromkeys(each.get("forgotten", ()))
+        if each.get("forgotten"):
+            forgetting.append(each["generation"])
+        if each.get("chance"):
+            drawn.append(each["generation"])
+    found = []
+    if left_out:
+        found.append(
+            Verdict(
+                "open",
+                f"The leader cannot read the subscription of {named(list(left_out))}: no partitions, and no error.",
+            )
+        )
+    if forgotten:
+        found.append(
+            Verdict("open", f"The leader did not know what {named(list(forgotten))} owned{_in(forgetting)}.")
+        )
+    if drawn:
+        found.append(
+            Verdict(
+                "said", f"The leader's client draws a part of its answer{_in(drawn)}: this is one of several."
+            )
+        )
+    return found
+
+
+def _in(generations: list[int]) -> str:
+    return f" in generation{'s' if len(generations) > 1 else ''} {named(list(map(str, generations)))}"

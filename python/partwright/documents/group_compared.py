@@ -4,80 +4,109 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright.documents.sentences import named, of_lives, summed
+from partwright._check import counted
+from partwright.documents.sentences import named, seconds, summed
 from partwright.rendering.colours import ACCENT, MUTED, PROTOCOLS, in_order
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import by_kind, by_name, quantity, tooltip
-from partwright.rendering.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from partwright._check import Fields
+    from partwright.group.lives import Lives
 
-__all__ = ["document", "extremes_of"]
-
-_TIES = 3
+__all__ = ["document"]
 
 
-def document(answer: Sequence[Fields]) -> Document:
-    """The page of several lives side by side.
-
-    Args:
-        answer: Their costs, as `partwright.group.costs` gives them.
-    """
-    order = in_order((each["protocol"] for each in answer), PROTOCOLS)
+def document(lives: Lives) -> Document:
+    """Which protocol leaves partitions unread least in the same life, what went wrong, and all costs."""
+    answer = lives.to_dict()
+    order = in_order((each["protocol"] for each in answer["lives"]), PROTOCOLS)
     rows = [
         {
             **each,
             "members": "static" if each["static"] else "dynamic",
-            "label": f"{each['protocol']}, {'static' if each['static'] else 'dynamic'}",
+            "label": f"{each['protocol']}, {_members(each)}",
+            "text": f"{each['unowned_s']:,.1f}",
+            "not_read": round(each["not_read"]),
+            "read_twice": round(each["read_twice"]),
+            "failures": len(each["failures"]),
         }
-        for each in sorted(answer, key=lambda each: (order.index(each["protocol"]), each["static"]))
+        for each in sorted(answer["lives"], key=lambda each: (order.index(each["protocol"]), each["static"]))
     ]
-    verdicts = of_lives(answer)
-    figures = (
-        _cost(rows, "unowned_s", "Without a reader", "seconds of partitions without a reader"),
-        _cost(rows, "moved", "Partitions moved", "partitions"),
+    verdicts = _verdicts(answer["lives"])
+    title = "The same script under each protocol"
+    return Document(title, verdicts, (_costs(rows),), summed(verdicts, answer))
+
+
+def _verdicts(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
+    best, worst = min(rows, key=_rank), max(rows, key=_rank)
+    equal = [row for row in rows if _rank(row) == _rank(best)]
+    names = named([_name(row) for row in equal], 2)
+    if len({row["static"] for row in equal}) == 1:
+        names = f"{named([row['protocol'] for row in equal])} with {_members(best)}"
+    words = (
+        f"Take {names.replace(' and ', ' or ')}: partitions have no reader for {best['unowned_s']:,.1f} s in all, and "
+        f"{counted(best['moved'], 'partition moves', 'partitions move')}"
     )
-    told = summed(verdicts, {"lives": list(answer)})
-    return Document("The same script under each protocol", verdicts, figures, told)
+    if _rank(worst) != _rank(best):
+        words += f"; {_name(worst)} costs most, {worst['unowned_s']:,.1f} s"
+    return (
+        Verdict("said", f"{words}."),
+        *(
+            Verdict(
+                "fails",
+                f"{_name(row)}: {each['member']} ended at {seconds(each['at_ms'])} with {each['error']}",
+            )
+            for row in rows
+            for each in row["failures"]
+        ),
+    )
 
 
-def extremes_of(rows: Sequence[Fields], field: str, name: str) -> str:
-    """Which rows have the least and the most of something, with ties."""
-    low, high = (which(row[field] for row in rows) for which in (min, max))
-    few, many = ([row[name] for row in rows if row[field] == value] for value in (low, high))
-    if low == high:
-        return f"{number(low)} with each"
-    return f"{number(low)} with {named(few, _TIES)}, the least, and {number(high)} with {named(many, _TIES)}, the most"
+def _name(row: Fields) -> str:
+    return f"{row['protocol']} with {_members(row)}"
 
 
-def _cost(rows: Sequence[Fields], field: str, title: str, axis: str) -> Section:
-    bars = [{**row, "text": number(row[field]), "failures": len(row["failures"])} for row in rows]
+def _members(row: Fields) -> str:
+    return "static members" if row["static"] else "dynamic members"
+
+
+def _rank(row: Fields) -> tuple[bool, float, int]:
+    return bool(row["failures"]), row["unowned_s"], row["moved"]
+
+
+def _costs(rows: Sequence[Fields]) -> Section:
+    least = min(map(_rank, rows))
+    has_records = any(row["not_read"] for row in rows)
     return Section(
-        id=field.removesuffix("_s"),
-        title=title,
-        sentence=f"{axis[0].upper()}{axis[1:]}: {extremes_of(rows, field, 'label')}.",
+        id="lives",
+        title="Without a reader",
+        sentence=(
+            "Unread adds up the seconds in which partitions had no reader, and longest is one partition's longest; "
+            "range and sticky rebalance eagerly, and consumer is KIP-848 with the broker's uniform."
+        ),
         spec=by_name(
-            bars,
-            quantity(field, axis),
+            rows,
+            quantity("unowned_s", "seconds of partitions without a reader"),
             None,
-            tooltip(protocol="protocol", members="members", **{field: f"{axis}|,"}),
+            tooltip(protocol="protocol", members="members", unowned_s="unread, s|,.1f", moved="moved|,"),
             by_kind("members", ["dynamic", "static"], [MUTED, ACCENT]),
         )
-        if any(row[field] for row in rows)
+        if any(row["unowned_s"] for row in rows)
         else None,
         columns=(
-            Column("protocol", "protocol", "text"),
+            Column("protocol", "protocol", "prose"),
             Column("members", "members", "text"),
-            Column("generations", "generations"),
+            Column("unowned_s", "unread", "seconds"),
+            Column("longest_s", "longest", "seconds"),
             Column("moved", "moved"),
-            Column("unowned_s", "unread, s"),
-            Column("longest_s", "longest, s"),
-            Column("not_read", "not read"),
-            Column("read_twice", "read twice"),
+            *([Column("not_read", "not read"), Column("read_twice", "read twice")] if has_records else []),
+            Column("generations", "generations"),
         ),
-        **bounded(bars),
-        marks=len(bars),
+        **bounded(rows),
+        marks=len(rows),
+        bar="unowned_s",
+        picked=frozenset(place for place, row in enumerate(rows) if _rank(row) == least),
     )

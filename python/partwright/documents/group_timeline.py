@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from partwright._check import all_of, counted
+from partwright._check import all_of, counted, span
 from partwright._text import plain
-from partwright.documents.sentences import seconds
 from partwright.group.readers import extremes
 from partwright.rendering.binned import binned
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from partwright.group import Timeline
     from partwright.group.readers import Readers
 
-__all__ = ["timeline_figure"]
+__all__ = ["timeline_section"]
 
 # Up to this many partitions and members, partitions have colours of their own; beyond, they are counted.
 _LANES = 8
@@ -34,9 +33,11 @@ _RULES = 200
 # With more rebalances than this, their lines are faint.
 _CLEAR = 30
 _UNREAD = "nobody"
+# Of more members, only the fewest and the most partitions are told.
+_NAMED = 8
 
 
-def timeline_figure(found: Timeline) -> Section:
+def timeline_section(found: Timeline) -> Section:
     """Members by time, with the partitions that each reads, and the ones that nobody reads.
 
     Args:
@@ -51,9 +52,8 @@ def timeline_figure(found: Timeline) -> Section:
             "generation": each["generation"],
             "at": each["at_ms"] / 1000,
             "why": shown(each["why"]),
-            "leader": shown(each["leader"] or "-"),
-            "partitions": sum(map(len, each["assignment"].values())),
-            "members": len(each["assignment"]),
+            "leader": shown(", ".join(filter(None, (each["leader"], each.get("assignor")))) or "-"),
+            "partitions": _counted(each),
         }
         for each in generations
     ]
@@ -91,34 +91,34 @@ def timeline_figure(found: Timeline) -> Section:
     }
     room = (7 * len(partitions) + 8) if is_few else 22
     spec = chart(bars, height=max(60, min(1000, room * len(order))), layer=[main, rules])
-    count = counted(len(generations), "generation")
-    sentence = f"{count} in {seconds(found.ended_ms)} (dotted lines)"
-    if generations:
-        busiest = max(generations, key=lambda each: len(each["assignment"]))
-        sentence += f", with {counted(len(busiest['assignment']), 'member')} at most"
-    if longest is not None:
-        sentence += (
-            f"; the longest time that a partition had no reader is {seconds(longest[2] - longest[1])}, of "
-            f"{label(longest[0])} from {seconds(longest[1])} on"
-        )
-    if high > 1:
-        sentence += f"; {all_of(len(names), 'member is', 'members are')} drawn, {high} in a row"
     return Section(
         id="timeline",
         title="Who reads what, and when",
-        sentence=f"{sentence}.",
+        sentence=f"{all_of(len(names), 'member is', 'members are')} drawn, {high} in a row."
+        if high > 1
+        else "",
         spec=spec if bars else None,
         columns=(
-            Column("generation", "generation", "number"),
-            Column("at", "at, s"),
-            Column("why", "why", "text"),
+            Column("generation", "generation"),
+            Column("at", "at, s", "seconds"),
+            Column("why", "why", "prose"),
             Column("leader", "leader", "text"),
-            Column("members", "members"),
-            Column("partitions", "partitions"),
+            Column("partitions", "partitions", "prose"),
         ),
         **bounded(table),
         marks=len(bars),
     )
+
+
+def _counted(generation: Json) -> str:
+    """How many partitions each member has."""
+    counts = {member: len(pairs) for member, pairs in generation["assignment"].items()}
+    if not counts:
+        return "nobody is left" if generation["leader"] is None else "nothing is assigned"
+    if len(counts) <= _NAMED:
+        return ", ".join(f"{shown(member)} {count}" for member, count in counts.items())
+    few, most = min(counts.values()), max(counts.values())
+    return f"{span(few, most)} for each of {counted(len(counts), 'member')}"
 
 
 def _lanes(

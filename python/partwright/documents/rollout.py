@@ -1,4 +1,4 @@
-"""Figures for `partwright rollout`: candidates side by side, and who reads what in a roll with the recommended one."""
+"""Whether to change a deployment's consumers before its next roll, to what, and what each candidate costs."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.group_compared import extremes_of
-from partwright.documents.group_timeline import timeline_figure
-from partwright.documents.sentences import of_rollout
+from partwright.documents.group_timeline import timeline_section
+from partwright.documents.sentences import of_assumed
 from partwright.group import play
-from partwright.rendering.colours import ACCENT, MUTED
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import by_kind, by_name, quantity, tooltip
-from partwright.rendering.text import number
 
 if TYPE_CHECKING:
-    from partwright._check import Json
     from partwright.group import Rollout
-    from partwright.group.rollouts.answer import Tried
 
 __all__ = ["document"]
 
@@ -26,77 +22,154 @@ __all__ = ["document"]
 _MOST_READ = 5_000_000
 
 
-def document(found: Rollout) -> Document:
-    """The page of a rollout.
+def document(rollout: Rollout) -> Document:
+    """Candidates side by side, what to set, and who reads what in a roll with the recommended one."""
+    title = f"A roll of {counted(rollout.workload.replicas, 'pod')} of a {rollout.workload.kind}"
+    sections = (_candidates(rollout), _settings(rollout), *_roll(rollout))
+    return Document(title, _verdicts(rollout), sections, rollout.to_dict())
 
-    Args:
-        found: The rollout.
-    """
-    rows = [_row(each, found, place) for place, each in enumerate(found.tried)]
-    figures = [
-        _side_by_side(
-            rows, "unread", "Partitions without a reader", "seconds of partitions without a reader"
+
+def _verdicts(rollout: Rollout) -> tuple[Verdict, ...]:
+    best, now = rollout.best, rollout.present
+    verdicts = [
+        Verdict("said", rollout.summary),
+        *(
+            Verdict("fails", f"{each.candidate.label}: a member ended with {error}")
+            for each in rollout.tried
+            for error in each.failures
         ),
-        _side_by_side(rows, "longest", "The longest wait of a partition", "seconds"),
-        _side_by_side(rows, "moved", "Partitions moved", "partitions"),
     ]
-    size = counted(found.workload.replicas, "pod")
-    title = f"A roll of {size} of a {found.workload.kind}"
-    return Document(title, of_rollout(found), (*figures, *_roll(found)), found.to_dict())
-
-
-def _row(tried: Tried, found: Rollout, place: int) -> Json:
-    marks = [word for word, at in (("take", found.recommended), ("today", found.today)) if at == place]
-    return {
-        "label": tried.candidate.label.removesuffix(" members") + (f" ({', '.join(marks)})" if marks else ""),
-        "name": tried.candidate.label,
-        "members": "static" if tried.candidate.static else "dynamic",
-        "unread": tried.unread_s.median,
-        "unread_p95": tried.unread_s.p95,
-        "longest": tried.longest_unread_s.median,
-        "still": tried.still_s.median,
-        "rebalances": tried.rebalances,
-        "moved": tried.moved,
-        "idle": tried.idle,
-    }
-
-
-def _side_by_side(rows: list[Json], field: str, title: str, axis: str) -> Section:
-    bars = [{**row, "text": number(row[field])} for row in rows]
-    return Section(
-        id=field,
-        title=title,
-        sentence=f"{axis[0].upper()}{axis[1:]}, the median of all rolls: {extremes_of(rows, field, 'name')}.",
-        spec=by_name(
-            bars,
-            quantity(field, axis),
-            None,
-            tooltip(label="candidate", **{field: f"{axis}|,"}),
-            by_kind("members", ["dynamic", "static"], [MUTED, ACCENT]),
+    fewest = min(len(each.lived) for each in rollout.tried)
+    if fewest < rollout.plays:
+        words = f"There was time for {fewest:,} of {counted(rollout.plays, 'roll')} of each candidate"
+        verdicts.append(Verdict("open", f"{words}: allow more by --time-limit.", words))
+    if rollout.assumed:
+        verdicts.append(Verdict("said", f"Assumed: {'; '.join(rollout.assumed)}."))
+    verdicts += of_assumed(rollout.of_group)
+    readiness = rollout.readiness()
+    if readiness is not None:
+        is_open = rollout.blocks_roll or rollout.may_block_roll
+        headline = readiness[: readiness.index(".") + 1] if is_open else ""
+        verdicts.append(Verdict("open" if is_open else "said", readiness, headline))
+    if best.workload.kind != rollout.workload.kind:
+        verdicts.append(Verdict("said", "It needs a StatefulSet, whose pods keep their names."))
+    if best.idle:
+        pods = counted(best.idle, "pod is", "pods are")
+        verdicts.append(Verdict("said", f"{pods} idle with it: partitions are too few, or go to others."))
+    if now is not None and now.idle > best.idle:
+        idle = counted(now.idle, "pod")
+        verdicts.append(Verdict("said", f"Today's {now.candidate.assignor} leaves {idle} idle."))
+    calm = rollout.steadiest
+    if calm.moved < best.moved:
+        as_set = ", as a StatefulSet" if calm.workload.kind != rollout.workload.kind else ""
+        words = (
+            f"If state or caches make moves expensive, take {calm.candidate.label}: "
+            f"{counted(calm.moved, 'partition moves', 'partitions move')} in place of {best.moved:,}, for "
+            f"{calm.unread_s.median:,.1f} s without a reader{as_set}."
         )
-        if any(row[field] for row in rows)
-        else None,
-        columns=(
-            Column("label", "candidate", "text"),
-            Column("unread", "unread, s"),
-            Column("unread_p95", "unread, s, p95"),
-            Column("longest", "longest, s"),
-            Column("still", "still, s"),
-            Column("rebalances", "rebalances"),
-            Column("moved", "moved"),
-            Column("idle", "idle pods"),
+        verdicts.append(Verdict("said", words))
+    if rollout.left_out:
+        verdicts.append(Verdict("said", f"Not played: {'; '.join(rollout.left_out)}."))
+    return tuple(verdicts)
+
+
+def _candidates(rollout: Rollout) -> Section:
+    rows = []
+    for place, each in enumerate(rollout.tried):
+        name, _, members = each.candidate.label.removesuffix(" members").rpartition(", ")
+        marks = [
+            word for word, at in (("today", rollout.today), ("take", rollout.recommended)) if at == place
+        ]
+        mark = "keep" if len(marks) > 1 else "".join(marks)
+        marked = f" ({mark})" if mark else ""
+        row = {
+            "candidate": f"{name}{marked}",
+            "members": members,
+            "label": f"{name}, {members}{marked}",
+            "kind": mark or "others",
+            "unread": each.unread_s.median,
+            "p95": each.unread_s.p95,
+            "longest": each.longest_unread_s.median,
+            "still": each.still_s.median,
+            "rebalances": each.rebalances,
+            "moved": each.moved,
+            "idle": each.idle,
+            "text": f"{each.unread_s.median:,.1f}",
+        }
+        if each.behind is not None and each.read_twice is not None:
+            row |= {"behind": round(each.behind.median), "read_twice": round(each.read_twice.median)}
+        rows.append(row)
+    colours = {"today": EMPHASIS, "take": ACCENT, "keep": ACCENT, "others": MUTED}
+    kinds = [kind for kind in colours if any(row["kind"] == kind for row in rows)]
+    rolls = counted(len(rollout.best.lived), "roll")
+    return Section(
+        id="candidates",
+        title="Candidates side by side",
+        sentence=(
+            f"Seconds, as medians of {rolls} of each: unread adds up the times of partitions without a reader (p95: at "
+            "most that in 95 of 100 rolls), longest is one partition's longest, and still is how long a pod is up and "
+            "reads nothing."
         ),
-        **bounded(bars),
-        marks=len(bars),
+        spec=by_name(
+            rows,
+            quantity("unread", "seconds of partitions without a reader"),
+            None,
+            tooltip(
+                label="candidate",
+                unread="unread, s|,.1f",
+                p95="p95|,.1f",
+                longest="longest, s|,.1f",
+                moved="moved|,",
+            ),
+            by_kind("kind", kinds, [colours[kind] for kind in kinds]),
+        ),
+        columns=(
+            Column("candidate", "candidate", "text"),
+            Column("members", "members", "text"),
+            Column("unread", "unread", "seconds"),
+            Column("p95", "p95", "seconds"),
+            Column("moved", "moved"),
+            Column("longest", "longest", "seconds"),
+            Column("still", "still", "seconds"),
+            Column("rebalances", "rebalances"),
+            *([Column("idle", "idle pods")] if any(row["idle"] for row in rows) else []),
+            *(
+                [Column("behind", "behind"), Column("read_twice", "read twice")]
+                if "behind" in rows[0]
+                else []
+            ),
+        ),
+        **bounded(rows),
+        marks=len(rows),
+        bar="unread",
+        picked=frozenset(place for place, row in enumerate(rows) if row["kind"] != "others"),
     )
 
 
-def _roll(found: Rollout) -> tuple[Section, ...]:
+def _settings(rollout: Rollout) -> Section:
+    lines = {
+        client: [lines] if isinstance(lines, str) else lines for client, lines in rollout.settings().items()
+    }
+    wide = max(map(len, lines))
+    return Section(
+        id="settings",
+        title=f"Settings for {rollout.best.candidate.label}",
+        steps=tuple(rollout.steps()),
+        code=tuple(
+            f"{'' if number else client:<{wide}}  {line}"
+            for client, each in lines.items()
+            for number, line in enumerate(each)
+        ),
+    )
+
+
+def _roll(rollout: Rollout) -> tuple[Section, ...]:
     """Members by time in the median roll with the recommended candidate; nothing if that is too large."""
-    lived = sorted(found.best.lived, key=lambda each: each.unread_ms)
+    best = rollout.best
+    lived = sorted(best.lived, key=lambda each: each.unread_ms)
     script = lived[(len(lived) - 1) // 2].played
     if sum(script["topics"].values()) * len(script["events"]) > _MOST_READ:
         return ()
-    figure = timeline_figure(play(script))
-    told = f"The first minute is the start-up, which is not counted: {figure.sentence}"
-    return (replace(figure, title=f"A roll with {found.best.candidate.label}", sentence=told),)
+    section = timeline_section(play(script))
+    words = "The first minute is the start-up, which is not counted."
+    return (replace(section, title=f"A roll with {best.candidate.label}", sentence=words, is_detail=True),)

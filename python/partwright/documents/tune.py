@@ -1,13 +1,13 @@
-"""The figure for `partwright batch --tune`: requests against delay, by `batch.size` and `linger.ms`."""
+"""Which `batch.size` and `linger.ms` to set: requests against delay."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences import of_tuning, summed
+from partwright.documents.sentences import summed
 from partwright.rendering.colours import EMPHASIS, MUTED, PALETTE
-from partwright.rendering.document import Column, Document, Section, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.plots import Spec, by_kind, chart, tooltip
 from partwright.rendering.text import number
 
@@ -20,29 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 
-def document(found: Tuning) -> Document:
-    """The page of a tuning.
-
-    Args:
-        found: The tuning.
-    """
-    settings = found.settings.to_pylist()
-    answer = {
-        "recommended": found.recommended,
-        "reason": found.reason,
-        "default": found.default,
-        "settings": settings,
-    }
-    title = f"batch.size and linger.ms for {counted(settings[0]['records'], 'record')}"
-    verdicts = of_tuning(found)
-    return Document(title, verdicts, (_trade_off(found, settings),), summed(verdicts, answer))
+def document(tuning: Tuning) -> Document:
+    """The settings that were tried, and the recommended one."""
+    answer = tuning.to_dict()
+    title = f"batch.size and linger.ms for {counted(answer['default']['records'], 'record')}"
+    verdicts = (Verdict("said", tuning.reason),)
+    return Document(title, verdicts, (_trade_off(tuning, answer["settings"]),), summed(verdicts, answer))
 
 
 def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
     sizes = sorted({row["batch_size"] for row in settings})
+    recommended, present = _place(found.recommended), _place(found.default)
+    marks = {present: " (today)", recommended: " (keep)" if recommended == present else " (take)"}
     rows = [
         {
             "rank": row["rank"],
+            "name": f"{row['strategy']}{marks.get(_place(row), '')}",
             "strategy": row["strategy"],
             "batch_size": row["batch_size"],
             "linger_ms": row["linger_ms"],
@@ -125,31 +118,35 @@ def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
             "encoding": {"x": x, "y": y, "text": {"field": "text"}},
         },
     ]
-    limit = "" if found.at_most_ms is None else f" within the limit of {number(found.at_most_ms)} ms (dashed)"
+    limit = "" if found.at_most_ms is None else f"; the limit is {number(found.at_most_ms)} ms"
     ahead = sum(1 for row in rows if row["front"])
     return Section(
         id="trade-off",
         title="Requests against delay",
         sentence=(
-            f"Of {counted(len(rows), 'setting')}, {number(ahead)} are beaten by no other in both; recommended is "
-            f"{found.recommended['strategy']} with batch.size={found.recommended['batch_size']} and "
-            f"linger.ms={found.recommended['linger_ms']}, {counted(found.recommended['requests'], 'request')} "
-            f"and a p99 delay of {number(found.recommended['p99_delay_ms'])} ms{limit}."
+            f"Of {counted(len(rows), 'setting')}, {number(ahead)} are beaten by no other in both requests and p99 "
+            f"delay{limit}."
         ),
         spec=chart(drawn, height=420, layer=layers),
         columns=(
             Column("rank", "rank"),
-            Column("strategy", "strategy", "text"),
+            Column("name", "strategy", "text"),
             Column("batch_size", "batch.size"),
             Column("linger_ms", "linger.ms"),
             Column("requests", "requests"),
-            Column("delay", "p99 delay, ms"),
+            Column("delay", "p99, ms"),
             Column("fill", "fill", "share"),
             Column("front", "beaten by none", "text"),
         ),
         **bounded(rows),
         marks=len(drawn),
+        bar="requests",
+        picked=frozenset(place for place, row in enumerate(rows) if _place(row) in marks),
     )
+
+
+def _place(row: Fields) -> tuple[str, int, int]:
+    return row["strategy"], row["batch_size"], row["linger_ms"]
 
 
 # If the largest is this many times the smallest, the scale is one of powers.

@@ -6,7 +6,8 @@ Timeline(3 members, 3 generations, 1 partition moved, 4.414 s without a reader)
 """
 
 from partwright.group.coordinator import ClassicGroup, ConsumerGroup
-from partwright.group.play_script import compare, costs, play, races
+from partwright.group.lives import Lives, costs
+from partwright.group.play_script import compare, play, races
 from partwright.group.rollouts.answer import Rollout
 from partwright.group.rollouts.rollout import rollout
 from partwright.group.timeline import Cost, Timeline
@@ -15,6 +16,7 @@ __all__ = [
     "ClassicGroup",
     "ConsumerGroup",
     "Cost",
+    "Lives",
     "Rollout",
     "Timeline",
     "compare",

@@ -8,6 +8,7 @@ from partwright import _core
 from partwright._check import MOST_LONG, shown
 from partwright.errors import PartwrightError
 from partwright.group.leaders_client import LeadersClient
+from partwright.group.lives import Lives
 from partwright.group.member_client import JAVA
 from partwright.group.script import read_script
 from partwright.group.timeline import Cost, Timeline
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Fields, Json
 
-__all__ = ["VARIANTS", "compare", "costs", "play", "races"]
+__all__ = ["VARIANTS", "compare", "play", "races"]
 
 VARIANTS: dict[str, Json] = {
     "range": {"protocol": "classic", "assignor": "range"},
@@ -124,9 +125,7 @@ def play(
     return Timeline(read, timeline, keeps_spans=ownership, leaders_client=leaders_client)
 
 
-def compare(
-    script: Fields, *, played: Callable[[int, int], None] | None = None
-) -> dict[tuple[str, bool], Timeline]:
+def compare(script: Fields, *, played: Callable[[int, int], None] | None = None) -> Lives:
     """The same script under each protocol, with and without static membership.
 
     Args:
@@ -168,7 +167,7 @@ def compare(
             played(number, len(lives))
         life = {**script, **VARIANTS[name], "static": static}
         found[name, static] = play(life, ownership=False)
-    return found
+    return Lives(found)
 
 
 def races(script: Mapping[str, object]) -> dict[str, Cost]:
@@ -189,22 +188,3 @@ def races(script: Mapping[str, object]) -> dict[str, Cost]:
         {'slow': 2, 'fast': 2}
     """
     return {race: play(script, ownership=False, race=race).cost for race in _RACES}
-
-
-def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[Json]:
-    """The costs of compared timelines, as in `partwright group --compare --json`.
-
-    Args:
-        timelines: What `compare` returned.
-
-    Returns:
-        For each `protocol`, `static`, the fields of `Cost`, and `failures`.
-
-    Examples:
-        >>> [each["moved"] for each in costs(compare({"topics": {"t": 2}, "events": "+2"}))][:2]
-        [0, 0]
-    """
-    return [
-        {"protocol": name, "static": static, **timeline.cost._asdict(), "failures": timeline.failures()}
-        for (name, static), timeline in timelines.items()
-    ]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
 from partwright._check import Json, counted, shown, whole
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
 from partwright.group.readers import Readers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from partwright import _core
     from partwright.group.leaders_client import LeadersClient
@@ -42,14 +43,20 @@ class Cost(NamedTuple):
     read_twice: float
 
 
-class Timeline:
+class Timeline(Answer):
     """A simulated group over time.
 
     Attributes:
         members: The members' names.
         ended_ms: When the play ended.
         settled: Whether nothing moved any more by then.
+        chart_width: How many columns its chart takes where no picture can be shown.
+        races: The result of `partwright.group.races`, if that was asked for, too.
     """
+
+    DOCUMENT = "group"
+    chart_width: int = 88
+    races: Mapping[str, Cost] = MappingProxyType({})
 
     def __init__(
         self,
@@ -76,9 +83,9 @@ class Timeline:
             f"{cost.unowned_s:g} s without a reader)"
         )
 
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
+    def table(self) -> pa.Table:
+        """The main table: `partitions`."""
+        return self.partitions()
 
     def generations(self) -> Iterator[Json]:
         """The generations, one after the other.

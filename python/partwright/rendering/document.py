@@ -26,6 +26,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "text": plain,
     "prose": plain,
     "number": number,
+    "seconds": "{:,.1f}".format,
     "share": share,
     "bytes": bytes_,
 }
@@ -37,7 +38,8 @@ class Column(NamedTuple):
     Attributes:
         field: Its name in the rows.
         title: Its heading, with the unit if there is one.
-        kind: How its values are written: number, share, bytes, text for names, which are never broken, or prose.
+        kind: How its values are written: number, seconds (to a tenth), share, bytes, text for names, which are never
+            broken, or prose.
     """
 
     field: str
@@ -69,6 +71,7 @@ class Section:
         picked: The places of the rows that stand out.
         steps: What to do, in order.
         code: Lines to copy.
+        sketch: The plot as lines of text, for where no picture can be shown.
         is_detail: Whether a terminal shows it only on request.
     """
 
@@ -85,6 +88,7 @@ class Section:
     picked: frozenset[int] = frozenset()
     steps: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
+    sketch: tuple[str, ...] = ()
     is_detail: bool = False
 
 

@@ -45,10 +45,10 @@ def _section(section: Section) -> Iterator[str]:
         yield _words(section.sentence)
     if section.steps:
         yield "\n".join(f"{number}. {_words(step)}" for number, step in enumerate(section.steps, 1))
-    if section.code:
-        longest = max((len(ticks) for line in section.code for ticks in _TICKS.findall(line)), default=0)
+    for lines in filter(None, (section.code, section.sketch)):
+        longest = max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=0)
         fence = "`" * max(3, longest + 1)
-        yield "\n".join([fence, *(plain(line) for line in section.code), fence])
+        yield "\n".join([fence, *map(plain, lines), fence])
     if section.rows and section.columns:
         yield "\n".join(_table(section))
     left = section.left + max(0, len(section.rows) - _ROWS)

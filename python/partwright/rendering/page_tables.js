@@ -14,7 +14,9 @@
   // As the page's own rows are written.
   const written = {
     text: String,
+    prose: String,
     number: (value) => value.toLocaleString("en-US", { maximumFractionDigits: 3 }),
+    seconds: (value) => value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
     share: (value) => `${(value * 100).toFixed(1)}%`,
     bytes,
   };

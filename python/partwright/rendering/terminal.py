@@ -27,7 +27,7 @@ _GAP, _EDGE = "   ", " "
 # How narrow a column of names, whose cells are cut in the middle, and one of prose, whose cells wrap, may become; and
 # how long a word of prose is kept whole for.
 _NAME, _PROSE, _LONG = 16, 24, 36
-_RIGHT = ("number", "share", "bytes")
+_RIGHT = ("number", "seconds", "share", "bytes")
 _WORD = re.compile(r"\s+")
 # After one of these signs a long word may continue on the next line; a minus sign belongs to its number.
 _PIECE = re.compile(r"(?<=\w[-:/_.,])(?=\w)")
@@ -103,6 +103,9 @@ def _section(section: Section, look: Look) -> Iterator[str]:
     yield from (f"  {look.plain(line)}" for line in section.code)
     if section.rows and section.columns:
         yield from _table(section, look)
+    if section.sketch:
+        yield ""
+        yield from map(look.plain, section.sketch)
 
 
 def _paragraph(words: str, look: Look) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,29 +9,26 @@ import click
 
 from partwright.cli.input.completion import strategy_names
 from partwright.cli.input.files import Source, delimiter_option, format_option
-from partwright.cli.input.json import named, print_answers
+from partwright.cli.input.json import answer_of, named, print_answers
 from partwright.cli.input.latency import LATENCY, read_latency
 from partwright.cli.input.options import (
     client_option,
     column_option,
-    is_shown,
-    json_option,
     key_type_option,
     key_values,
     partitions_option,
-    report_option,
-    save_report,
 )
+from partwright.cli.output import output_options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import pyarrow as pa
 
     from partwright._check import Json
     from partwright.batching import Simulation
+    from partwright.cli.output import Output
     from partwright.cluster import Cluster
 
 
@@ -104,8 +100,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     help="A broker with another latency, such as 0=20 or 0=p50=2,p99=40; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategies' draws.")
-@json_option
-@report_option
+@output_options
 def command(
     file: str,
     format_: str | None,
@@ -128,8 +123,7 @@ def command(
     latency_ms: int | dict[str, int],
     slow: tuple[str, ...],
     seed: int,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
 ) -> None:
     """Simulate a producer's batches: records with their times in, batches and requests out.
 
@@ -141,7 +135,7 @@ def command(
     [{"id", "rack", "latency_ms", "away": [[from, to]]}], "partitions": [{"id", "leader"}], "flush_ms",
     "failed_requests", "draws" or "seed", "records"}. A record is a list of its time in milliseconds, its key in hex,
     its own partition, the size of its value in bytes, and a list of its headers' sizes; null for whatever it lacks.
-    The answer is {"placed": the partition and batch of each record, "batches", "requests"}.
+    With --json the answer is {"placed": the partition and batch of each record, "batches", "requests"}.
 
     Both are exact to Kafka's RecordAccumulator and Sender without compression: of 4.4 for sticky, of 3.9 for
     sticky@3.3, of 2.8 for sticky@2.4, uniform-sticky@2.4 and round-robin@2.8. No clock is read: all times come from the
@@ -162,17 +156,18 @@ def command(
     if partitions is None:
         written = {"format": format_, "delimiter": delimiter}
         _refuse_options(names | written, strategies, properties, slow, compare=compare, tune=tune)
-        from partwright.batching import replay
+        from partwright.batching.scenario import Replay, replay
 
-        if is_shown(report) and jsonl:
+        if not jsonl:
+            output.show(answer_of(file, Replay.of), named(file))
+            return
+        if output.has_file:
             raise PartwrightError("--report is for one scenario: leave out --jsonl")
-
-        def answered(scenario: Json) -> Json:
-            answer = replay(scenario)
-            save_report(report, answer, named(file), scenario=scenario)
-            return answer
-
-        print_answers(file, answered, jsonl=jsonl)
+        if output.form not in {"text", "json"}:
+            raise PartwrightError(
+                f"--jsonl prints JSON, and --output says {output.form}: leave one of them out"
+            )
+        print_answers(file, replay, jsonl=True)
         return
     for refused, sentence in [
         (jsonl, "--jsonl is for scenarios, and -n for a file of records: give only one of them"),
@@ -196,9 +191,9 @@ def command(
     }
     chosen = list(_COMPARED if compare else strategies or ("sticky",))
     if tune:
-        _tune(given, brokers, chosen, at_most_ms, report, options, as_json=as_json)
+        _tune(given, brokers, chosen, at_most_ms, options, output)
     else:
-        _compare(given, brokers, chosen, report, options, as_json=as_json)
+        _compare(given, brokers, chosen, options, output)
 
 
 class _Records(NamedTuple):
@@ -224,29 +219,18 @@ class _Records(NamedTuple):
 
 
 def _compare(
-    given: _Records,
-    brokers: int,
-    strategies: list[str],
-    report: Path | None,
-    options: dict[str, Any],
-    *,
-    as_json: bool,
+    given: _Records, brokers: int, strategies: list[str], options: dict[str, Any], output: Output
 ) -> None:
     from partwright import batching
     from partwright.batching.files import led_in_turn
-    from partwright.cli.tables.batch import print_report
-    from partwright.documents.sentences import of_batches, summed
+    from partwright.batching.simulation import Strategies
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
-        found = batching.compare(records, cluster, strategies, **options).to_pylist()
-    save_report(
-        report, found, named(given.file), simulation=_simulated(given, report, cluster, found, options)
-    )
-    if as_json:
-        click.echo(json.dumps(summed(of_batches(found), {"strategies": found})))
-    else:
-        print_report(found, named(given.file), given.partitions)
+        summary = batching.compare(records, cluster, strategies, **options)
+    is_drawn = output.has_file or output.form == "html"
+    simulation = _simulated(given, cluster, summary.slice(0, 1).to_pylist()[0], options) if is_drawn else None
+    output.show(Strategies(summary, simulation), named(given.file))
 
 
 # Unlike a summary, the details of records and batches are kept in memory: for more records than this there is only a
@@ -254,21 +238,15 @@ def _compare(
 _MOST_RECORDS = 1_000_000
 
 
-def _simulated(
-    given: _Records,
-    report: Path | None,
-    cluster: Cluster,
-    found: list[Json],
-    options: dict[str, Any],
-) -> Simulation | None:
-    """The first strategy's simulation again, with each of its batches; None if not requested or not possible."""
+def _simulated(given: _Records, cluster: Cluster, first: Json, options: dict[str, Any]) -> Simulation | None:
+    """The first strategy's simulation again, with each of its batches; None if not possible."""
     # stdin cannot be read again.
-    if not is_shown(report) or given.file == "-" or found[0]["records"] > _MOST_RECORDS:
+    if given.file == "-" or first["records"] > _MOST_RECORDS:
         return None
     from partwright import batching
 
     with given.read() as records:
-        return batching.simulate(records, cluster, found[0]["strategy"], **options)
+        return batching.simulate(records, cluster, first["strategy"], **options)
 
 
 def _tune(
@@ -276,26 +254,16 @@ def _tune(
     brokers: int,
     strategies: list[str],
     at_most_ms: int | None,
-    report: Path | None,
     options: dict[str, Any],
-    *,
-    as_json: bool,
+    output: Output,
 ) -> None:
     from partwright import batching
     from partwright.batching.files import led_in_turn
-    from partwright.cli.tables.batch import print_tuning
-    from partwright.documents.sentences import of_tuning, summed
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
-        found = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
-    save_report(report, found, named(given.file))
-    if as_json:
-        answer = {"recommended": found.recommended, "reason": found.reason, "default": found.default}
-        told = summed(of_tuning(found), {**answer, "settings": found.settings.to_pylist()})
-        click.echo(json.dumps(told))
-    else:
-        print_tuning(found, named(given.file), given.partitions)
+        tuning = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
+    output.show(tuning, named(given.file))
 
 
 def _latencies(slow: tuple[str, ...]) -> dict[int, Json]:

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import counted
+from partwright._text import plain
 from partwright.cli.input.completion import assignor_names, protocol_names
-from partwright.cli.input.options import json_option, key_values, report_option, save_report
+from partwright.cli.input.options import key_values
 from partwright.cli.input.script import at_line, read_script_file
+from partwright.cli.output import output_options, terminal_look
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from partwright._check import Fields
+    from partwright.cli.output import Output
     from partwright.group import Cost, Timeline
 
 __all__ = ["command"]
+
+_NARROWEST, _WIDEST = 40, 1000
 
 
 @click.command("group")
@@ -79,14 +82,11 @@ __all__ = ["command"]
 @click.option("--requests", is_flag=True, help="Print each request of the members, and its answer.")
 @click.option(
     "--width",
-    type=click.IntRange(min=40, max=1000),
-    default=100,
-    show_default=True,
+    type=click.IntRange(min=_NARROWEST, max=_WIDEST),
     metavar="W",
-    help="The chart's width in characters.",
+    help="The chart's width in characters (default: as wide as the terminal).",
 )
-@json_option
-@report_option
+@output_options
 def command(
     file: str | None,
     events: str | None,
@@ -101,9 +101,8 @@ def command(
     compare: bool,
     race: str,
     requests: bool,
-    width: int,
-    as_json: bool,
-    report: Path | None,
+    width: int | None,
+    output: Output,
 ) -> None:
     """Simulate a consumer group that follows a script: its generations, who reads what, and what it costs.
 
@@ -155,45 +154,50 @@ def command(
     # Imported only here, because it imports pyarrow.
     from partwright import group
     from partwright.cli.reading_progress import working
-    from partwright.cli.tables import group as shown
-    from partwright.documents.sentences import of_timeline, summed
 
     try:
         if compare:
             _refuse_both(requests, race)
             with working("playing", "lives") as played:
                 compared = group.compare(script, played=played)
-            save_report(report, compared, file)
-            _print_lives(compared, as_json=as_json)
+            output.show(compared, file)
             return
         _refuse_large(script)
         with working("playing", "lives"):
             timeline = group.play(script, requests=requests, race=_race(race))
-            raced = _raced(script) if not (requests or as_json) else {}
+            if not (requests or output.form == "json"):
+                timeline.races = _raced(script)
     except PartwrightError as error:
         if file is None:
             raise
         raise at_line(file, error, line_of) from None
-    save_report(report, timeline, file)
-    if requests:
-        shown.print_requests(timeline, as_json=as_json)
-    elif as_json:
-        click.echo(json.dumps(summed(of_timeline(timeline), timeline.to_dict())))
-    else:
-        shown.print_timeline(timeline, width)
-        shown.print_races(raced)
+    if requests and output.form in {"text", "json"}:
+        if output.has_file:
+            output.save(timeline, file)
+        _print_requests(timeline, as_json=output.form == "json")
+        return
+    timeline.chart_width = min(max(terminal_look().width, _NARROWEST), _WIDEST) if width is None else width
+    output.show(timeline, file)
 
 
-def _print_lives(compared: dict[tuple[str, bool], Timeline], *, as_json: bool) -> None:
-    from partwright.cli.tables.group import print_compared
-    from partwright.documents.sentences import of_lives, summed
-    from partwright.group import costs
-
+def _print_requests(timeline: Timeline, *, as_json: bool) -> None:
+    """Each request and its answer, a line each, for programs that search lines."""
+    rows = timeline.requests().to_pylist()
     if as_json:
-        lives = costs(compared)
-        click.echo(json.dumps(summed(of_lives(lives), {"lives": lives})))
-    else:
-        print_compared(compared)
+        for row in rows:
+            click.echo(json.dumps(row))
+        return
+    lines = [["at, s", "member", "request", "answer", "generation", "leader"]]
+    for row in rows:
+        leader = row["leader_id"] or ""
+        if row["members"]:
+            leader += f", who is told of {counted(row['members'], 'member')}"
+        cells = (row["member"], row["request"], row["error"], row["generation"], leader)
+        lines.append([f"{row['at_ms'] / 1000:,.1f}", *map(plain, cells)])
+    first, *widths = (max(map(len, cells)) for cells in zip(*lines, strict=True))
+    for at, *texts in lines:
+        shown = "   ".join(text.ljust(width) for text, width in zip(texts, widths, strict=True))
+        click.echo(f"{at:>{first}}   {shown}".rstrip())
 
 
 def _race(given: str) -> int | str:

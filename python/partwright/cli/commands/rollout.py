@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +10,16 @@ import click
 from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
-from partwright.cli.input.options import is_topic, json_option, key_values, report_option, save_report
+from partwright.cli.input.options import is_topic, key_values
+from partwright.cli.output import output_options
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
+    from partwright.cli.output import Output
 
 __all__ = ["command"]
 
@@ -87,9 +87,8 @@ __all__ = ["command"]
     metavar="S",
     help="Seconds after which no new roll starts; each candidate gets at least one.",
 )
-@json_option
-@report_option
 @connection_options
+@output_options
 def command(
     source: str | None,
     topics: tuple[str, ...],
@@ -111,8 +110,7 @@ def command(
     plays: int,
     seed: int,
     time_limit: float,
-    as_json: bool,
-    report: Path | None,
+    output: Output,
     connection: Connection,
 ) -> None:
     """What does a deployment's restart cost its consumer group, and which settings would make it cheaper?
@@ -184,14 +182,7 @@ def command(
             answer = rollout(given.pop("topics"), given.pop("replicas"), **given, played=played)
     except PartwrightError as error:
         raise _as_typed(error) from None
-    answer = replace(answer, of_group=of_group)
-    save_report(report, answer, source or manifest)
-    if as_json:
-        click.echo(json.dumps(answer.to_dict()))
-    else:
-        from partwright.cli.tables.rollout import print_rollout
-
-        print_rollout(answer)
+    output.show(replace(answer, of_group=of_group), source or manifest)
 
 
 def _topics(given: Sequence[str]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,8 +15,9 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["lines", "named", "print_answers", "read_json"]
+__all__ = ["answer_of", "lines", "named", "print_answers", "read_json"]
 
+_Answer = TypeVar("_Answer")
 
 # Some Windows editors begin a file with it.
 _BOM = "\ufeff"
@@ -86,16 +87,25 @@ def print_answers(file: str, answer: Callable[[Any], object], *, jsonl: bool) ->
         PartwrightError: A question is invalid; the sentence has the file's name and the line.
     """
     if not jsonl:
-        click.echo(_answered("".join(lines(file)), answer, named(file)))
+        click.echo(json.dumps(answer_of(file, answer)))
         return
     for number, line in enumerate(lines(file), 1):
         if line.strip():
-            click.echo(_answered(line.strip(), answer, f"{named(file)}, line {number}"))
+            click.echo(json.dumps(_answered(line.strip(), answer, f"{named(file)}, line {number}")))
 
 
-def _answered(text: str, answer: Callable[[Any], object], where: str) -> str:
+def answer_of(file: str, answer: Callable[[Any], _Answer]) -> _Answer:
+    """The answer to the question in a file, or on stdin if that is named -.
+
+    Raises:
+        PartwrightError: The question is invalid; the sentence has the file's name.
+    """
+    return _answered("".join(lines(file)), answer, named(file))
+
+
+def _answered(text: str, answer: Callable[[Any], _Answer], where: str) -> _Answer:
     try:
-        return json.dumps(answer(read_json(text)))
+        return answer(read_json(text))
     except PartwrightError as error:
         raise error.within(where) from None
 

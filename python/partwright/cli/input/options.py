@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.echo import echo
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.errors import PartwrightError
 
@@ -27,7 +26,6 @@ __all__ = [
     "client_option",
     "column_name",
     "column_option",
-    "is_shown",
     "is_topic",
     "json_always_option",
     "json_option",
@@ -37,8 +35,6 @@ __all__ = [
     "named_topic",
     "new_topic_options",
     "partitions_option",
-    "report_option",
-    "save_report",
     "share",
     "topic_key_type",
 ]
@@ -76,13 +72,13 @@ def report_path(ctx: click.Context, option: click.Parameter, given: str | None) 
 
 
 def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:
-    """Check and note where a picture will be written, before anything slow begins.
+    """Check where a picture will be written, before anything slow begins.
 
     Raises:
         PartwrightError: Nothing can be written there.
         MissingExtraError: The package that draws pictures is missing.
     """
-    del option
+    del ctx, option
     if given is not None:
         from partwright.rendering.picture import check
 
@@ -91,64 +87,8 @@ def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) ->
             raise PartwrightError(
                 f"there is no folder {str(path.parent)!r} for the picture: make it, or name another file"
             )
-        ctx.meta[_PLOT] = path
         return path
     return None
-
-
-_report_option = click.option(
-    "--report",
-    "report",
-    callback=report_path,
-    metavar="FILE",
-    help="Also write the answer as a page: a .html file with plots and numbers that needs no network.",
-)
-_plot_option = click.option(
-    "--plot",
-    callback=plot_path,
-    expose_value=False,
-    metavar="FILE",
-    help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
-)
-
-
-def report_option(command: FC) -> FC:
-    """`--report`, which a command's function gets, and `--plot`, which `save_report` looks up by itself."""
-    return _report_option(_plot_option(command))
-
-
-_PLOT = "partwright.plot"
-
-
-def is_shown(report: Path | None) -> bool:
-    """Whether a page or a picture of the answer is requested."""
-    return report is not None or click.get_current_context().meta.get(_PLOT) is not None
-
-
-def save_report(
-    report: Path | None, answer: object, source: str | None, read: Json | None = None, **more: object
-) -> None:
-    """Write an answer's page and picture, if requested, and print where they are when the command ends.
-
-    Args:
-        report: The page's file; None for no page.
-        answer: The answer.
-        source: What was read.
-        read: For a topic, how much of it was read.
-        more: See `partwright.rendering.html`.
-    """
-    if not is_shown(report):
-        return
-    from partwright.report import write
-
-    ctx = click.get_current_context()
-    plot: Path | None = ctx.meta.get(_PLOT)
-    asked = asked_of(ctx, source, read)
-    if report is not None:
-        _tell(ctx, f"report: {write(answer, report, asked=asked, **more)}")
-    if plot is not None:
-        write(answer, plot, asked=asked, **more)
-        _tell(ctx, f"plot: {plot}")
 
 
 def asked_of(ctx: click.Context, source: str | None, read: Json | None) -> Asked:
@@ -156,11 +96,6 @@ def asked_of(ctx: click.Context, source: str | None, read: Json | None) -> Asked
     from partwright.rendering.asked import Asked
 
     return Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
-
-
-def _tell(ctx: click.Context, line: str) -> None:
-    # Printing may break off meanwhile, for example with `head`; the page is written all the same.
-    ctx.call_on_close(lambda: echo(line, err=True))
 
 
 # Settings that a page must not repeat, because pages are passed on to others.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
-from partwright._doors import notebook
+from partwright.answer import Answer
 from partwright.group.member_client import refuses_list
 from partwright.group.rollouts.client_settings import CLIENTS, broker_lines, client_lines
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Rollout", "Spread", "Tried", "recommended"]
 
-# Closer to the best than this, a candidate is as good: no group lives by the second.
-_AS_GOOD, _AS_GOOD_S = 1.05, 1.0
-# A difference of this many percent is not mentioned.
-_ALIKE = 2
+# Candidates that differ by less are the same: no group lives by the second.
+_ALIKE, _ALIKE_S = 0.05, 1.0
 
 
 class Spread(NamedTuple):
@@ -137,7 +135,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Rollout:
+class Rollout(Answer):
     """A deployment's roll under each candidate.
 
     Attributes:
@@ -165,16 +163,15 @@ class Rollout:
     surge: Surge | None = None
     of_group: tuple[str, ...] = ()
 
+    DOCUMENT = "rollout"
+    ROWS = "candidates"
+
     def __repr__(self) -> str:
         best = self.tried[self.recommended]
         return (
             f"Rollout({counted(len(self.tried), 'candidate')}, take {best.candidate.label}: "
             f"{best.unread_s.median:g} s unread)"
         )
-
-    def _repr_html_(self) -> str | None:
-        """For notebooks: see `partwright.report.notebook`."""
-        return notebook(self)
 
     @property
     def best(self) -> Tried:
@@ -188,38 +185,34 @@ class Rollout:
         return min(sound or [self.best], key=lambda each: (each.moved, each.unread_s.median))
 
     @property
+    def present(self) -> Tried | None:
+        """Today's candidate; None if it is not among them."""
+        return None if self.today is None else self.tried[self.today]
+
+    @property
     def summary(self) -> str:
-        """The verdict in a few sentences: which to use, why, and what it saves."""
-        best, now = self.best, None if self.today is None else self.tried[self.today]
-        spent, plays = best.unread_s, len(best.lived)
-        first = (
-            f"Take {best.candidate.label}: {spent.median:,.1f} s of partitions without a reader "
-            f"(median of {counted(plays, 'roll')}, p95 {spent.p95:,.1f} s), and no partition waits longer than "
-            f"{max(each.longest_ms for each in best.lived) / 1000:,.1f} s."
-        )
-        found = [first]
+        """The verdict: whether to change anything, to what, and what it saves."""
+        best, now = self.best, self.present
+        unread = best.unread_s.median
+        words = f"{best.candidate.label}: {unread:,.1f} s of partitions without a reader (median of "
+        words += f"{counted(len(best.lived), 'roll')})"
         if best is now:
-            found = [first.replace("Take", "Keep", 1)]
-        elif now is not None:
-            found.append(_saved(best, now))
-        if best.workload.kind != self.workload.kind:
-            found.append("It needs a StatefulSet, whose pods keep their names.")
-        calm = self.steadiest
-        if calm is not best and calm.moved < best.moved:
-            as_set = ", as a StatefulSet" if calm.workload.kind != self.workload.kind else ""
-            found.append(
-                f"If state or caches make moves expensive, take {calm.candidate.label}: "
-                f"{counted(calm.moved, 'partition moves', 'partitions move')} "
-                f"in place of {best.moved:,}, for {calm.unread_s.median:,.1f} s without a reader{as_set}."
+            least = min(self.tried, key=lambda each: (bool(each.failures), each.idle, each.unread_s.median))
+            saved = round(unread - least.unread_s.median, 1)
+            if saved <= 0:
+                return f"Keep {words}; no candidate has less."
+            return (
+                f"Keep {words}. {least.candidate.label} saves {saved:,.1f} s, too little to change: up to "
+                f"{_alike_s(now, least):,.1f} s is the same."
             )
-        if best.still_s.median:
-            found.append(f"A pod is up and reads nothing for {best.still_s.median:,.1f} s (median).")
-        if best.idle:
-            pods = counted(best.idle, "pod is", "pods are")
-            found.append(f"{pods} idle with it: partitions are too few, or go to others.")
-        if now is not None and now.idle > best.idle:
-            found.append(f"Today's {now.candidate.assignor} leaves {counted(now.idle, 'pod')} idle.")
-        return " ".join(found)
+        if now is None:
+            return f"Take {words}."
+        if now.failures:
+            return f"Take {words}. Today's {now.candidate.label} fail: one ends with {now.failures[0]}."
+        before = now.unread_s.median
+        share = round((before - unread) / before * 100) if before else 0
+        differs = f"{abs(share)} % {'less' if share > 0 else 'more'} than" if share else "about as much as"
+        return f"Take {words}, {differs} with today's {now.candidate.label} ({before:,.1f} s)."
 
     @property
     def pods_at_once(self) -> int:
@@ -352,50 +345,34 @@ def _without(surge: Surge, pods: int) -> str:
     return f"{who} one while the old pods live"
 
 
-def _saved(best: Tried, now: Tried) -> str:
-    if now.failures:
-        return f"Today's {now.candidate.label} fail: one ends with {now.failures[0]}."
-    before, after = now.unread_s.median, best.unread_s.median
-    share = round((before - after) / before * 100) if before else 0
-    less = (
-        f"{abs(share)} % {'less' if share > 0 else 'more'} than"
-        if abs(share) > _ALIKE
-        else "about as much as"
-    )
-    told = (
-        f"That is {less} with today's {now.candidate.label}: {before:,.1f} s, {_counts(now)} today, "
-        f"{_counts(best)} then."
-    )
-    if share <= _ALIKE and best.idle == now.idle and best.moved < now.moved:
-        told += " It is taken because fewer partitions move."
-    return told
-
-
-def _counts(tried: Tried) -> str:
-    return f"{counted(tried.rebalances, 'rebalance')} and {counted(tried.moved, 'moved partition')}"
+def _alike_s(one: Tried, other: Tried) -> float:
+    """Up to which difference two candidates are the same: what their own rolls differ by, 5 %, or a second."""
+    spread = max(each.unread_s.p95 - each.unread_s.median for each in (one, other))
+    return max(spread, _ALIKE * min(one.unread_s.median, other.unread_s.median), _ALIKE_S)
 
 
 def recommended(tried: Sequence[Tried], today: int | None) -> int:
     """The place of the candidate to take.
 
-    Among the candidates with the fewest idle pods, those that leave partitions unread least, give or take 5 % or a
-    second; among these the one that moves fewest partitions, then today's, then the one with the fewest rebalances,
-    then the one that leaves them unread least. A candidate whose members fail is never chosen while another's do not.
+    Of the candidates with the fewest idle pods, today's is kept if none leaves partitions unread for less time, by more
+    than their own rolls differ (`p95` - `median`), 5 % and a second. Otherwise it is one that leaves them unread least,
+    give or take 5 % or a second: of these the one that moves fewest partitions, then the one with the fewest
+    rebalances, then the one that leaves them unread least. A candidate whose members fail is never chosen while
+    another's do not.
     """
     sound = [place for place, each in enumerate(tried) if not each.failures] or list(range(len(tried)))
     # A candidate that gives everything to a few pods leaves little unread, but the other pods idle.
     busiest = min(tried[place].idle for place in sound)
     sound = [place for place in sound if tried[place].idle == busiest]
-    least = min(tried[place].unread_s.median for place in sound)
-    as_good = [
-        place for place in sound if tried[place].unread_s.median <= max(least * _AS_GOOD, least + _AS_GOOD_S)
-    ]
+    best = min(sound, key=lambda place: tried[place].unread_s.median)
+    least = tried[best].unread_s.median
+    if today in sound:
+        now = tried[today]
+        if now.unread_s.median - least <= _alike_s(now, tried[best]):
+            return today
+    most = least + max(_ALIKE * least, _ALIKE_S)
+    as_good = [place for place in sound if tried[place].unread_s.median <= most]
     return min(
         as_good,
-        key=lambda place: (
-            tried[place].moved,
-            place != today,
-            tried[place].rebalances,
-            tried[place].unread_s.median,
-        ),
+        key=lambda place: (tried[place].moved, tried[place].rebalances, tried[place].unread_s.median),
     )

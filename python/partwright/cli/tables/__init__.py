@@ -1,1 +1,0 @@
-"""The commands' output on stdout: one module per command, using the tables of `console`."""
