@@ -172,18 +172,22 @@ def command(
             raise
         raise at_line(file, error, line_of) from None
     if requests and output.form in {"text", "json"}:
-        if output.has_file:
-            output.save(timeline, file)
-        _print_requests(timeline, as_json=output.form == "json")
+        _print_requests(timeline, file, output)
         return
-    timeline.chart_width = min(max(terminal_look().width, _NARROWEST), _WIDEST) if width is None else width
+    timeline.chart_width = width or _chart_width()
     output.show(timeline, file)
 
 
-def _print_requests(timeline: Timeline, *, as_json: bool) -> None:
-    """Each request and its answer, a line each, for programs that search lines."""
+def _chart_width() -> int:
+    return min(max(terminal_look().width, _NARROWEST), _WIDEST)
+
+
+def _print_requests(timeline: Timeline, file: str | None, output: Output) -> None:
+    """Each request and its answer, a line each, for programs that search lines; and the timeline's files."""
+    if output.has_file:
+        output.save(timeline, file)
     rows = timeline.requests().to_pylist()
-    if as_json:
+    if output.form == "json":
         for row in rows:
             click.echo(json.dumps(row))
         return
