@@ -258,7 +258,8 @@ def test_a_scenarios_answer_is_shown_with_its_verdict_first(command: Command) ->
         "records": [[0, None, 0, 10], [1, None, 0, 10], [2, None, 1, 10]],
     }
     Path("scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
-    code, out, err = command("batch", "scenario.json")
+    assert command("batch", "scenario.json") == command("batch", "scenario.json", "--json")
+    code, out, err = command("batch", "scenario.json", "--output", "text")
     assert (code, err) == (0, "")
     assert out.decode().startswith(
         "3 records go in 2 batches and 2 requests, of which 1 failed.\n\nBatches over time"

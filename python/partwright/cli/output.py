@@ -39,11 +39,13 @@ class Output(NamedTuple):
         form: text, json, markdown or html.
         report: The page's file; None for none.
         plot: The picture's file; None for none.
+        is_named: Whether the form was named.
     """
 
     form: str
     report: Path | None
     plot: Path | None
+    is_named: bool
 
     @property
     def has_file(self) -> bool:
@@ -151,7 +153,7 @@ def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
             from partwright.rendering.html import check
 
             check("report.html")
-        output = Output("json" if as_json else form or "text", report, plot)
+        output = Output("json" if as_json else form or "text", report, plot, as_json or form is not None)
         return command(*given, output=output, **more)
 
     return with_output

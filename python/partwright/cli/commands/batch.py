@@ -135,7 +135,8 @@ def command(
     [{"id", "rack", "latency_ms", "away": [[from, to]]}], "partitions": [{"id", "leader"}], "flush_ms",
     "failed_requests", "draws" or "seed", "records"}. A record is a list of its time in milliseconds, its key in hex,
     its own partition, the size of its value in bytes, and a list of its headers' sizes; null for whatever it lacks.
-    With --json the answer is {"placed": the partition and batch of each record, "batches", "requests"}.
+    The answer is JSON, {"placed": the partition and batch of each record, "batches", "requests"}; --output text shows
+    it for people.
 
     Both are exact to Kafka's RecordAccumulator and Sender without compression: of 4.4 for sticky, of 3.9 for
     sticky@3.3, of 2.8 for sticky@2.4, uniform-sticky@2.4 and round-robin@2.8. No clock is read: all times come from the
@@ -159,7 +160,9 @@ def command(
         from partwright.batching.scenario import Replay, replay
 
         if not jsonl:
-            output.show(answer_of(file, Replay.of), named(file))
+            # A scenario's answer is data.
+            form = output.form if output.is_named else "json"
+            output._replace(form=form).show(answer_of(file, Replay.of), named(file))
             return
         if output.has_file:
             raise PartwrightError("--report is for one scenario: leave out --jsonl")
