@@ -74,8 +74,8 @@ def draw(document: Document, file: str | os.PathLike[str]) -> None:
 
 def _titled(document: Document) -> Section:
     """The first figure that draws anything, with words that explain it without a page."""
-    figure = next((each for each in document.sections if each.spec), document.sections[0])
-    if figure.spec is None:
+    figure = next((each for each in document.sections if each.spec), None)
+    if figure is None:
         raise PartwrightError("there is nothing to draw: leave out --plot")
     subtitle = [*lines(document.verdicts[0].text, most=_LINE), *lines(figure.sentence, most=_LINE)]
     title = {"text": plain(document.title), "subtitle": [plain(line) for line in subtitle], "anchor": "start"}
