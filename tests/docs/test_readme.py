@@ -63,7 +63,8 @@ def test_the_demo_prints_what_readme_shows(tmp_path: Path) -> None:
         text=True,
         check=True,
         timeout=500,
-        env={**os.environ, "PARTWRIGHT_STATE": str(tmp_path / "state")},
+        # As wide as a sentence, so that none is broken.
+        env={**os.environ, "PARTWRIGHT_STATE": str(tmp_path / "state"), "COLUMNS": "160"},
     )
     printed = done.stdout.splitlines()
     assert len(printed) > 30

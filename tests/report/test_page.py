@@ -215,6 +215,8 @@ def test_a_run_and_a_stream_have_every_form(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_stream_says_whether_it_was_checked(changed: dict[str, Any], state: str, words: str) -> None:
+    with pytest.raises(pw.PartwrightError, match=r"^there is nothing to draw: leave out --plot$"):
+        report.write(SAVED["run-stream"], "x.svg")
     first, second = report.document(replace(SAVED["run-stream"], **changed)).verdicts
     assert (first.state, first.text.startswith(words)) == (state, True)
     assert second.text.startswith("3,000 were written, 187 were there already, in 3 batches to kafka://")

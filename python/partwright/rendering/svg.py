@@ -64,7 +64,8 @@ def fragment(document: Document, *, is_drawn: bool = True) -> str:
     """
     first, *others = (_text(verdict.mark + verdict.text) for verdict in document.verdicts[:_FIGURES])
     said = f"<p><b>{first}</b></p>{''.join(f'<p>{each}</p>' for each in others)}"
-    figures = "".join(_figure(figure, is_drawn=is_drawn) for figure in document.sections[:_FIGURES])
+    plotted = [section for section in document.sections if section.spec] or document.sections
+    figures = "".join(_figure(figure, is_drawn=is_drawn) for figure in plotted[:_FIGURES])
     return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{said}{figures}</div>'
 
 

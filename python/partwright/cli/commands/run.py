@@ -342,6 +342,8 @@ def _stream(
     from partwright.cli.progress import ConsoleProgress
     from partwright.pipeline.stream import StreamSettings, stream
 
+    if output.plot is not None:
+        raise PartwrightError("a stream's report has nothing to draw: leave out --plot")
     if checkpoint is None:
         raise PartwrightError("--stream needs --checkpoint DIR, where it notes its progress")
     asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
