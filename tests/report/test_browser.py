@@ -202,6 +202,20 @@ def test_tables_sort_filter_and_are_saved(opened: Callable[..., Opened], read: C
     assert len(found.said) == 1
 
 
+def test_a_section_of_lines_to_copy_leaves_the_other_tables_at_work(opened: Callable[..., Opened]) -> None:
+    found = opened("rollout")
+    assert found.tab.locator("#settings table").count() == 0
+    found.tab.locator("#find").fill("cooperative")
+    wait_until(found, "document.querySelector('#candidates details').open")
+    rows = "rows => rows.map((row) => row.cells[0].textContent)"
+    shown = found.tab.eval_on_selector_all("#candidates tbody tr", rows)
+    assert len(shown) == 2
+    assert all(name.startswith("cooperative-sticky") for name in shown)
+    found.tab.locator("#candidates th button", has_text="unread").click()
+    assert found.tab.locator("#candidates th[aria-sort]").get_attribute("aria-sort") == "descending"
+    assert len(found.said) == 1
+
+
 def test_the_command_line_is_copied(opened: Callable[..., Opened]) -> None:
     found = opened("check")
     found.tab.locator("#copy").click()

@@ -26,8 +26,8 @@ def document(lives: Lives) -> Document:
     rows = [
         {
             **each,
-            "members": "static" if each["static"] else "dynamic",
-            "label": f"{each['protocol']}, {_members(each)}",
+            "members": _members(each).removesuffix(" members"),
+            "label": f"{each['protocol']}, {_members(each)}".removesuffix(" members"),
             "text": f"{each['unowned_s']:,.1f}",
             "not_read": round(each["not_read"]),
             "read_twice": round(each["read_twice"]),

@@ -20,6 +20,7 @@
     share: (value) => `${(value * 100).toFixed(1)}%`,
     bytes,
   };
+  const isWords = (kind) => kind === "text" || kind === "prose";
   const order = new Intl.Collator("en", { numeric: true });
   const compare = (a, b) =>
     a === null || b === null ? (b === null) - (a === null) : typeof a === "number" && typeof b === "number" ? a - b : order.compare(a, b);
@@ -39,7 +40,7 @@
       if (data) return JSON.parse(data.value);
       if (!each.textContent) return null;
       // A row's first cell is its name: its number has only its text.
-      return kind === "text" ? each.textContent : Number(each.textContent.replaceAll(",", ""));
+      return isWords(kind) ? each.textContent : Number(each.textContent.replaceAll(",", ""));
     };
     const own = [...body.rows].map((row) => [...row.cells].map((each, place) => cell(each, kinds[place])));
     const rows = own.concat(rest[section.id] || []);
@@ -84,7 +85,7 @@
       button.textContent = titles[at];
       head.replaceChildren(button);
       button.addEventListener("click", () => {
-        sorted = { at, down: sorted.at === at ? !sorted.down : kinds[at] !== "text" };
+        sorted = { at, down: sorted.at === at ? !sorted.down : !isWords(kinds[at]) };
         heads.forEach((each) => each.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
         choose();
@@ -112,7 +113,7 @@
     };
   };
 
-  const tables = [...document.querySelectorAll(".figure")].map(tableOf);
+  const tables = [...document.querySelectorAll(".figure:has(table)")].map(tableOf);
   const find = document.getElementById("find");
   const told = document.getElementById("found");
   find.parentElement.hidden = false;
