@@ -49,6 +49,11 @@ KEPT_WORKERS = {"spark.python.task.killTimeout": "120s"}
 a worker to the next job, which fails with `Socket is closed`: a test that expects an error would spoil the next one."""
 
 
+def pytest_configure() -> None:
+    # The width of the terminal in which tests run, which parallel workers are told, decides how wide commands print.
+    os.environ.pop("COLUMNS", None)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     first = {TESTS / name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path, len(first)))

@@ -8,12 +8,11 @@ import zlib
 from dataclasses import replace
 
 import pytest
-from partwright.report.figures.fingerprint import document
-from partwright.report.sentences import of_fingerprint
 from written_keys import SEED, family_of, placed, users
 
 import partwright as pw
 from partwright.audit import fingerprint
+from partwright.documents.fingerprint import document
 
 M32 = 1 << 32
 
@@ -263,7 +262,7 @@ def test_a_faulty_rule_of_a_topic_that_grew_leaves_no_client_a_share(
         (11, 17),
     )
     assert found.fault.explained == (8000, 8000)
-    assert "for 11 and 17 partitions" in of_fingerprint(found)[0].text
+    assert "for 11 and 17 partitions" in document(found).verdicts[0].text
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.6])
@@ -283,7 +282,7 @@ def test_shares_beside_a_faulty_rule_are_told_as_an_estimate() -> None:
     keys = users(2000, 8000)
     faulty = [murmur2_of(key.encode()) % 11 for key in keys]
     found = fingerprint(keys, placed(keys[:4000], 11) + faulty[4000:])
-    first, second, *_ = (each.text for each in of_fingerprint(found))
+    first, second, *_ = (each.text for each in document(found).verdicts)
     assert first.startswith("mixture: java ")
     assert "; one writer whose rule is java's without the sign mask (murmur2 % n, unsigned; not " in first
     assert "no rule explains" not in first
@@ -291,9 +290,9 @@ def test_shares_beside_a_faulty_rule_are_told_as_an_estimate() -> None:
         "That rule and java's agree where a key's hash is not negative: how many of those records each wrote is "
         "estimated from the other records."
     )
-    figures = {figure.id: figure for figure in document(found).figures}
-    assert "; no rule explains 0.0%." in figures["writers"].sentence
-    assert ", murmur2-unsigned " in figures["writers"].sentence
+    (writers,) = (section for section in document(found).sections if section.id == "writers")
+    assert [row["label"] for row in writers.rows] == ["java", "murmur2-unsigned", "no rule"]
+    assert writers.rows[-1]["text"] == "0.0%"
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
@@ -311,12 +310,12 @@ def test_other_bytes_with_some_exceptions_are_found(n: int, name: str, noise: fl
         assert (found.key_transform, found.n, set(found.family)) == (name, n, family_of("java"))
         assert found.verdict == ("one-writer" if found.unexplained <= 0.02 else "mixture")
         assert found.unexplained == pytest.approx(noise, abs=0.02)
-        assert f"({name})" in "".join(each.text for each in of_fingerprint(found))
+        assert f"({name})" in "".join(each.text for each in document(found).verdicts)
 
 
 def test_one_client_that_is_left_is_singular() -> None:
     found = replace(fingerprint(["TT0124"], [1], n=2), family=("java:string-hash",))
-    assert "; 1 is left: java:string-hash" in of_fingerprint(found)[0].text
+    assert "; 1 is left: java:string-hash" in document(found).verdicts[0].text
 
 
 @pytest.mark.parametrize("n", [13, 24, 100])

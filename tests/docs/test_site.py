@@ -176,9 +176,9 @@ def test_the_reference_has_each_public_name(site: Path) -> None:
     shown = set(re.findall(r'id="(partwright[\w.]*)"', built))
     names = {id_.rpartition(".")[2] for id_ in shown}
     for module in ("", ".batching", ".cluster", ".group", ".kafka", ".migration", ".report", ".spark"):
-        source = (ROOT / "python" / "partwright" / Path(*module.split(".")) / "__init__.py").read_text(
-            encoding="utf-8"
-        )
+        place = ROOT / "python" / "partwright" / Path(*module.split("."))
+        file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        source = file.read_text(encoding="utf-8")
         (listed,) = re.findall(r"^__all__ = (\[.*?\])$", source, re.MULTILINE | re.DOTALL)
         public = ast.literal_eval(listed)
         assert public

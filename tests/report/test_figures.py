@@ -360,7 +360,7 @@ def test_a_page_says_how_even_brokers_are_and_what_losses_cost() -> None:
     worst = "0 → 0 offline, 4 → 2 closed for acks=all, 2 → 1 with a new leader"
     assert f"The worst loss of a broker, in partitions: {worst}." in [each.text for each in page.verdicts]
     lost = sections["losses"].rows
-    assert [(row["label"], row["leaders today"], row["leaders after"]) for row in lost] == [
+    assert [(row["label"], row["taken_over today"], row["taken_over after"]) for row in lost] == [
         ("broker 0", 2, 1), ("broker 1", 2, 1), ("broker 2", None, 1), ("broker 3", None, 1)
     ]  # fmt: skip
     # No topic has coordinators.

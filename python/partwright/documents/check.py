@@ -356,8 +356,8 @@ def _misplaced(answer: Fields) -> tuple[Section, ...]:
         id="misplaced",
         title="Misplaced records",
         sentence=(
-            f"The most, {number(first['rows'])}, are in partition {first['from']} and belong into {first['to']}"
-            f"{undrawn}."
+            f"The most, {counted(first['rows'], 'is', 'are')} in partition {first['from']} and should be in "
+            f"{first['to']}{undrawn}."
         ),
         columns=(
             Column("from", "is in partition"),

@@ -138,7 +138,7 @@ def _answer(found: Fingerprint) -> str:
         )
         return f"{found.family[0]}{changed} {_explains(*found.explained[found.family[0]])}{of_n}"
     return {
-        "undecided": f"too few keys tell the clients apart; {counted(len(found.family), 'is left', 'are left')}{of_n}",
+        "undecided": f"too few keys tell the clients apart; {_left(found.family)}{of_n}",
         "mixture": f"{shares}{left}{of_n}",
         "n-change": f"from {steps} partitions ({shares}){left}",
         "writer-change": f"from {steps}{of_n} ({shares}){left}",
@@ -148,6 +148,11 @@ def _answer(found: Fingerprint) -> str:
         if found.rows
         else "there are no records",
     }[found.verdict]
+
+
+def _left(family: tuple[str, ...]) -> str:
+    only = f": {family[0]}" if len(family) == 1 else ""
+    return f"{counted(len(family), 'is left', 'are left')}{only}"
 
 
 def _explains(right: int, of: int) -> str:

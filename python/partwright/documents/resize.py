@@ -49,14 +49,14 @@ def _verdicts(answer: Fields) -> tuple[Verdict, ...]:
         f"{headline}, {about}{answer['keys_moved']:,} of {counted(answer['keys'], 'key')} ({share(of_keys)}) and "
         f"{answer['rows_moved']:,} of {counted(answer['rows'], 'record')} ({share(of_rows)}{size}) move"
     )
+    others = []
     if answer["heaviest_moved"]:
         first = answer["heaviest_moved"][0]
         where = f"{counted(first['rows'], 'record')}, from {first['from']} to {first['to']}"
-        words += f"; the heaviest is key {label(first['key'])} ({where})"
+        others.append(f"The heaviest key that moves is {label(first['key'])} ({where}).")
     later = (
         " Let consumers finish the old records first: --plan has the steps." if answer["rows_moved"] else ""
     )
-    others = []
     if "among" not in answer:
         before, after = answer["largest_share"]["from"], answer["largest_share"]["to"]
         others.append(
