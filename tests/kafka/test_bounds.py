@@ -332,7 +332,7 @@ def test_an_answer_of_a_part_says_no_more_than_that(
     # Shares are of the partitions that were read.
     assert (code, found["n"], found["among"], found["largest_over_mean"]) == (0, 2, 1, 1.0)
     code, out, _ = told("check", halves, *some)
-    assert "1 of 1 partition has records; the largest has 100.0% of them (fair share: 100.0%)" in out
+    assert "Partition 1 holds 100.0% of the records, 1.0\u00d7 its fair share" in " ".join(out.split())
     code, out, _ = told("resize", halves, "--to", "4", *some, "--json")
     before = json.loads(out)["before"]
     assert (code, [each["drain_to"] for each in before], [each["end"] for each in before]) == (
