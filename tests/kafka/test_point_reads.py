@@ -157,7 +157,7 @@ def test_json_has_the_lines(which: Which) -> None:
 
 
 def test_the_lines_are_whole_on_any_terminal(which: Which, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partwright.cli.commands.which._WIDTH", 60)
+    monkeypatch.setenv("COLUMNS", "60")
     _, out, _ = which("TT0124", "-n", "12", "--topic", "orders")
     printed = [line.strip() for line in out.splitlines()]
     for line in read_commands("orders", "TT0124", 12).values():
