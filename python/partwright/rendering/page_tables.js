@@ -80,6 +80,7 @@
       return shown.length;
     };
     heads.forEach((head, at) => {
+      if (!titles[at]) return;
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = titles[at];
