@@ -216,7 +216,7 @@ def _shares(rows: Sequence[Fields], *, has_threads: bool) -> Section:
             Column("idle", "idle"),
             *([Column("idle_threads", "idle threads")] if has_threads else []),
             Column("moved", "moved"),
-            Column("note", "", "prose"),
+            Column("note", "note", "prose"),
             Column("paused", "paused"),
         ),
         **bounded(rows),

@@ -105,7 +105,7 @@ def _sides(meeting: Meeting) -> Section:
     return Section(
         id="sides",
         title="Both tables",
-        columns=(Column("name", "", "prose"), Column("a", "A", "prose"), Column("b", "B", "prose")),
+        columns=(Column("name", "what", "prose"), Column("a", "A", "prose"), Column("b", "B", "prose")),
         **bounded(rows),
     )
 

@@ -154,7 +154,7 @@ def _nearby(answer: Fields) -> Section:
             Column("share", "share", "share"),
             Column("largest_share", "largest partition", "share"),
             Column("over", "times fair share"),
-            Column("note", "", "prose"),
+            Column("note", "note", "prose"),
         ),
         **bounded(rows),
         marks=len(rows),

@@ -80,7 +80,6 @@
       return shown.length;
     };
     heads.forEach((head, at) => {
-      if (!titles[at]) return;
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = titles[at];

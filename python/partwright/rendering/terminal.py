@@ -139,7 +139,7 @@ def _table(section: Section, look: Look) -> Iterator[str]:
     left = section.left + len(section.rows) - len(rows)
     if left:
         yield from wrapped(f"{look.plain('…')} and {counted(left, 'more row')}: --json has them", look.width)
-    absent = [title for at, title in enumerate(titles) if title and at not in kept]
+    absent = [title for at, title in enumerate(titles) if at not in kept]
     if absent:
         yield from wrapped(f"Not shown at this width: {', '.join(absent)}.", look.width)
 
