@@ -14,7 +14,7 @@ from partwright import report
 from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
-from partwright.rendering.asked import Asked
+from partwright.rendering.question import Asked
 from partwright.rendering.html import html
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from partwright.documents import document
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import write_file
 from partwright.rendering import html, markdown, picture, svg
-from partwright.rendering.asked import Asked
 from partwright.rendering.html import check
+from partwright.rendering.question import Asked
 
 if TYPE_CHECKING:
     import os

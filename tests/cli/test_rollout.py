@@ -189,6 +189,7 @@ def test_a_manifest_says_what_options_do_not(command: Command) -> None:
         (["--topic", "t=3", "--manifest", "bad.json"], "bad.json: this is not JSON"),
         (["--topic", "t=3", "--manifest", "none.json"], "cannot be read"),
         (["--topic", "t=3", "--manifest", "empty.json"], "no Deployment and no StatefulSet"),
+        (["--topic", "t=3", "--manifest", "empty.yaml"], "no Deployment and no StatefulSet"),
     ],
 )
 def test_what_is_refused(given: list[str], sentence: str, refusal: Refusal) -> None:
@@ -196,4 +197,5 @@ def test_what_is_refused(given: list[str], sentence: str, refusal: Refusal) -> N
     Path("helm.yaml").write_text("kind: Deployment\nspec:\n  replicas: {{ .Values.n }}\n", encoding="utf-8")
     Path("bad.json").write_text("{", encoding="utf-8")
     Path("empty.json").write_text("[]", encoding="utf-8")
+    Path("empty.yaml").touch()
     assert sentence in refusal("rollout", *given)

@@ -129,6 +129,21 @@ def test_the_picture_of_any_answer_is_its_first_figure(tmp_path: Path) -> None:
     assert not (tmp_path / "y.svg").exists()
 
 
+def test_a_full_disk_leaves_the_picture_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    file = tmp_path / "x.svg"
+    answer = pw.assign({"t": 2}, {"c1": ["t"]})
+    before = answer.save(file).read_bytes()
+    monkeypatch.setattr("partwright.folders.os.fsync", full)
+    with pytest.raises(pw.PartwrightError, match=r"cannot be written \(No space left on device\)"):
+        pw.assign({"t": 3}, {"c1": ["t"]}).save(file)
+    assert (file.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (before, ["x.svg"])
+
+
 def test_a_pdf_is_whole(tmp_path: Path) -> None:
     # Vega names its parts in another order each time, so its bytes differ.
     tuned().plot(tmp_path / "x.pdf")

@@ -27,7 +27,7 @@ __all__ = ["Output", "is_ascii", "output_options", "terminal_look"]
 
 _Result = TypeVar("_Result")
 
-FORMS = ("text", "json", "markdown", "html")
+_FORMS = ("text", "json", "markdown", "html")
 # How wide a pipe is, and a terminal that does not say it, unless COLUMNS says otherwise.
 _PIPE = 88
 
@@ -122,7 +122,7 @@ def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     @click.option(
         "--output",
         "form",
-        type=click.Choice(FORMS),
+        type=click.Choice(_FORMS),
         help="The form of the answer on stdout: text (default), json, markdown for a ticket, or html.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON: --output json.")

@@ -12,8 +12,8 @@ from partwright.rendering.text import label
 
 if TYPE_CHECKING:
     from partwright._check import Json
-    from partwright.rendering.asked import Asked
     from partwright.rendering.document import Document
+    from partwright.rendering.question import Asked
 
 __all__ = ["document"]
 

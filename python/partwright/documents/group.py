@@ -35,13 +35,17 @@ def document(answer: Timeline | Lives) -> Document:
     """What a group cost, who read what and when, and the times without a reader; or several lives side by side."""
     if isinstance(answer, Lives):
         return group_compared.document(answer)
+    made = answer.to_dict()
+    generations = made["generations"]
     sections = (
-        replace(timeline_section(answer), sketch=tuple(answer.chart(answer.chart_width).split("\n"))),
+        replace(
+            timeline_section(answer, generations), sketch=tuple(answer.chart(answer.chart_width).split("\n"))
+        ),
         _unread(answer),
         _partitions(answer),
     )
-    verdicts = (*_verdicts(answer), *_races(answer.races))
-    return Document("A group over time", verdicts, sections, summed(verdicts, answer.to_dict()))
+    verdicts = (*_verdicts(answer, generations), *_races(answer.races))
+    return Document("A group over time", verdicts, sections, summed(verdicts, made))
 
 
 def _races(costs: Mapping[str, Cost]) -> Iterable[Verdict]:
@@ -55,7 +59,7 @@ def _races(costs: Mapping[str, Cost]) -> Iterable[Verdict]:
         yield Verdict("said", words)
 
 
-def _verdicts(timeline: Timeline) -> tuple[Verdict, ...]:
+def _verdicts(timeline: Timeline, generations: Sequence[Json]) -> tuple[Verdict, ...]:
     """What a group costs over time, who was idle and who stood still, and what went wrong."""
     cost = timeline.cost
     failures, unread = timeline.failures(), timeline.unread_at_the_end()
@@ -78,8 +82,12 @@ def _verdicts(timeline: Timeline) -> tuple[Verdict, ...]:
         Verdict("fails", f"{each['member']} ended at {seconds(each['at_ms'])}{_reason(each['error'])}")
         for each in failures
     ]
-    found += [Verdict("said", " ".join(said))] if (said := [*_records(cost), *_at_rest(timeline)]) else []
-    found += _of_leaders(timeline)
+    found += (
+        [Verdict("said", " ".join(said))]
+        if (said := [*_records(cost), *_at_rest(timeline, generations)])
+        else []
+    )
+    found += _of_leaders(generations)
     found += _without_leader(timeline)
     for commit in timeline.commits():
         answered = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
@@ -115,12 +123,12 @@ def _records(cost: Cost) -> list[str]:
     return [f"{what}, and {counted(again, 'was', 'were')} read twice."]
 
 
-def _at_rest(timeline: Timeline) -> list[str]:
+def _at_rest(timeline: Timeline, generations: Sequence[Json]) -> list[str]:
     """Who reads nothing at the end, and who stood still longest before."""
     last: dict[str, list[tuple[str, int]]] = {}
     belonged: dict[str, list[tuple[int, int]]] = {}
     since = None
-    for each in timeline.generations():
+    for each in generations:
         _belong(belonged, last, since, each["at_ms"])
         last, since = each["assignment"], each["at_ms"]
     _belong(belonged, last, since, timeline.ended_ms)
@@ -265,12 +273,12 @@ def _partitions(found: Timeline) -> Section:
     )
 
 
-def _of_leaders(timeline: Timeline) -> list[Verdict]:
+def _of_leaders(generations: Sequence[Json]) -> list[Verdict]:
     """Sentences about members that leaders left out or forgot, and about chance; none if all use Java's client."""
     left_out: dict[str, None] = {}
     forgotten: dict[str, None] = {}
     forgetting, drawn = [], []
-    for each in timeline.generations():
+    for each in generations:
         left_out |= dict.fromkeys(each.get("left_out", ()))
         forgotten |= dict.fromkeys(each.get("forgotten", ()))
         if each.get("forgotten"):

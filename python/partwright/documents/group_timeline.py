@@ -10,7 +10,7 @@ from partwright._text import plain
 from partwright.group.readers import extremes
 from partwright.rendering.binned import binned
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
-from partwright.rendering.document import Column, Section, bounded
+from partwright.rendering.document import KEPT, Column, Section
 from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
@@ -37,13 +37,14 @@ _UNREAD = "nobody"
 _NAMED = 8
 
 
-def timeline_section(found: Timeline) -> Section:
+def timeline_section(found: Timeline, generations: Sequence[Json]) -> Section:
     """Members by time, with the partitions that each reads, and the ones that nobody reads.
 
     Args:
         found: A timeline that kept who read what.
+        generations: Its generations.
     """
-    readers, generations = found.readers(), list(found.generations())
+    readers = found.readers()
     _, longest = readers.unread()
     end = readers.end_ms
     names, partitions = members(readers.names), readers.partitions
@@ -55,7 +56,7 @@ def timeline_section(found: Timeline) -> Section:
             "leader": shown(", ".join(filter(None, (each["leader"], each.get("assignor")))) or "-"),
             "partitions": _counted(each),
         }
-        for each in generations
+        for each in generations[:KEPT]
     ]
     is_few = len(partitions) <= _LANES and len(names) <= _FEW_MEMBERS
     high, _ = binned(len(names), _ROWS)
@@ -82,7 +83,7 @@ def timeline_section(found: Timeline) -> Section:
             "type": "rule",
             "strokeDash": [2, 3],
             "strokeWidth": 1,
-            "opacity": 0.7 if len(table) <= _CLEAR else 0.25,
+            "opacity": 0.7 if len(generations) <= _CLEAR else 0.25,
         },
         "encoding": {
             "x": {"field": "at", "type": "quantitative"},
@@ -105,7 +106,8 @@ def timeline_section(found: Timeline) -> Section:
             Column("leader", "leader", "text"),
             Column("partitions", "partitions", "prose"),
         ),
-        **bounded(table),
+        rows=tuple(table),
+        left=len(generations) - len(table),
         marks=len(bars),
     )
 

@@ -170,6 +170,7 @@ def _roll(rollout: Rollout) -> tuple[Section, ...]:
     script = lived[(len(lived) - 1) // 2].played
     if sum(script["topics"].values()) * len(script["events"]) > _MOST_READ:
         return ()
-    section = timeline_section(play(script))
+    timeline = play(script)
+    section = timeline_section(timeline, list(timeline.generations()))
     words = "The first minute is the start-up, which is not counted."
     return (replace(section, title=f"A roll with {best.candidate.label}", sentence=words, is_detail=True),)

@@ -199,10 +199,11 @@ def note_of_time(text: str, option: str) -> str | None:
     Examples:
         >>> print(note_of_time("20261124", "--since"))
         --since 20261124 is in milliseconds: 1970-01-01T05:37:41Z; write a date as 2026-11-24
-        >>> note_of_time("2026-11-24", "--since"), note_of_time("1795478400000", "--since")
-        (None, None)
+        >>> [note_of_time(text, "--since") for text in ("2026-11-24", "1795478400000", "\u0663")]
+        [None, None, None]
     """
-    if not text.strip().isdecimal() or int(text) >= _SOON_MS:
+    # `isdecimal` knows more digits than a time may have.
+    if not (text.isascii() and text.strip().isdecimal()) or int(text) >= _SOON_MS:
         return None
     at = datetime.fromtimestamp(int(text) // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return f"{option} {text.strip()} is in milliseconds: {at}; write a date as 2026-11-24"

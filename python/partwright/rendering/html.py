@@ -20,8 +20,8 @@ from partwright._text import plain_lines
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import cache_folder
 from partwright.keys.key_text import short
-from partwright.rendering.asked import Asked, version
 from partwright.rendering.document import TABLED
+from partwright.rendering.question import Asked, version
 
 if TYPE_CHECKING:
     from partwright.rendering.document import Document

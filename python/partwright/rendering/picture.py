@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from partwright._check import shown
 from partwright._text import plain
 from partwright.errors import MissingExtraError, PartwrightError
+from partwright.folders import write_file
 from partwright.rendering.svg import svg
 from partwright.rendering.text import lines
 
@@ -65,7 +66,7 @@ def draw(document: Document, file: str | os.PathLike[str]) -> None:
     path = check(file)
     drawn = svg(_titled(document))
     try:
-        path.write_bytes(_as(path.suffix.lower(), drawn))
+        write_file(path, _as(path.suffix.lower(), drawn))
     except OSError as error:
         raise PartwrightError(
             f"{str(path)!r} cannot be written ({error.strerror}): name another file"

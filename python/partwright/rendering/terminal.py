@@ -175,7 +175,8 @@ def _fitted(
     for at, column in enumerate(columns):
         widest = max((columns_of(row[at]) for row in cells), default=0)
         word = max(map(columns_of, _WORD.split(titles[at])))
-        most.append(max(widest, columns_of(titles[at])))
+        # However long a cell is, its column begins with what there is room for.
+        most.append(min(max(widest, columns_of(titles[at])), room))
         if column.kind == "prose":
             longest = max((columns_of(each) for row in cells for each in _WORD.split(row[at])), default=0)
             widest = min(widest, max(_PROSE, min(longest, _LONG)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
     from partwright._check import Json
-    from partwright.rendering.asked import Asked
+    from partwright.rendering.question import Asked
 
 __all__ = [
     "WORDS",
@@ -93,7 +93,7 @@ def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) ->
 
 def asked_of(ctx: click.Context, source: str | None, read: Json | None) -> Asked:
     """The question that a page repeats: the command, what was read, and the options without their secrets."""
-    from partwright.rendering.asked import Asked
+    from partwright.rendering.question import Asked
 
     return Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
 

@@ -37,10 +37,10 @@ def yaml_documents(file: str, text: str, *, several: bool, hint: str = "") -> li
         raise MissingExtraError("PyYAML is missing: pip install 'partwright[yaml]', or write JSON") from error
     try:
         loader = _without_dates(yaml)(text)
-        roots: list[Node | None] = []
+        roots: list[Node | None] = [] if several else [loader.get_single_node()]
         while several and loader.check_node():
             roots.append(loader.get_node())
-        roots = roots or [loader.get_single_node()]
+        roots = roots or [None]
         for root in roots:
             if root is not None:
                 _refuse_twice(file, root)
