@@ -14,8 +14,8 @@ from partwright import report
 from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
-from partwright.rendering.question import Asked
 from partwright.rendering.html import html
+from partwright.rendering.question import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

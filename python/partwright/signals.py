@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[int, FrameType | None], object]
 
-__all__ = ["ENDING", "Ended", "handled", "raised"]
+__all__ = ["ENDING", "Ended", "handled", "interrupts", "raised"]
 
 # Ctrl-C, `kill` and service managers, a terminal that was closed; Windows has no SIGHUP.
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -56,11 +56,35 @@ def raised() -> Iterator[None]:
     for number in ours:
         signal.signal(number, raise_it)
     try:
-        yield
+        with interrupts():
+            yield
     finally:
         for number in ours:
             if signal.getsignal(number) is raise_it:
                 signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Raise an interrupt as it came, even where a function of confluent-kafka made `SystemError` of it.
+
+    Its functions in C release the interpreter's lock and call back (seen in `describe_cluster` of 2.16.1). A signal's
+    exception that comes there is only the cause of "returned a result with an exception set".
+
+    Examples:
+        >>> try:
+        ...     with interrupts():
+        ...         raise SystemError("describe_cluster returned a result with an exception set") from Ended(15)
+        ... except Ended as error:
+        ...     print(error)
+        ended by SIGTERM
+    """
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
+        raise
 
 
 @contextmanager

@@ -150,12 +150,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         if isinstance(error.__context__, KeyboardInterrupt):
             # click could not even end the line on stderr: the terminal is gone.
             return _interrupted(error.__context__)
-        # Errors of files and brokers are reported where they happen: this one is of stdout or stderr, for example on a
-        # full disk.
-        _give_up(sys.stdout)
-        return _refuse(
-            f"the system refuses what partwright does ({error}): make room, or send stdout elsewhere"
-        )
+        return _refuse_system(error)
     except Exception:  # noqa: BLE001 - a defect of ours, whose 1 would be a check's answer
         import traceback
 
@@ -171,6 +166,16 @@ def _interrupted(error: BaseException) -> int:
     said = next((str(each) for each in causes if each and str(each)), str(ended))
     _say(f"partwright: {said}")
     return ended.exit_code
+
+
+def _refuse_system(error: OSError) -> int:
+    if error.filename is not None:
+        # For example a name longer than the system takes, which its first look at the file refuses.
+        return _refuse(f"{error.filename!r} cannot be used ({error.strerror}): name another")
+    # Errors of files and brokers are reported where they happen: this one is of stdout or stderr, for example on a
+    # full disk.
+    _give_up(sys.stdout)
+    return _refuse(f"the system refuses what partwright does ({error}): make room, or send stdout elsewhere")
 
 
 def _refuse(sentence: str) -> int:

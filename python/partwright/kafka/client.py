@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 from partwright.kafka.troubles import RetriableError, Troubles, end
+from partwright.signals import interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -213,7 +214,8 @@ def admin_client(config: KafkaConfig, timeout: float) -> Iterator[Admin]:
     """An `Admin` for a block; librdkafka's threads end with it."""
     admin = Admin(config, timeout)
     try:
-        yield admin
+        with interrupts():
+            yield admin
     finally:
         admin.close()
 
