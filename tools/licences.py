@@ -29,8 +29,7 @@ The licences of what is in partwright's wheel, besides partwright itself (LICENS
 
 The extension module partwright._core has these Rust crates compiled in. The wheel has no jar and no JavaScript
 library in it. The jars of Kafka and of Spark's connector are fetched from Maven Central when they are first needed,
-and compared with their hashes. A page of --report has Vega, Vega-Lite and Vega-Embed in it (BSD-3-Clause), which
-vl-convert-python ships.
+and compared with their hashes. The plots of a page of --report are SVG, which vl-convert-python has drawn.
 """
 
 

@@ -9,11 +9,13 @@ import random
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest import mock
 
 import pytest
 
 import partwright as pw
 from partwright.cli import main
+from partwright.rendering import html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -276,13 +278,28 @@ def run(folder: Path) -> Callable[..., Ran]:
 
 
 @pytest.fixture(scope="session")
-def page(folder: Path, run: Callable[..., Ran]) -> Callable[[str], Path]:
+def specs() -> dict[str, dict[str, Any]]:
+    """The specification of each plot of the pages that were made."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def page(folder: Path, run: Callable[..., Ran], specs: dict[str, dict[str, Any]]) -> Callable[[str], Path]:
     """The page of a command, by its name; made once."""
 
     def made(name: str) -> Path:
         file = folder / f"{name}.html"
         if not file.exists():
-            done = run(name, "--report", file.name)
+            documents: list[Any] = []
+            whole = html.html
+
+            def kept(document: Any, asked: Any) -> str:
+                documents.append(document)
+                return whole(document, asked)
+
+            with mock.patch("partwright.rendering.html.html", kept):
+                done = run(name, "--report", file.name)
+            specs[name] = {each.id: each.spec for each in documents[0].sections if each.spec}
             assert done.returncode in {0, 1}, done.stderr
             assert done.stderr.splitlines()[-1] == f"report: {file.name}"
         return file
@@ -291,6 +308,12 @@ def page(folder: Path, run: Callable[..., Ran]) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def read(page: Callable[[str], Path]) -> Callable[[str], Read]:
-    """The same, read."""
-    return lambda name: read_page(page(name).read_text(encoding="utf-8"))
+def read(page: Callable[[str], Path], specs: dict[str, dict[str, Any]]) -> Callable[[str], Read]:
+    """The same, read, and what its plots were drawn from."""
+
+    def made(name: str) -> Read:
+        found = read_page(page(name).read_text(encoding="utf-8"))
+        found.plots = specs[name]
+        return found
+
+    return made

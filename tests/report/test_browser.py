@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 SHOTS = Path(__file__).parents[2] / "target" / "report-screenshots"
-DRAWN = "html[data-drawn]"
 PATIENCE_S = 30
 
 
@@ -36,7 +35,6 @@ class Opened:
         self.tab.on("pageerror", lambda error: self.said.append(str(error)))
         self.tab.on("request", lambda request: self.said.append(f"asked for {request.url}"))
         self.tab.goto(file.as_uri())
-        self.tab.wait_for_selector(DRAWN, state="attached", timeout=60_000)
 
     def shot(self, name: str) -> None:
         SHOTS.mkdir(parents=True, exist_ok=True)
@@ -60,7 +58,7 @@ def opened(chromium: Any, page: Callable[[str], Path]) -> Iterator[Callable[...,
 # For each plot: its layer with a mark for each datum, drawn as a picture of its own; and the texts that extend
 # beyond their picture.
 PLOTS = """[...document.querySelectorAll('.plot')].map((plot) => {
-  const svg = plot.querySelector('svg');
+  const svg = [...plot.querySelectorAll('svg')].find((each) => each.getBoundingClientRect().width);
   const box = svg.getBoundingClientRect();
   const cut = [...svg.querySelectorAll('text')].filter((text) => {
     const at = text.getBoundingClientRect();
@@ -256,7 +254,7 @@ def test_the_main_jobs_page(folder: Path, chromium: Any, tmp_path: Path) -> None
     )
     assert steps == [step["name"] for step in told["steps"]]
     for plot in found.tab.query_selector_all(".plot"):
-        marks = plot.query_selector_all('[class*="main_marks"] > path')
+        marks = plot.query_selector_all('.wide [class*="main_marks"] > path')
         assert len(marks) == int(plot.get_attribute("data-marks"))
     assert "checked 3,000 records: 0 lost" in found.tab.locator("#verdict").inner_text()
     found.shot("run")
@@ -309,8 +307,8 @@ def test_a_dark_page_is_printed_light_with_its_tables_open(opened: Callable[...,
 def test_a_mark_says_its_numbers(opened: Callable[..., Opened], read: Callable[[str], Any]) -> None:
     found = opened("check-shares")
     first = read("check-shares").plots["partitions"]["data"]["values"][0]
-    found.tab.locator('#partitions-plot [class*="main_marks"] > path').first.hover()
-    said = found.tab.locator("#vg-tooltip-element")
+    found.tab.locator('#partitions-plot .wide [class*="main_marks"] > path').first.hover()
+    said = found.tab.locator("#told")
     said.wait_for(state="visible")
     assert f"{first['size']:,}" in said.inner_text()
 
@@ -329,30 +327,17 @@ def test_a_key_in_a_tooltip_is_text(opened: Callable[..., Opened]) -> None:
     assert len(found.said) == 1
 
 
-def test_a_legend_leaves_one_kind_in_full_colour(opened: Callable[..., Opened]) -> None:
+def test_a_legend_leaves_one_kind_in_full_colour(
+    opened: Callable[..., Opened], read: Callable[[str], Any]
+) -> None:
     found = opened("check")
-    faint = (
-        "[...document.querySelectorAll('#partitions-plot [class*=\"main_marks\"] > path')]"
-        ".filter((each) => each.getAttribute('opacity') === '0.2').length"
-    )
+    faint = "document.querySelectorAll('#partitions-plot .faint').length"
     assert found.tab.evaluate(faint) == 0
-    found.tab.locator("#partitions-plot .role-legend-symbol path").first.click()
-    wait_until(found, f"{faint} > 0")
-
-
-def test_zooming_takes_shift(opened: Callable[..., Opened]) -> None:
-    found = opened("check")
-    plot = found.tab.locator("#partitions-plot")
-    plot.scroll_into_view_if_needed()
-    texts = "document.querySelectorAll('#partitions-plot .role-axis-label text')"
-    labels = f"[...{texts}].map((each) => each.textContent).join()"
-    before = found.tab.evaluate(labels)
-    box = plot.bounding_box()
-    found.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    found.tab.keyboard.down("Shift")
-    found.tab.mouse.wheel(0, -400)
-    wait_until(found, f"{labels} !== {before!r}")
-    found.tab.keyboard.up("Shift")
+    entry = found.tab.locator("#partitions-plot .wide .role-legend-symbol path").first
+    entry.click()
+    assert 0 < found.tab.evaluate(faint) < read("check").marks["partitions"]
+    entry.click()
+    assert found.tab.evaluate(faint) == 0
 
 
 def test_the_json_is_saved(opened: Callable[..., Opened], read: Callable[[str], Any]) -> None:

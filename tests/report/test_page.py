@@ -50,7 +50,9 @@ def test_a_page_asks_for_nothing_and_is_small(
     name: str, page: Callable[[str], Path], read: Callable[[str], Any]
 ) -> None:
     found = read(name)
-    assert page(name).stat().st_size < MOST_BYTES
+    # Without a large table.
+    most = 300_000 if sum(map(len, found.tables.values())) < 200 else MOST_BYTES
+    assert page(name).stat().st_size < most
     assert all(link.startswith("#") for link in found.links)
     assert not {"link", "img", "iframe", "object", "embed", "form", "base"} & set(found.tags)
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', found.text)
@@ -82,8 +84,8 @@ def test_a_verdict_has_its_mark(read: Callable[[str], Any]) -> None:
 
 def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
     found = read("check-hostile")
-    # The scripts of Vega and of the page, and two of JSON.
-    assert found.tags.count("script") == 5
+    # Two scripts of the page, and one of JSON.
+    assert found.tags.count("script") == 3
     assert "img" not in found.tags
     for hidden in ("\u202e", "\0", "\u2028", "\t"):
         assert hidden not in found.text.split("<script")[0]
@@ -274,12 +276,9 @@ def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
         report.page(answer, asked=asked)
 
 
-def test_a_page_without_a_plot_is_small_and_needs_no_plot_library() -> None:
-    page = pw.group.play({"topics": {"t": 2}, "events": "+2"})
-    assert len(report.page(page)) > 500_000
+def test_a_page_without_a_plot_is_small() -> None:
     answer = KeyPlacements("TT0124", 15, tuple(placements("TT0124", 15)))
     without = report.page(answer)
     assert len(without) < 50_000
-    assert "vegaEmbed = " not in without
     assert "JavaScript" not in without
     assert 'class="prose"' in without

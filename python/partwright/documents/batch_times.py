@@ -10,7 +10,7 @@ from partwright.documents.sentences import time
 from partwright.rendering.binned import COLOUR, binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Section, bounded
-from partwright.rendering.plots import ZOOM, Spec, by_kind, chart, quantity, tooltip
+from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def batches(found: Sequence[Fields], name: str) -> Section:
         ),
         **bounded(rows),
         marks=marks,
-        hint=None if many else ZOOM,
     )
 
 

@@ -10,7 +10,7 @@ from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import ZOOM, by_name, by_partition, quantity, tooltip
+from partwright.rendering.plots import by_name, by_partition, quantity, tooltip
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
@@ -240,7 +240,6 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         ),
         **bounded(by_size if len(rows) > _BY_SIZE else rows),
         marks=len(stacked),
-        hint=None if is_ranked else ZOOM,
         bar="records",
     )
     return (

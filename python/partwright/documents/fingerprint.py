@@ -10,7 +10,7 @@ from partwright.keys.clients import clients as client_table
 from partwright.keys.key_text import shown_key
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED, PALETTE, clients, in_order
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import ZOOM, by_kind, by_name, by_partition, chart, quantity, tooltip
+from partwright.rendering.plots import by_kind, by_name, by_partition, chart, quantity, tooltip
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
@@ -374,6 +374,5 @@ def _since(answer: Fields) -> tuple[Section]:
             columns=(Column("partition", "partition"), Column("offset", title)),
             **bounded(rows),
             marks=len(bars),
-            hint=None if is_ranked else ZOOM,
         ),
     )

@@ -8,7 +8,7 @@ from partwright._check import counted
 from partwright.documents.sentences import summed
 from partwright.rendering.colours import ACCENT, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import PICKED, by_kind, chart, legend, quantity, tooltip
+from partwright.rendering.plots import by_kind, chart, quantity, tooltip
 from partwright.rendering.text import bytes_, label, number, share
 
 if TYPE_CHECKING:
@@ -175,10 +175,9 @@ def _brokers(plan: Reassignment, answer: Fields) -> Section:
         "xOffset": {"field": "kind", "sort": [*_KINDS]},
         "y": quantity("value", drawn, "bytes" if drawn == "bytes" else "whole"),
         "color": by_kind("kind", [*_KINDS], [*_KINDS.values()]),
-        "opacity": PICKED,
         "tooltip": tooltip(label="broker", kind="when", value=f"{drawn}|,"),
     }
-    main = {"name": "main", "params": [legend("kind")], "mark": {"type": "bar"}, "encoding": bars}
+    main = {"name": "main", "mark": {"type": "bar"}, "encoding": bars}
     return Section(
         id="brokers",
         title="What each broker carries",

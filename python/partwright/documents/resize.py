@@ -10,7 +10,7 @@ from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import ZOOM, by_kind, by_name, by_partition, quantity, tooltip
+from partwright.rendering.plots import by_kind, by_name, by_partition, quantity, tooltip
 from partwright.rendering.text import bytes_, label, number, share
 
 if TYPE_CHECKING:
@@ -276,7 +276,6 @@ def _partitions(answer: Fields) -> Section:
         ),
         **bounded(rows),
         marks=marks,
-        hint=None if is_ranked or not bars else ZOOM,
         is_detail=True,
     )
 

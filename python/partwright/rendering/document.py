@@ -66,8 +66,7 @@ class Section:
         rows: The table's, of which a rendering shows as many as it has room for.
         left: How many rows the table lacks, which are in the JSON.
         marks: How many marks the layer main has.
-        hint: How to use the plot; None if it is not interactive.
-        bar: The field of the rows that a terminal also draws as bars.
+        bar: The field of the rows that is also drawn as bars, in the table or, where there is none, as a plot.
         picked: The places of the rows that stand out.
         steps: What to do, in order.
         code: Lines to copy.
@@ -83,13 +82,17 @@ class Section:
     rows: tuple[Fields, ...] = ()
     left: int = 0
     marks: int = 0
-    hint: str | None = None
     bar: str | None = None
     picked: frozenset[int] = frozenset()
     steps: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     sketch: tuple[str, ...] = ()
     is_detail: bool = False
+
+    @property
+    def most(self) -> float:
+        """The value that has the longest bar; 0 without bars."""
+        return max((row.get(self.bar) or 0 for row in self.rows), default=0) if self.bar else 0
 
 
 class Verdict(NamedTuple):

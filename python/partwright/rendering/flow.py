@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.rendering.binned import binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
-from partwright.rendering.document import Section, bounded
-from partwright.rendering.plots import PICKED, Spec, by_kind, by_name, chart, legend, quantity, tooltip
+from partwright.rendering.document import Column, Section, bounded
+from partwright.rendering.plots import Spec, by_kind, chart, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,13 +113,7 @@ def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
         },
     }
     if has_both:
-        area["params"] = [legend("kind")]
         area["encoding"]["color"] = by_kind("kind", [_MOVES, _STAYS], [EMPHASIS, MUTED])
-        area["encoding"]["opacity"] = {
-            **PICKED,
-            "condition": {"param": "picked", "value": 0.55},
-            "value": 0.1,
-        }
     layers = [
         area,
         {
@@ -264,10 +258,7 @@ def _span(low: int, end: int) -> str:
 def _top(flows: Sequence[Fields], figure: Section) -> Section:
     """The largest flows by name; if any leave their partition, only these."""
     moves = [each for each in flows if each["from"] != each["to"]]
-    rows = [
-        {**each, "label": f"{each['from']} → {each['to']}", "text": f"{each['rows']:,}"}
-        for each in moves[:_TOP]
-    ]
+    rows = [{**each, "flow": f"{each['from']} → {each['to']}"} for each in moves[:_TOP]]
     together, all_ = (sum(each["rows"] for each in those) for those in (rows, moves))
     return Section(
         id=f"{figure.id}-top",
@@ -276,15 +267,8 @@ def _top(flows: Sequence[Fields], figure: Section) -> Section:
             f"The {counted(len(rows), 'largest flow', 'largest flows')} of {len(moves):,} have {together:,} of "
             f"{counted(all_, 'record that changes its partition', 'records that change their partition')}."
         ),
-        spec=by_name(
-            rows,
-            quantity("rows", "records", "whole"),
-            None,
-            tooltip(**{"from": "from", "to": "to", "rows": "records|,"}),
-            {"value": EMPHASIS},
-        ),
-        columns=figure.columns,
-        **bounded(rows),
-        marks=len(rows),
+        columns=(Column("flow", "from → to partition", "text"), figure.columns[-1]),
+        rows=tuple(rows),
+        bar="rows",
         is_detail=figure.is_detail,
     )

@@ -7,9 +7,9 @@ import hashlib
 import json
 import math
 import os
-from contextlib import suppress
+import re
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright._text import plain_lines
 from partwright.errors import MissingExtraError, PartwrightError
-from partwright.folders import cache_folder
 from partwright.keys.key_text import short
 from partwright.rendering.document import TABLED
 from partwright.rendering.question import Asked, version
+from partwright.rendering.svg import svg
 
 if TYPE_CHECKING:
-    from partwright.rendering.document import Document
+    from collections.abc import Mapping
+
+    from partwright.rendering.document import Document, Section
 
 __all__ = ["MOST_BYTES", "SUFFIXES", "Asked", "check", "html", "save"]
 
@@ -37,6 +39,7 @@ _PACKAGES = ("vl_convert", "jinja2")
 _NAMED = 1000
 # How many rows of all tables together are printed.
 _PRINTED = 48
+_WIDE, _NARROW = 1080, 340
 
 
 def check(file: str | os.PathLike[str]) -> Path:
@@ -92,9 +95,10 @@ def html(document: Document, asked: Asked) -> str:
         PartwrightError: The page would be too large.
     """
     answer, rest = _script_json(document.answer), _rest(document)
+    plots = {each.id: _plots(each) for each in document.sections if each.spec}
     # A page that is too large first leaves out its JSON.
     for more in (rest, None) if len(answer) < MOST_BYTES else ():
-        page = _rendered(document, asked, answer, "", more)
+        page = _rendered(document, asked, plots, answer, "", more)
         if len(page.encode()) < MOST_BYTES:
             return page
     without = (
@@ -102,10 +106,18 @@ def html(document: Document, asked: Asked) -> str:
         f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
     )
     for more in (rest, None):
-        page = _rendered(document, asked, None, without, more)
+        page = _rendered(document, asked, plots, None, without, more)
         if len(page.encode()) < MOST_BYTES:
             return page
     raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
+
+
+def _plots(figure: Section) -> list[str]:
+    """A figure's plot for a screen, and for a phone or half a sheet of paper: its marks get the first one's words."""
+    return [svg(figure, _WIDE), _SAID.sub('data-said=""', svg(figure, _NARROW))]
+
+
+_SAID = re.compile(r'data-said="[^"]*"')
 
 
 def _rest(document: Document) -> str | None:
@@ -141,7 +153,14 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _rendered(document: Document, asked: Asked, answer: str | None, without: str, rest: str | None) -> str:
+def _rendered(
+    document: Document,
+    asked: Asked,
+    plots: Mapping[str, list[str]],
+    answer: str | None,
+    without: str,
+    rest: str | None,
+) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -152,9 +171,8 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         autoescape=True, undefined=StrictUndefined, finalize=finalized, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["raw"] = _raw
-    specs = {figure.id: figure.spec for figure in document.sections if figure.spec}
-    # Of a page's bytes, nearly all are of what draws plots.
-    scripts = [*([_bundle()] if specs else []), _text("page.js"), _text("page_tables.js")]
+    environment.filters["index"] = list.index
+    scripts = [_text("page.js"), _text("page_tables.js")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return environment.from_string(_text("page.html.jinja")).render(
         document=document,
@@ -166,7 +184,7 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
         tabled=TABLED,
         # Together they are about one page.
         printed=max(4, _PRINTED // max(1, len(document.sections))),
-        specs=_script_json(specs),
+        plots=plots,
         style=_text("page.css"),
         scripts=scripts,
         policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; {_FORMS}",
@@ -207,25 +225,6 @@ def _finite(value: object) -> object:
 @cache
 def _text(name: str) -> str:
     return resources.files("partwright.rendering").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _bundle() -> str:
-    # Making it takes seconds, so it is kept, separately for each version of the package that makes it.
-    kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
-    with suppress(OSError, UnicodeDecodeError):
-        text, _, digest = kept.read_text(encoding="utf-8").rpartition("\n// sha256 ")
-        if digest == _digest(text):
-            return text
-    import vl_convert
-
-    text = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        part = kept.with_name(f".vega-{token_hex(8)}.part")
-        part.write_text(f"{text}\n// sha256 {_digest(text)}", encoding="utf-8", newline="\n")
-        part.replace(kept)
-    return text
 
 
 def _digest(script: str) -> str:

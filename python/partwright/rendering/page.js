@@ -1,4 +1,4 @@
-// The page's own script: draws each plot by Vega, turns light and dark, copies the command line, saves the JSON.
+// The page's own script: turns light and dark, copies the command line, saves the JSON, says what a mark stands for.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -46,55 +46,36 @@
     });
   }
 
-  // What a plot's room allows: as many columns of a legend, as many characters of a title and of a name.
-  const CHARACTER = 7;
-  const lines = (text, most) => {
-    const found = [""];
-    for (const word of text.split(" ")) {
-      const last = found.length - 1;
-      if (found[last] && found[last].length + word.length + 1 > most) found.push(word);
-      else found[last] = found[last] ? `${found[last]} ${word}` : word;
-    }
-    return found.length > 1 ? found : text;
-  };
-  const fitted = (spec, width) => {
-    if (Array.isArray(spec)) return spec.forEach((each) => fitted(each, width));
-    if (!spec || typeof spec !== "object") return undefined;
-    for (const [name, value] of Object.entries(spec)) {
-      if (name === "values" || name === "datasets") continue;
-      if (name === "legend" && value && value.columns) {
-        const wide = Math.max(60, ...((spec.scale || {}).domain || []).map((kind) => 40 + CHARACTER * String(kind).length));
-        value.columns = Math.max(1, Math.floor((width - 80) / wide));
-        value.labelLimit = width - 40;
-      }
-      if (name === "axis" && value && value.labelLimit && width < 500) value.labelLimit = Math.min(value.labelLimit, width * 0.36);
-      if (name === "encoding") {
-        for (const channel of ["x", "y"]) {
-          const of = value[channel];
-          const room = channel === "x" ? width - 150 : (typeof fitted.height === "number" ? fitted.height : 300);
-          if (of && typeof of.title === "string") of.title = lines(of.title, Math.max(14, Math.floor(room / CHARACTER)));
-        }
-      }
-      fitted(spec[name], width);
-    }
-    return undefined;
-  };
-
-  // Without eval, which the page's policy forbids.
-  const options = { renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } };
-  const specs = JSON.parse(document.getElementById("plots").textContent);
-  const drawn = Object.entries(specs).map(([id, spec]) => {
-    const plot = document.getElementById(`${id}-plot`);
-    fitted.height = spec.height;
-    fitted(spec, plot.clientWidth);
-    // What stands at a plot's end has room, in fonts that are wider than the one that was measured, too.
-    spec.padding = { left: 6, top: 6, right: 36, bottom: 6 };
-    return vegaEmbed(plot, spec, options);
+  document.querySelectorAll(".plot").forEach((plot) => {
+    const [wide, narrow] = [".wide", ".narrow"].map((each) => plot.querySelectorAll(`${each} [data-said]`));
+    narrow.forEach((mark, place) => (mark.dataset.said = wide[place].dataset.said));
   });
-  Promise.allSettled(drawn).then((all) => {
-    const failed = all.filter((each) => each.status === "rejected");
-    failed.forEach((each) => console.error(each.reason));
-    document.querySelectorAll(".plot svg").forEach((svg) => svg.setAttribute("aria-hidden", "true"));
-    root.dataset.drawn = String(all.length - failed.length);
+  // A mark says its numbers under the pointer or a finger.
+  const told = document.createElement("div");
+  told.id = "told";
+  told.hidden = true;
+  document.body.append(told);
+  const tell = (event) => {
+    const said = event.target.closest ? event.target.closest("[data-said]") : null;
+    told.hidden = !said;
+    if (!said) return;
+    told.textContent = said.dataset.said;
+    const { width, height } = told.getBoundingClientRect();
+    told.style.left = `${Math.max(0, Math.min(event.clientX + 12, innerWidth - width - 4))}px`;
+    told.style.top = `${Math.max(0, event.clientY + 12 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 12)}px`;
+  };
+  ["pointermove", "click"].forEach((each) => document.addEventListener(each, tell));
+
+  // A legend's entry leaves only its own marks in full colour; clicked again, all.
+  document.querySelectorAll(".plot svg").forEach((svg) => {
+    const marks = [...svg.querySelectorAll('[class*="main_marks"] > path')];
+    let chosen = null;
+    svg.querySelectorAll(".role-legend-symbol path").forEach((entry) => {
+      entry.addEventListener("click", () => {
+        const colour = entry.getAttribute("fill");
+        chosen = chosen === colour ? null : colour;
+        marks.forEach((each) => each.classList.toggle("faint", Boolean(chosen) && each.getAttribute("fill") !== chosen));
+      });
+    });
   });
 })();

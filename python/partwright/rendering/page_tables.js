@@ -42,9 +42,22 @@
       // A row's first cell is its name: its number has only its text.
       return isWords(kind) ? each.textContent : Number(each.textContent.replaceAll(",", ""));
     };
-    const own = [...body.rows].map((row) => [...row.cells].map((each, place) => cell(each, kinds[place])));
-    const rows = own.concat(rest[section.id] || []);
-    const texts = () => rows.map((row) => row.map((value, at) => (value === null ? "" : written[kinds[at]](value))));
+    const { bar, most } = table.dataset;
+    const made = (values) => {
+      const line = document.createElement("tr");
+      values.forEach((value, at) => {
+        const each = document.createElement(at ? "td" : "th");
+        if (!at) each.scope = "row";
+        if (bar && at === Number(bar)) each.style.setProperty("--part", (value || 0) / most);
+        each.className = kinds[at];
+        each.textContent = value === null ? "" : written[kinds[at]](value);
+        line.append(each);
+      });
+      return line;
+    };
+    const own = [...body.rows].map((line) => ({ line, values: [...line.cells].map((each, place) => cell(each, kinds[place])) }));
+    const rows = own.concat((rest[section.id] || []).map((values) => ({ line: null, values })));
+    const texts = () => rows.map(({ values }) => values.map((value, at) => (value === null ? "" : written[kinds[at]](value))));
     let lower = null;
     let sorted = { at: -1, down: false };
     let shown = rows;
@@ -52,16 +65,9 @@
     const draw = () => {
       body.replaceChildren(
         ...shown.slice(0, SHOWN).map((row, place) => {
-          const line = document.createElement("tr");
-          if (place >= printed) line.className = "beyond";
-          row.forEach((value, at) => {
-            const made = document.createElement(at ? "td" : "th");
-            if (!at) made.scope = "row";
-            made.className = kinds[at];
-            made.textContent = value === null ? "" : written[kinds[at]](value);
-            line.append(made);
-          });
-          return line;
+          row.line ||= made(row.values);
+          row.line.classList.toggle("beyond", place >= printed);
+          return row.line;
         }),
       );
       const of = shown.length < rows.length ? ` of ${count(rows.length)}` : "";
@@ -74,7 +80,7 @@
       shown = rows.filter((_, place) => lower[place].some((text) => text.includes(wanted)));
       if (sorted.at >= 0) {
         const sign = sorted.down ? -1 : 1;
-        shown = [...shown].sort((a, b) => sign * compare(a[sorted.at], b[sorted.at]));
+        shown = [...shown].sort((a, b) => sign * compare(a.values[sorted.at], b.values[sorted.at]));
       }
       draw();
       return shown.length;
@@ -99,7 +105,7 @@
         if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
         return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
       };
-      const lines = [titles, ...shown].map((row) => `${row.map(quoted).join(",")}\r\n`);
+      const lines = [titles, ...shown.map((row) => row.values)].map((row) => `${row.map(quoted).join(",")}\r\n`);
       window.partwrightSave(lines.join(""), "text/csv", `partwright-${table.dataset.name}.csv`);
     });
     details.querySelector(".tools").hidden = false;

@@ -11,7 +11,7 @@ from partwright._check import shown
 from partwright._text import plain
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import write_file
-from partwright.rendering.svg import svg
+from partwright.rendering.svg import bars, svg
 from partwright.rendering.text import lines
 
 if TYPE_CHECKING:
@@ -75,14 +75,15 @@ def draw(document: Document, file: str | os.PathLike[str]) -> None:
 
 def _titled(document: Document) -> Section:
     """The first figure that draws anything, with words that explain it without a page."""
-    figure = next((each for each in document.sections if each.spec), None)
-    if figure is None:
+    figure, spec = next(
+        ((each, spec) for each in document.sections if (spec := each.spec or bars(each))), (None, None)
+    )
+    if figure is None or spec is None:
         raise PartwrightError("there is nothing to draw: leave out --plot")
     subtitle = [*lines(document.verdicts[0].text, most=_LINE), *lines(figure.sentence, most=_LINE)]
     title = {"text": plain(document.title), "subtitle": [plain(line) for line in subtitle], "anchor": "start"}
     # On paper there is no surrounding text whose colours it could take.
-    spec = {**(figure.spec or {}), "title": title, "background": "white"}
-    return replace(figure, spec=spec)
+    return replace(figure, spec={**spec, "title": title, "background": "white"})
 
 
 def _as(suffix: str, drawn: str) -> bytes:

@@ -13,18 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONFIG",
-    "PICKED",
-    "ZOOM",
     "Spec",
     "by_kind",
-    "by_name",
     "by_partition",
     "chart",
-    "legend",
     "quantity",
     "squares",
     "tooltip",
-    "zoom",
 ]
 
 Spec: TypeAlias = dict[str, Any]
@@ -34,11 +29,11 @@ _FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 # Plots take the colour of the text around them, so the same picture works on light, dark and paper.
 _INK = "currentColor"
 CONFIG: Spec = {
-    "aria": False,
     "background": None,
     "font": _FONT,
     "view": {"stroke": None},
     "axis": {
+        "aria": False,
         "domainColor": _INK,
         "domainOpacity": 0.4,
         "gridColor": _INK,
@@ -55,6 +50,7 @@ CONFIG: Spec = {
         "titleFontWeight": "normal",
     },
     "legend": {
+        "aria": False,
         "labelColor": _INK,
         "labelFontSize": 12,
         "labelLimit": 260,
@@ -69,8 +65,6 @@ CONFIG: Spec = {
 }
 """The style of every plot."""
 
-ZOOM = "Shift and the wheel zoom, dragging moves, a double click shows all again."
-
 _HEIGHT = 300
 _ROW = 22
 
@@ -79,7 +73,6 @@ def chart(data: Sequence[Fields], height: int = _HEIGHT, **rest: Spec | Sequence
     """A specification of a whole plot."""
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": "container",
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
         "data": {"values": [dict(each) for each in data]},
@@ -116,39 +109,16 @@ def tooltip(**titles: str) -> list[Spec]:
     return found
 
 
-def zoom(*encodings: str) -> Spec:
-    """A parameter that zooms and moves a plot while Shift is held: the wheel alone scrolls the page."""
-    return {
-        "name": "zoom",
-        "select": {
-            "type": "interval",
-            "encodings": list(encodings),
-            "zoom": "wheel![event.shiftKey]",
-        },
-        "bind": "scales",
-    }
-
-
-def legend(field: str) -> Spec:
-    """A parameter that leaves only the marks of a clicked legend entry in full colour."""
-    return {"name": "picked", "select": {"type": "point", "fields": [field]}, "bind": "legend"}
-
-
 def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> Spec:
     """The colour of a few kinds, with a legend."""
-    # As many next to each other as there is room for, also on a phone.
-    wide = 40 + 7 * max((len(kind) for kind in kinds), default=0)
     return {
         "field": field,
         "type": "nominal",
         "title": None,
         "sort": list(kinds),
         "scale": {"domain": list(kinds), "range": list(colours)},
-        "legend": {"symbolType": "square", "columns": {"expr": f"max(1, floor(width / {wide}))"}},
+        "legend": {"symbolType": "square"},
     }
-
-
-PICKED = {"condition": {"param": "picked", "value": 1}, "value": 0.2}
 
 
 def by_partition(
@@ -178,12 +148,10 @@ def by_partition(
         "y": quantity("start", title, "whole"),
         "y2": {"field": "end"},
         "color": by_kind("kind", list(kinds), list(kinds.values())),
-        "opacity": PICKED,
         "tooltip": tooltip(partition="partition", kind="of", size=f"{unit}|,~r"),
     }
     if len(kinds) == 1:
         bar["color"] = {"value": next(iter(kinds.values()))}
-        del bar["opacity"]
         bar["tooltip"] = tooltip(partition="partition", size=f"{unit}|,~r")
     if n is None:
         names = list(dict.fromkeys(row["partition"] for row in rows))
@@ -196,7 +164,6 @@ def by_partition(
         }
         if beside:
             bar["xOffset"] = {"field": "kind", "sort": list(kinds)}
-        params = [legend("kind")] if len(kinds) > 1 else []
         data: list[Fields] = list(rows)
     else:
         axis: Spec = {"format": "d", "tickMinStep": 1, "grid": False}
@@ -211,13 +178,12 @@ def by_partition(
             "axis": axis,
         }
         bar["x2"] = {"field": "right"}
-        params = [zoom("x"), *([legend("kind")] if len(kinds) > 1 else [])]
         gap = 0.42 if n <= _GAPS else 0.5
         wide = 2 * gap / (len(kinds) if beside else 1)
         place = {kind: at if beside else 0 for at, kind in enumerate(kinds)}
         left = [row["partition"] - gap + wide * place[row["kind"]] for row in rows]
         data = [{**row, "left": at, "right": at + wide} for row, at in zip(rows, left, strict=True)]
-    main = {"name": "main", "params": params, "mark": {"type": "bar", "clip": True}, "encoding": bar}
+    main = {"name": "main", "mark": {"type": "bar", "clip": True}, "encoding": bar}
     line = {
         "data": {"values": [{"even": even}]},
         "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5},

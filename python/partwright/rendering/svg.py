@@ -2,42 +2,96 @@
 
 from __future__ import annotations
 
+import json
 import re
 from hashlib import sha256
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._text import plain
+from partwright.rendering.colours import ACCENT, EMPHASIS
+from partwright.rendering.plots import chart, quantity
+from partwright.rendering.text import label, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from partwright.rendering.document import Document, Section
+    from partwright.rendering.plots import Spec
 
-__all__ = ["fragment", "svg"]
+__all__ = ["bars", "fragment", "svg"]
 
 _WIDTH = 760
 # A notebook has other content, too.
 _FIGURES = 2
 _ROWS = 20
+# Bars of a picture: a table of more rows is none; and the height of each.
+_BARS, _ROW_HEIGHT = 40, 22
+# What stands at a plot's end has room, in fonts that are wider than the one that was measured, too.
+_PADDING = {"left": 28, "top": 6, "right": 36, "bottom": 6}
+# What a letter of a plot's text takes, and what an axis has beside it; a name has at most this part of a plot.
+_LETTER, _BESIDE, _NAME = 7, 150, 0.3
 
 
-def svg(figure: Section) -> str:
+def svg(figure: Section, width: int = _WIDTH) -> str:
     """A figure's plot as the text of an SVG picture, the same bytes each time; empty if it has no plot.
 
     Args:
         figure: The figure.
+        width: Its width in pixels.
 
     Returns:
-        SVG that takes the colour of the text around it.
+        SVG that takes the colour of the text around it. Each mark with a tooltip has its lines as `data-said`.
     """
     import vl_convert
 
-    if figure.spec is None:
+    spec = figure.spec or bars(figure)
+    if spec is None:
         return ""
     # Requests for addresses are denied.
-    drawn = vl_convert.vegalite_to_svg({**figure.spec, "width": _WIDTH}, allowed_base_urls=[])
-    return _with_own_ids(drawn)
+    fitted = {**_fitted(spec, width, spec["height"]), "width": width, "padding": _PADDING}
+    drawn = vl_convert.vegalite_to_svg(fitted, allowed_base_urls=[])
+    return _with_own_ids(_ROLES.sub("", drawn).replace(' aria-label="', ' data-said="'))
+
+
+# The parts of a picture have no roles of their own: what it shows is told by its sentence and its table.
+_ROLES = re.compile(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*"|aria-hidden="true")')
+
+
+def _fitted(part: Any, width: int, height: int) -> Any:
+    """A specification in which titles and names fit, and each mark says what its tooltip has."""
+    if isinstance(part, list):
+        return [_fitted(each, width, height) for each in part]
+    if not isinstance(part, dict):
+        return part
+    found = {name: each if name == "data" else _fitted(each, width, height) for name, each in part.items()}
+    if "scale" in found and found.get("legend"):
+        # As many entries next to each other as there is room for.
+        longest = max((len(kind) for kind in found["scale"].get("domain", ())), default=0)
+        found["legend"]["columns"] = max(1, (width - 80) // (40 + _LETTER * longest))
+    if "labelLimit" in found:
+        found["labelLimit"] = min(found["labelLimit"], int(width * _NAME))
+    for channel, room in (("x", width - _BESIDE), ("y", height)):
+        title = found.get("encoding", {}).get(channel, {}).get("title")
+        if title is not None:
+            found["encoding"][channel]["title"] = lines(title, most=max(14, room // _LETTER)) or title
+    if "mark" in found:
+        mark = found["mark"] if isinstance(found["mark"], dict) else {"type": found["mark"]}
+        said = found["encoding"].pop("tooltip", None)
+        if said:
+            found["transform"] = [
+                {"calculate": f"join([{', '.join(map(_line, said))}], '\\n')", "as": "said"}
+            ]
+            found["encoding"]["description"] = {"field": "said"}
+        found["mark"] = {**mark, "aria": "description" in found["encoding"]}
+    return found
+
+
+def _line(channel: Spec) -> str:
+    """A line of a tooltip, as an expression of Vega's."""
+    value = f"datum[{json.dumps(channel['field'])}]"
+    shown = f"format({value}, {json.dumps(channel['format'])})" if "format" in channel else value
+    return f"{json.dumps(channel['title'] + ': ')} + ({value} === null ? '' : {shown})"
 
 
 def _with_own_ids(drawn: str) -> str:
@@ -52,6 +106,51 @@ def _with_own_ids(drawn: str) -> str:
 _CLIP = re.compile(r"""(?<=[#"])clip(\d+)(?=[)"])""")
 
 
+def bars(figure: Section) -> Spec | None:
+    """The bars that a table has in a terminal and on a page, as a plot of their own; None if it has none.
+
+    Args:
+        figure: The table, whose first column names its rows; those that stand out have another colour.
+    """
+    shown = figure.rows[:_BARS]
+    if figure.bar is None or not shown:
+        return None
+    column = next(each for each in figure.columns if each.field == figure.bar)
+    names = [label(figure.columns[0].written(row)) for row in shown]
+    is_unique = len({*names}) == len(names)
+    rows = [
+        {
+            # Two long names may begin and end alike.
+            "label": name if is_unique else f"{place + 1}. {name}",
+            "value": row.get(column.field),
+            "text": column.written(row),
+            "said": "\n".join(f"{each.title}: {each.written(row)}" for each in figure.columns),
+            "picked": place in figure.picked,
+        }
+        for place, (name, row) in enumerate(zip(names, shown, strict=True))
+    ]
+    axis = {"labelLimit": 190, "labelOverlap": False, "ticks": False, "domain": False}
+    y = {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": axis}
+    kinds = {"number": "whole", "seconds": "number"}
+    drawn = {"y": y, "x": quantity("value", column.title, kinds.get(column.kind, column.kind))}
+    colour = {"condition": {"test": "datum.picked", "value": EMPHASIS}, "value": ACCENT}
+    return chart(
+        rows,
+        height=_ROW_HEIGHT * len(rows),
+        layer=[
+            {
+                "name": "main",
+                "mark": {"type": "bar", "height": {"band": 0.72}},
+                "encoding": {**drawn, "color": colour, "description": {"field": "said"}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4},
+                "encoding": {**drawn, "text": {"field": "text"}},
+            },
+        ],
+    )
+
+
 def fragment(document: Document, *, is_drawn: bool = True) -> str:
     """An answer in short: its words and its first figures.
 
@@ -64,7 +163,7 @@ def fragment(document: Document, *, is_drawn: bool = True) -> str:
     """
     first, *others = (_text(verdict.mark + verdict.text) for verdict in document.verdicts[:_FIGURES])
     said = f"<p><b>{first}</b></p>{''.join(f'<p>{each}</p>' for each in others)}"
-    plotted = [section for section in document.sections if section.spec] or document.sections
+    plotted = [section for section in document.sections if section.spec or section.bar] or document.sections
     figures = "".join(_figure(figure, is_drawn=is_drawn) for figure in plotted[:_FIGURES])
     return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{said}{figures}</div>'
 

@@ -129,10 +129,9 @@ def _table(section: Section, look: Look) -> Iterator[str]:
     yield from _lines(columns, widths, [titles[at] for at in kept], look, ("bold",))
     rule = sum(widths) + len(_GAP) * (len(widths) - 1) + (len(_GAP) + bar if bar else 0)
     yield _EDGE + look.plain("─") * rule
-    largest = max((row.get(section.bar) or 0 for row in section.rows), default=0) if section.bar else 0
     for place, (row, texts) in enumerate(zip(rows, cells, strict=True)):
         styles = ("bold",) if place in section.picked else ()
-        drawn = round(bar * (row.get(section.bar) or 0) / (largest or 1)) if bar and section.bar else 0
+        drawn = round(bar * (row.get(section.bar) or 0) / (section.most or 1)) if bar and section.bar else 0
         lines = _lines(columns, widths, [texts[at] for at in kept], look, styles)
         yield next(lines) + (_GAP + look.styled(look.plain("█") * drawn, TERMINAL[ACCENT]) if drawn else "")
         yield from lines
