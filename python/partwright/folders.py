@@ -26,6 +26,7 @@ __all__ = [
     "opened_privately",
     "private_file",
     "private_state",
+    "save_file",
     "state_folder",
     "temporary_folder",
     "write_file",
@@ -134,6 +135,20 @@ def write_file(file: Path, content: bytes, mode: int = 0o666) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def save_file(file: Path, content: bytes) -> None:
+    """Write a file that the user has named, as `write_file` does.
+
+    Raises:
+        PartwrightError: It cannot be written; what was there stays.
+    """
+    try:
+        write_file(file, content)
+    except OSError as error:
+        raise PartwrightError(
+            f"{str(file)!r} cannot be written ({error.strerror}): name another file"
+        ) from None
 
 
 class Temporary(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from partwright._check import shown
 from partwright.documents import document
 from partwright.errors import MissingExtraError, PartwrightError
-from partwright.folders import write_file
+from partwright.folders import save_file
 from partwright.rendering import html, markdown, picture, svg
 from partwright.rendering.html import check
 from partwright.rendering.question import Asked
@@ -111,12 +111,7 @@ def write(
     elif suffix in {".md", ".json"}:
         made = document(answer, asked)
         written = markdown.text(made) if suffix == ".md" else f"{json.dumps(made.answer)}\n"
-        try:
-            write_file(path, written.encode())
-        except OSError as error:
-            raise PartwrightError(
-                f"{str(path)!r} cannot be written ({error.strerror}): name another file"
-            ) from None
+        save_file(path, written.encode())
     else:
         raise PartwrightError(
             f"an answer is written as .html, .md, .json, .svg, .png or .pdf by its suffix, not as {str(file)!r}"

@@ -209,7 +209,13 @@ def test_a_section_of_lines_to_copy_leaves_the_other_tables_at_work(opened: Call
     shown = found.tab.eval_on_selector_all("#candidates tbody tr", rows)
     assert len(shown) == 2
     assert all(name.startswith("cooperative-sticky") for name in shown)
+    found.tab.locator("#find").fill("")
+    found.tab.evaluate("document.querySelector('#candidates details').open = true")
+    marked = "rows => rows.filter((row) => row.classList.contains('picked')).map((row) => row.cells[0].textContent)"
+    before = found.tab.eval_on_selector_all("#candidates tbody tr", marked)
     found.tab.locator("#candidates th button", has_text="unread").click()
+    after = found.tab.eval_on_selector_all("#candidates tbody tr", marked)
+    assert sorted(after) == sorted(before) != []
     assert found.tab.locator("#candidates th[aria-sort]").get_attribute("aria-sort") == "descending"
     assert len(found.said) == 1
 
@@ -315,8 +321,8 @@ def test_a_mark_says_its_numbers(opened: Callable[..., Opened], read: Callable[[
 
 def test_a_key_in_a_tooltip_is_text(opened: Callable[..., Opened]) -> None:
     found = opened("check-hostile")
-    marks = found.tab.locator('#heavy-keys-plot [class*="main_marks"] > path')
-    said = found.tab.locator("#vg-tooltip-element")
+    marks = found.tab.locator('#heavy-keys-plot .wide [class*="main_marks"] > path')
+    said = found.tab.locator("#told")
     texts = []
     for place in range(marks.count()):
         marks.nth(place).hover()

@@ -12,12 +12,12 @@ from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright._text import plain_lines
 from partwright.errors import MissingExtraError, PartwrightError
+from partwright.folders import save_file
 from partwright.keys.key_text import short
 from partwright.rendering.document import TABLED
 from partwright.rendering.question import Asked, version
@@ -137,19 +137,7 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
         PartwrightError: As for `check`; it cannot be written.
     """
     path = check(file)
-    # In the same folder, so on the same file system; with the permissions of the user's other new files.
-    part = path.with_name(f".partwright-{token_hex(8)}.part")
-    try:
-        try:
-            with part.open("x", encoding="utf-8", newline="\n") as opened:
-                opened.write(text)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise PartwrightError(
-            f"the report {str(path)!r} cannot be written ({error.strerror}): name another file"
-        ) from None
+    save_file(path, text.encode())
     return path
 
 

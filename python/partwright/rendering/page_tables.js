@@ -30,6 +30,7 @@
     const table = section.querySelector("table");
     const details = section.querySelector("details");
     const [filter, csv, told] = ["input", ".csv", "output"].map((each) => details.querySelector(`.tools ${each}`));
+    const isOpen = details.open;
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
     const kinds = heads.map((head) => head.dataset.kind);
@@ -113,7 +114,7 @@
       find: (text) => {
         filter.value = text;
         const found = choose();
-        details.open = Boolean(text) && found > 0;
+        details.open = text ? found > 0 : isOpen;
         return found;
       },
     };

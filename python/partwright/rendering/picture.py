@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from partwright._check import shown
 from partwright._text import plain
 from partwright.errors import MissingExtraError, PartwrightError
-from partwright.folders import write_file
+from partwright.folders import save_file
 from partwright.rendering.svg import bars, svg
 from partwright.rendering.text import lines
 
@@ -65,12 +65,7 @@ def draw(document: Document, file: str | os.PathLike[str]) -> None:
     """
     path = check(file)
     drawn = svg(_titled(document))
-    try:
-        write_file(path, _as(path.suffix.lower(), drawn))
-    except OSError as error:
-        raise PartwrightError(
-            f"{str(path)!r} cannot be written ({error.strerror}): name another file"
-        ) from None
+    save_file(path, _as(path.suffix.lower(), drawn))
 
 
 def _titled(document: Document) -> Section:
