@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures"
 # A picture in a file does not know the page's colours: it has its own background, for light and dark alike.
-INK, GROUND, MARGIN = "#1f2328", "#ffffff", 20
-# Readers' fonts may be wider than the measured one, and need room.
-ROOM = 28
+INK, GROUND = "#1f2328", "#ffffff"
 
 
 def life(assignor: str, protocol: str = "classic") -> Document:
@@ -232,9 +230,7 @@ FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
 def draw(document: Document, name: str) -> str:
     """A figure of a document, as the text of a file."""
     (found,) = (figure for figure in document.sections if figure.id == name)
-    spec: dict[str, Any] = {**(found.spec or {}), "padding": MARGIN}
-    spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columnPadding": ROOM}}
-    drawn = svg(type(found)(**{**vars(found), "spec": spec})).replace("currentColor", INK)
+    drawn = svg(found).replace("currentColor", INK)
     ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
     return f"{drawn.replace('>', f'>{ground}', 1)}\n"
 

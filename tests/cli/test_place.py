@@ -42,8 +42,8 @@ def names() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
-def place(*words: object) -> list[object]:
-    return ["place", "x.csv", "--key", "k", "-n", 12, *words]
+def place(*words: object, n: object = 12) -> list[object]:
+    return ["place", "x.csv", "--key", "k", "-n", n, *words]
 
 
 def test_it_goes_to_stdout_and_words_to_stderr(command: Command) -> None:
@@ -135,13 +135,13 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
         ),
         (["place", "x.csv", "--key", "k"], "Missing option '-n'"),
         (["place", "x.csv", "-n", 1], "Missing option '--key'"),
-        (place("-n", 0), "the number of partitions must be from 1 to 2147483647, not 0"),
-        (place("-n", 2**31), "the number of partitions must be from 1 to 2147483647, not 2147483648"),
+        (place(n=0), "the number of partitions must be from 1 to 2147483647, not 0"),
+        (place(n=2**31), "the number of partitions must be from 1 to 2147483647, not 2147483648"),
         (
-            place("-n", 10**30),
+            place(n=10**30),
             "the number of partitions must be a whole number from 1 to 2147483647, not 1000",
         ),
-        (place("-n", "x"), "'x' is not a valid integer"),
+        (place(n="x"), "'x' is not a valid integer"),
         (place("--client", "jav"), 'there is no client "jav"'),
         (place("--key-type", "java:lon"), 'there is no key type "java:lon"'),
         (place("--key-type", "java:uuid"), 'row 0: "a" is not the 36-character text of a UUID'),
@@ -346,7 +346,9 @@ def test_a_name_that_is_no_text_is_one_sentence(option: str, name: str, command:
     pa.feather.write_feather(pa.table({"k": ["a"]}), "x.arrow")
     Path("x.jsonl").write_text('{"k":"a"}\n', encoding="utf-8")
     used = "check" if option == "--partition" else "place"
-    code, out, err = command(used, name, "-n", 12, "--key", "k", option, "\udcff")
+    code, out, err = command(
+        used, name, "-n", 12, *(["--key", "k"] if option != "--key" else []), option, "\udcff"
+    )
     assert (code, out) == (2, b"")
     assert err == f"partwright: {option} '\\udcff' is not UTF-8, as every column's name is\n"
 

@@ -51,6 +51,7 @@ CONFIG: Spec = {
     },
     "legend": {
         "aria": False,
+        "columnPadding": 24,
         "labelColor": _INK,
         "labelFontSize": 12,
         "labelLimit": 260,

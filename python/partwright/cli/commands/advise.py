@@ -10,6 +10,7 @@ import click
 from partwright._check import refused
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command, Listed
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
     return click.option(name, key, type=int, metavar="N", help=text)
 
 
-@click.command("advise")
+@click.command("advise", cls=Command)
 @click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_read_number)
 @_ranged(
     "--produce",
@@ -105,6 +106,7 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 )
 @click.option(
     "--power",
+    cls=Listed,
     metavar="W,W,...",
     callback=_read_powers,
     help="The brokers' relative power, such as 1,1,2 (default: all the same).",

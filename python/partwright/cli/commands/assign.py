@@ -26,6 +26,7 @@ from partwright.cli.input.group_sources import (
 from partwright.cli.input.json import lines, named
 from partwright.cli.input.options import is_topic
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command, Listed
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("assign")
+@click.command("assign", cls=Command)
 @click.argument("file")
 @click.option(
     "--assignor",
@@ -73,6 +74,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--topics",
+    cls=Listed,
     metavar="T=N,...",
     help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
 )

@@ -19,6 +19,7 @@ from partwright.cli.input.options import (
     partitions_option,
 )
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _MOST_DIGITS = 9
 _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
 
-@click.command("batch")
+@click.command("batch", cls=Command)
 @click.argument("file")
 @format_option(of="FILE", names="its name")
 @delimiter_option()

@@ -14,6 +14,7 @@ from partwright._check import counted
 from partwright.cli.echo import echo
 from partwright.cli.input.completion import security_names
 from partwright.cli.input.options import key_values, new_topic_options, partitions_option
+from partwright.cli.parsing import Command, Listed
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -35,11 +36,15 @@ def command() -> None:
     """The embedded Kafka: on 127.0.0.1 only, for trying things, not for production."""
 
 
-@command.command()
+@command.command(cls=Command)
 @_some
 @click.option("--brokers", type=click.IntRange(1, 100), help="How many brokers; one by default.")
 @click.option(
-    "--rack", "racks", metavar="A,B,...", help="The rack (broker.rack) of each broker; none by default."
+    "--rack",
+    "racks",
+    cls=Listed,
+    metavar="A,B,...",
+    help="The rack (broker.rack) of each broker; none by default.",
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="The port for clients; a free one by default.")
 @click.option(
@@ -113,7 +118,7 @@ def start(
     echo(kafka.bootstrap_servers)
 
 
-@command.command()
+@command.command(cls=Command)
 @click.option("--rack", metavar="RACK", help="Its rack (broker.rack), if the other brokers have racks.")
 @_json
 def add(rack: str | None, *, as_json: bool) -> None:
@@ -126,7 +131,7 @@ def add(rack: str | None, *, as_json: bool) -> None:
     _print_kafka(kafka, "is added", [kafka.brokers[-1].id], as_json=as_json)
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("ids", metavar="BROKER...", nargs=-1, type=int, required=True)
 @_json
 def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
@@ -136,7 +141,7 @@ def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
     _print_kafka(embedded_detached.kill(ids), "is killed", ids, as_json=as_json)
 
 
-@command.command()
+@command.command(cls=Command)
 @_json
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
@@ -162,7 +167,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
         context.exit(1)
 
 
-@command.command()
+@command.command(cls=Command)
 @_some
 @_json
 def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
@@ -190,7 +195,7 @@ def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
         _say(f"Cleaned up after {_gone(kafka)}.")
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("name", metavar="NAME")
 @partitions_option("How many partitions it gets.")
 @new_topic_options

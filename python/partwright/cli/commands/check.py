@@ -22,6 +22,7 @@ from partwright.cli.input.options import (
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @files_argument
 @column_option("--key", "The column with the record's key; a topic's records bring their own.")
 @partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")

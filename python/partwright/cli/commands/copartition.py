@@ -22,6 +22,7 @@ from partwright.cli.input.options import (
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 from partwright.signals import Ended
@@ -55,7 +56,7 @@ class _Options:
         return f"--n{self.suffix}" if self.suffix else "-n"
 
 
-@click.command("copartition")
+@click.command("copartition", cls=Command)
 @click.argument("a")
 @click.argument("b")
 @column_option("--key", "The column with the records' keys.")

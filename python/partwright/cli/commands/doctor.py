@@ -11,6 +11,7 @@ import click
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import output_options, terminal_look
+from partwright.cli.parsing import Command
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ __all__ = ["command"]
 _FROM_ENVIRONMENT = ""
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Command)
 @click.argument("address", required=False)
 @click.option(
     "--bootstrap",

@@ -13,6 +13,7 @@ from partwright.cli.input.completion import assignor_names, protocol_names
 from partwright.cli.input.options import key_values
 from partwright.cli.input.script import at_line, read_script_file
 from partwright.cli.output import output_options, terminal_look
+from partwright.cli.parsing import Command
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["command"]
 _NARROWEST, _WIDEST = 40, 1000
 
 
-@click.command("group")
+@click.command("group", cls=Command)
 @click.argument("file", required=False)
 @click.option("--events", metavar="TEXT", help="A short form instead of FILE's events: '+4, -1, roll'.")
 @click.option(

@@ -17,6 +17,7 @@ from partwright.cli.input.options import (
     topic_key_type,
 )
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.cli.reading_progress import reading, working
 from partwright.errors import PartwrightError
 
@@ -160,7 +161,7 @@ def _shown(step: MigrationStep, output: Output) -> int:
     return 0 if step.ok else 1
 
 
-@command.command()
+@command.command(cls=Command)
 @_options
 def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Show what would move, what groups would re-read, and how long it takes; read SOURCE once and write nothing.
@@ -177,7 +178,7 @@ def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> in
     return _shown(answer, output)
 
 
-@command.command()
+@command.command(cls=Command)
 @_options
 @click.option("--rate", type=float, metavar="N", help="The most records per second (default: no limit).")
 @click.option(
@@ -250,7 +251,7 @@ def copy(
     return _shown(answer, output)
 
 
-@command.command()
+@command.command(cls=Command)
 @_options
 def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Compare each record with its copy (key, value, headers, time, place, order), and the groups' offsets.
@@ -265,7 +266,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> 
     return _shown(answer, output)
 
 
-@command.command()
+@command.command(cls=Command)
 @_options
 @click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as `finish` has not run.")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, output: Output) -> int:
@@ -287,7 +288,7 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, out
     return _shown(answer, output)
 
 
-@command.command()
+@command.command(cls=Command)
 @_options
 def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Give TARGET its own retention and forget the migration; SOURCE stays, but there is no way back.

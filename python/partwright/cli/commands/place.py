@@ -20,6 +20,7 @@ from partwright.cli.input.options import (
     key_type_option,
     partitions_option,
 )
+from partwright.cli.parsing import Command
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("place")
+@click.command("place", cls=Command)
 @files_argument
 @column_option("--key", "The column with the record's key.", required=True)
 @partitions_option("How many partitions the topic has.", required=True)

@@ -14,6 +14,7 @@ from partwright.cli.input.broker_lists import read_brokers, read_factors, read_i
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import is_topic
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command, Listed
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -31,18 +32,24 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("reassign")
+@click.command("reassign", cls=Command)
 @click.argument("source")
 @click.option(
     "--topic", "topics", multiple=True, metavar="NAME", help="A topic whose replicas may move (default: all)."
 )
 @click.option(
-    "--brokers", metavar="IDS", help="All brokers that are to have replicas, such as 0,2-5 or 6=rack-a."
+    "--brokers",
+    cls=Listed,
+    metavar="IDS",
+    help="All brokers that are to have replicas, such as 0,2-5 or 6=rack-a.",
 )
 @click.option(
-    "--add", metavar="IDS", help="Brokers that are to have replicas as well, such as 3,4 or 3=rack-a."
+    "--add",
+    cls=Listed,
+    metavar="IDS",
+    help="Brokers that are to have replicas as well, such as 3,4 or 3=rack-a.",
 )
-@click.option("--remove", metavar="IDS", help="Brokers that are to have no replicas.")
+@click.option("--remove", cls=Listed, metavar="IDS", help="Brokers that are to have no replicas.")
 @click.option(
     "--replication-factor",
     "factors",
@@ -57,9 +64,14 @@ __all__ = ["command"]
     "kafka asks SOURCE.",
 )
 @click.option(
-    "--power", metavar="ID=N,...", help="How much a broker carries compared with the others, which have 1."
+    "--power",
+    cls=Listed,
+    metavar="ID=N,...",
+    help="How much a broker carries compared with the others, which have 1.",
 )
-@click.option("--disks", metavar="ID=SIZE,...", help="Each broker's disk space, such as 0-2=1TB,3=2TB.")
+@click.option(
+    "--disks", cls=Listed, metavar="ID=SIZE,...", help="Each broker's disk space, such as 0-2=1TB,3=2TB."
+)
 @click.option(
     "--within",
     metavar="P",

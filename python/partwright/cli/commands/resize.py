@@ -18,6 +18,7 @@ from partwright.cli.input.options import (
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("resize")
+@click.command("resize", cls=Command)
 @files_argument
 @column_option("--key", "The column with the records' keys.")
 @click.option(

@@ -12,6 +12,7 @@ from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
 from partwright.cli.input.options import is_topic, key_values
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("rollout")
+@click.command("rollout", cls=Command)
 @click.argument("source", required=False)
 @click.option(
     "--topic", "topics", multiple=True, metavar="NAME=N", help="A topic with N partitions; may be repeated."

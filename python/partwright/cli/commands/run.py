@@ -18,6 +18,7 @@ from partwright.cli.input.options import (
     partitions_option,
 )
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command, Listed
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("run")
+@click.command("run", cls=Command)
 @click.argument("source", required=False)
 @click.option("--key", metavar="COL", help="The column with the record's key.")
 @key_type_option
@@ -94,10 +95,13 @@ __all__ = ["command"]
 @reading_options
 @click.option(
     "--from-offsets",
+    cls=Listed,
     metavar="P:O,...",
     help="Read these partitions of a topic from these offsets on, such as 0:100,3:250.",
 )
-@click.option("--to-offsets", metavar="P:O,...", help="Read these partitions up to these offsets.")
+@click.option(
+    "--to-offsets", cls=Listed, metavar="P:O,...", help="Read these partitions up to these offsets."
+)
 @click.option(
     "--only-keys",
     multiple=True,

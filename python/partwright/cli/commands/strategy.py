@@ -6,11 +6,12 @@ import click
 
 from partwright.cli.input.json import print_answers
 from partwright.cli.input.options import json_always_option
+from partwright.cli.parsing import Command
 
 __all__ = ["command"]
 
 
-@click.command("strategy")
+@click.command("strategy", cls=Command)
 @click.argument("file")
 @click.option("--jsonl", is_flag=True, help="FILE has one replay per line, and each answer is one line.")
 @json_always_option

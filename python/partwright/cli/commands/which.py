@@ -11,6 +11,7 @@ from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.output import output_options
+from partwright.cli.parsing import Command
 from partwright.errors import PartwrightError
 from partwright.keys.clients import key_types, placements
 from partwright.keys.key_placements import KeyPlacements, under_each_type
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("which")
+@click.command("which", cls=Command)
 @click.argument("key", required=False)
 @partitions_option(
     "The topic's number of partitions (default: that of --topic kafka://host:port/topic).", "n"

@@ -10,6 +10,7 @@ import click
 
 from partwright.cli.echo import echo
 from partwright.cli.input.options import key_values
+from partwright.cli.parsing import Listed
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -109,7 +110,10 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     )
     @click.option("--last", type=int, metavar="N", help="Read only the newest N offsets of each partition.")
     @click.option(
-        "--only-partitions", metavar="P", help="Read only these partitions of the topic, such as 0,3-5."
+        "--only-partitions",
+        cls=Listed,
+        metavar="P",
+        help="Read only these partitions of the topic, such as 0,3-5.",
     )
     @functools.wraps(command)
     def with_bounds(
