@@ -248,18 +248,12 @@ def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promis
 def test_a_producers_signatures_are_those_that_are_promised() -> None:
     """A strategy at work: how it is made, the calls of Kafka's Partitioner, and the table's."""
     promised = {
-        pw.Producer: (
-            "(cluster, strategy=None, *, configs=None, client='java', key_type=None, seed=0, draws=None, "
-            "counters=None, lingers=True, leader=None)"
-        ),
+        pw.Producer: ("(cluster, config=None, *, draws=None, counters=None, lingers=True, leader=None)"),
         pw.Producer.partition: "(self, topic, key=None, value=None, *, time=0)",
         pw.Producer.place_record: "(self, topic, key=None, value=None, *, partition=None, time=0)",
         pw.Producer.on_new_batch: "(self, topic, previous)",
         pw.Producer.update: "(self, cluster)",
-        pw.Producer.place: (
-            "(self, records, *, topic=None, key='key', partition='partition', value='value', size='size', "
-            "time='time', field='field', headers='headers')"
-        ),
+        pw.Producer.place: ("(self, records, workload=None, *, topic=None)"),
         pw.Producer.close: "(self)",
         pw.strategies: "()",
     }
@@ -287,19 +281,21 @@ def test_the_calls_within_a_producer_are_those_that_are_promised() -> None:
 
 def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
     """Batches before a producer runs: one strategy with all its tables, several with a row each, a scenario of JSON."""
-    columns = (
-        "client='java', key_type=None, key='key', partition='partition', value='value', size='size', time='time', "
-        "headers='headers')"
-    )
-    of_all = "configs=None, topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, "
     promised = {
-        pw.batching.simulate: (
-            f"(records, cluster, strategy='sticky', *, {of_all}failed_requests=(), seed=0, draws=None, {columns}"
+        pw.ProducerConfig: "(strategy=None, configs=None, client='java', key_type=None, seed=0)",
+        pw.Workload: (
+            "(key=None, partition=None, value=None, size=None, time=None, field=None, headers=None)"
         ),
-        pw.batching.compare: f"(records, cluster, strategies, *, {of_all}seed=0, {columns}",
+        pw.batching.Delivery: (
+            "(topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, failed_requests=())"
+        ),
+        pw.batching.simulate: (
+            "(records, cluster, producer='sticky', *, workload=None, delivery=None, draws=None)"
+        ),
+        pw.batching.compare: "(records, cluster, strategies, *, workload=None, delivery=None)",
         pw.batching.tune: (
-            "(records, cluster, strategies=('sticky',), *, batch_sizes=(4096, 16384, 32768, 65536, 131072), "
-            "lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None, configs=None, **options)"
+            "(records, cluster, strategies=('sticky',), *, workload=None, delivery=None, "
+            "batch_sizes=(4096, 16384, 32768, 65536, 131072), lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None)"
         ),
         pw.batching.Tuning: "(settings, default, recommended, reason, at_most_ms, partitions)",
         pw.batching.Tuning.plot: "(self, file)",

@@ -171,7 +171,7 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
 
     def by_ours() -> set[int]:
         cluster = pw.Cluster.from_kafka(servers, [topic]).in_metadata_order()
-        ours = pw.Producer(cluster, "sticky@4.4", configs=configs, seed=6)
+        ours = pw.Producer(cluster, pw.ProducerConfig("sticky@4.4", configs=configs, seed=6))
         return {ours.place_record(topic, None, b"v" * 60) for _ in range(600)} - {None}
 
     def by_leader(rack: str) -> set[int]:

@@ -76,7 +76,10 @@ def test_a_task_whose_executor_was_lost_gives_the_same_partitions(
     assert (said["lost"][0], said["kept"][0]) == (True, False)
     assert said["lost"][1:] == said["kept"][1:]
     assert said["kept"][1] == list(range(1000))
-    tasks = [pw.Producer({"t": 5}, "sticky", seed=3 + task, configs=CONFIGS) for task in range(2)]
+    tasks = [
+        pw.Producer({"t": 5}, pw.ProducerConfig("sticky", configs=CONFIGS, seed=3 + task))
+        for task in range(2)
+    ]
     assert said["kept"][2] == [
         each for task in tasks for each in task.place({"size": [100] * 500}).to_pylist()
     ]

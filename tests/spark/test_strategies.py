@@ -40,7 +40,7 @@ def expected(strategy: str, n: int = 5, **options: Any) -> list[int]:
         numbers = range(task * ROWS, (task + 1) * ROWS)
         keys = [f"k{number}" if number % 3 == 0 else None for number in numbers]
         sizes = [number % 150 if number % 50 else None for number in numbers]
-        producer = pw.Producer({"t": n}, strategy, seed=SEED + task, configs=CONFIGS, **options)
+        producer = pw.Producer({"t": n}, pw.ProducerConfig(strategy, CONFIGS, seed=SEED + task, **options))
         found += producer.place({"key": keys, "size": sizes}).to_pylist()
     return found
 
@@ -211,7 +211,12 @@ def test_times_let_batches_linger(spark: SparkSession) -> None:
     for time in (sf.col("no"), sf.timestamp_millis("no")):
         found = partitions(rows, strategy="sticky", size="size", time=time, configs=configs)
         table = {"size": [10] * 200, "time": list(range(200))}
-        assert found == pw.Producer({"t": 5}, "sticky", seed=SEED, configs=configs).place(table).to_pylist()
+        assert (
+            found
+            == pw.Producer({"t": 5}, pw.ProducerConfig("sticky", configs=configs, seed=SEED))
+            .place(table)
+            .to_pylist()
+        )
         assert found != partitions(rows, strategy="sticky", size="size", configs=configs)
 
 

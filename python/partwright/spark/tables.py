@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.producer.configs import ProducerConfig
 from partwright.producer.producer import Producer
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.choice import JVM, chosen
@@ -99,9 +100,7 @@ def with_partition(
         topic = the_topic(cluster, index(n), strategy)
 
         def made(task: int) -> Producer:
-            return Producer(
-                topic, strategy or "key", configs=configs, client=client, key_type=key_type, seed=seed + task
-            )
+            return Producer(topic, ProducerConfig(strategy or "key", configs, client, key_type, seed + task))
 
         columns = {
             "key": key,
