@@ -45,7 +45,10 @@ def killer(numbers: pd.Series) -> pd.Series:
 spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100)
 rows = spark.range(0, 1000, 1, 2).select(killer("id").alias("no"), sf.lit("x" * 100).alias("value"))
 placed = pws.with_partition(
-    rows, sf.lit(None).cast("string"), 5, strategy="sticky", value="value", seed=3, configs={"batch.size": 1000}
+    rows,
+    pws.Workload(key=sf.lit(None).cast("string"), value="value"),
+    5,
+    pws.ProducerConfig("sticky", {"batch.size": 1000}, seed=3),
 )
 found = to_arrow(placed.select("no", "partition")).sort_by("no")
 print(json.dumps([marker.exists(), found["no"].to_pylist(), found["partition"].to_pylist()]))

@@ -15,6 +15,8 @@ require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
 from partwright.kafka.point_reads import assign_json
+from partwright.producer.configs import ProducerConfig
+from partwright.producer.records import Workload
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.engines.choice import engine_of
@@ -39,6 +41,8 @@ from partwright.spark.topic import read_topic
 
 __all__ = [
     "LAYOUT_COLUMNS",
+    "ProducerConfig",
+    "Workload",
     "assign",
     "assign_json",
     "check",

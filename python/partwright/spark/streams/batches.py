@@ -14,6 +14,8 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.last_marks import last_marks, settled_ends
 from partwright.kafka.partition_writer import Mark
+from partwright.producer.configs import ProducerConfig
+from partwright.producer.records import Workload
 from partwright.spark.columns import encode
 from partwright.spark.connector import write_topic
 from partwright.spark.continued import HEADERS, MARK, marked, record_bytes, rest_of, rows_there
@@ -208,14 +210,11 @@ class BatchWriter:
         )
         placed = with_partition(
             rows,
-            "id",
+            Workload(key="id", value="value"),
             n,
-            self._client,
-            self._key_type,
-            engine=self._engine,
-            strategy=self._strategy,
-            value="value",
+            ProducerConfig(self._strategy or "key", client=self._client, key_type=self._key_type),
             order_by=list(order),
+            engine=self._engine,
         )
         # By the record's contents, not by the task that read it, so that a machine with another number of cores gives
         # the same.
