@@ -60,7 +60,7 @@ def test_a_single_key_has_no_row() -> None:
         (lambda: pw.assign({"t": 1}, {"a": ["t"]}, "rage"), "assignor", "rage"),
         (lambda: resolve("rage"), "assignor", "rage"),
         (lambda: cluster.advise(0), "target_mb_s", 0),
-        (lambda: cluster.advise(10, consumers=0), "consumers", 0),
+        (lambda: cluster.advise(10, cluster.TopicClients(consumers=0)), "consumers", 0),
         (lambda: pw.Producer({"t": 3}, pw.ProducerConfig(configs={"batch.size": -1})), "batch.size", -1),
         (lambda: pw.Producer({"t": 3}, pw.ProducerConfig(seed=2**64)), "the seed", 2**64),
         (lambda: cluster.Cluster.from_json('{"topics": {}, "topics": {}}'), "topics", None),

@@ -235,11 +235,14 @@ def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promis
         storage.segment_file: "(base_offset, kind='log')",
         storage.segment_files: "(base_offset)",
         storage.read_segment_file: "(name)",
-        pw.cluster.advise: (
-            "(target_mb_s, *, produce_mb_s=(10.0, 50.0), consume_mb_s=(10.0, 50.0), consumers=1, groups=1, "
-            "producers=1, brokers=None, replication_factor=None, power=None, growth=1.0, held=0, segments=(1, 10), "
-            "batch_size=16384, buffer_memory=33554432, replica_fetchers=1, cleaner_threads=1, clean_s=(0.1, 10), "
-            "platform=None)"
+        pw.cluster.advise: ("(target_mb_s, clients=None, fleet=None, *, growth=1.0)"),
+        pw.cluster.TopicClients: (
+            "(produce_mb_s=(10.0, 50.0), consume_mb_s=(10.0, 50.0), consumers=1, groups=1, producers=1, "
+            "batch_size=16384, buffer_memory=33554432)"
+        ),
+        pw.cluster.BrokerFleet: (
+            "(brokers=None, replication_factor=None, power=None, held=0, segments=(1, 10), replica_fetchers=1, "
+            "cleaner_threads=1, clean_s=(0.1, 10), platform=None)"
         ),
     }
     assert {function: plain(function) for function in promised} == promised
