@@ -35,13 +35,14 @@ from partwright.spark.quotas import (
 )
 from partwright.spark.session import session
 from partwright.spark.sql import register
-from partwright.spark.streams.write_stream import write_stream
+from partwright.spark.streams.write_stream import StreamOptions, write_stream
 from partwright.spark.tables import with_partition
 from partwright.spark.topic import read_topic
 
 __all__ = [
     "LAYOUT_COLUMNS",
     "ProducerConfig",
+    "StreamOptions",
     "Workload",
     "assign",
     "assign_json",
