@@ -56,7 +56,7 @@ with EmbeddedKafka() as kafka:
 
     spark = pws.session(master="local[2]", kafka=True, log_file="spark.log")
     orders = spark.createDataFrame([(key, "{}") for key in KEYS], "key string, value string")
-    placed = pws.with_partition(orders, key="key", n=12, strategy="by_tenant:ByTenant")
+    placed = pws.with_partition(orders, "key", 12, pws.ProducerConfig("by_tenant:ByTenant"))
     placed.write.format("kafka").options(**{"kafka.bootstrap.servers": servers, "topic": "by-spark"}).save()
     spark.stop()
 

@@ -60,9 +60,9 @@ def test_a_single_key_has_no_row() -> None:
         (lambda: pw.assign({"t": 1}, {"a": ["t"]}, "rage"), "assignor", "rage"),
         (lambda: resolve("rage"), "assignor", "rage"),
         (lambda: cluster.advise(0), "target_mb_s", 0),
-        (lambda: cluster.advise(10, consumers=0), "consumers", 0),
-        (lambda: pw.Producer({"t": 3}, configs={"batch.size": -1}), "batch.size", -1),
-        (lambda: pw.Producer({"t": 3}, seed=2**64), "the seed", 2**64),
+        (lambda: cluster.advise(10, cluster.TopicClients(consumers=0)), "consumers", 0),
+        (lambda: pw.Producer({"t": 3}, pw.ProducerConfig(configs={"batch.size": -1})), "batch.size", -1),
+        (lambda: pw.Producer({"t": 3}, pw.ProducerConfig(seed=2**64)), "the seed", 2**64),
         (lambda: cluster.Cluster.from_json('{"topics": {}, "topics": {}}'), "topics", None),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_record_is_known_over_batches() -> None:
 
 def test_a_record_of_several_topics_is_known() -> None:
     table = pa.table({"topic": ["t", "u", "t", "u"], "key": [1, 2, 3, LARGE], "size": [1] * 4})
-    producer = pw.Producer({"t": 3, "u": 2}, key_type="java:int")
+    producer = pw.Producer({"t": 3, "u": 2}, pw.ProducerConfig(key_type="java:int"))
     found = known(lambda: producer.place(table))
     assert found == {"row": 3, "reason": TOO_LARGE}
 

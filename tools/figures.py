@@ -93,13 +93,13 @@ def records() -> pa.Table:
 
 def batched() -> Document:
     """The sticky strategy's batches of them."""
-    configs = {"batch.size": 4_096, "linger.ms": 5}
-    return batch.document(batching.simulate(records(), {"t": 6}, configs=configs, time="ts"))
+    producer = pw.ProducerConfig(configs={"batch.size": 4_096, "linger.ms": 5})
+    return batch.document(batching.simulate(records(), {"t": 6}, producer, workload=pw.Workload(time="ts")))
 
 
 def tuned() -> Document:
     """The result of each setting."""
-    return batch.document(batching.tune(records(), {"t": 6}, time="ts"))
+    return batch.document(batching.tune(records(), {"t": 6}, workload=pw.Workload(time="ts")))
 
 
 def rebalanced() -> Document:

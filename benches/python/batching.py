@@ -94,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _compared(case: Case, table: pa.Table) -> None:
     cluster = led_in_turn(case.partitions, case.brokers)
-    (row,) = batching.compare(table, cluster, [case.strategy], latency_ms=LATENCY_MS).to_pylist()
+    delivery = batching.Delivery(latency_ms=LATENCY_MS)
+    (row,) = batching.compare(table, cluster, [case.strategy], delivery=delivery).to_pylist()
     assert row["records"] == len(table)
     assert row["unsent"] == 0
 

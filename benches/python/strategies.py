@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found: list[Any] = []
 
         def placed(strategy: str = strategy, found: list[Any] = found) -> None:
-            found[:] = [pw.Producer({"t": PARTITIONS}, strategy, seed=seed).place(table)]
+            found[:] = [pw.Producer({"t": PARTITIONS}, pw.ProducerConfig(strategy, seed=seed)).place(table)]
 
         took = median(options.repeats, placed)
         _check(strategy, found[0], sizes)

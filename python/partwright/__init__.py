@@ -72,7 +72,9 @@ if TYPE_CHECKING:
     )
     from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
+    from partwright.producer.configs import ProducerConfig
     from partwright.producer.producer import Producer
+    from partwright.producer.records import Workload
     from partwright.producer.strategy import strategies
 
     __version__: str
@@ -85,6 +87,8 @@ __all__ = [
     "MissingExtraError",
     "PartwrightError",
     "Producer",
+    "ProducerConfig",
+    "Workload",
     "assign",
     "assign_groups",
     "assignment_strategy",
@@ -123,6 +127,8 @@ if not TYPE_CHECKING:
         "MissingExtraError": "partwright.errors",
         "PartwrightError": "partwright.errors",
         "Producer": "partwright.producer.producer",
+        "ProducerConfig": "partwright.producer.configs",
+        "Workload": "partwright.producer.records",
         "assign": "partwright.assignors.assign",
         "assign_groups": "partwright.assignors.many",
         "assignment_strategy": "partwright.assignors.strategy_setting",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from partwright.errors import PartwrightError
 
@@ -31,6 +31,7 @@ __all__ = [
     "number",
     "object_fields",
     "optional",
+    "options",
     "read_json",
     "refuse_many",
     "refused",
@@ -49,6 +50,7 @@ MOST_LONG = 2**63 - 1
 MOST_MADE = 1_000_000
 """The most partitions, of all topics together, that we create from mere counts: each takes memory."""
 _SHOWN = 8
+_Options = TypeVar("_Options")
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object, as `json.loads` returns it and `json.dumps` takes it; whoever reads it knows each field's type."""
@@ -89,6 +91,25 @@ def optional(given: object, what: str, least: int, most: int, where: str = "") -
         PartwrightError: The value is neither.
     """
     return None if given is None else whole(given, what, least, most, where)
+
+
+def options(given: _Options | None, kind: type[_Options], name: str) -> _Options:
+    """The options object that a function takes; None stands for its defaults.
+
+    Raises:
+        PartwrightError: The value is something else.
+
+    Examples:
+        >>> from partwright import Workload
+        >>> options({"key": "id"}, Workload, "workload")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: workload is a Workload, not {'key': 'id'}
+    """
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        raise PartwrightError(f"{name} is a {kind.__name__}, not {shown(given)}", value=given)
+    return given
 
 
 def at_least_one(given: object, what: str, highest: int = MOST_MADE) -> int:

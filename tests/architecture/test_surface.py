@@ -235,11 +235,14 @@ def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promis
         storage.segment_file: "(base_offset, kind='log')",
         storage.segment_files: "(base_offset)",
         storage.read_segment_file: "(name)",
-        pw.cluster.advise: (
-            "(target_mb_s, *, produce_mb_s=(10.0, 50.0), consume_mb_s=(10.0, 50.0), consumers=1, groups=1, "
-            "producers=1, brokers=None, replication_factor=None, power=None, growth=1.0, held=0, segments=(1, 10), "
-            "batch_size=16384, buffer_memory=33554432, replica_fetchers=1, cleaner_threads=1, clean_s=(0.1, 10), "
-            "platform=None)"
+        pw.cluster.advise: ("(target_mb_s, clients=None, fleet=None, *, growth=1.0)"),
+        pw.cluster.TopicClients: (
+            "(produce_mb_s=(10.0, 50.0), consume_mb_s=(10.0, 50.0), consumers=1, groups=1, producers=1, "
+            "batch_size=16384, buffer_memory=33554432)"
+        ),
+        pw.cluster.BrokerFleet: (
+            "(brokers=None, replication_factor=None, power=None, held=0, segments=(1, 10), replica_fetchers=1, "
+            "cleaner_threads=1, clean_s=(0.1, 10), platform=None)"
         ),
     }
     assert {function: plain(function) for function in promised} == promised
@@ -248,18 +251,12 @@ def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promis
 def test_a_producers_signatures_are_those_that_are_promised() -> None:
     """A strategy at work: how it is made, the calls of Kafka's Partitioner, and the table's."""
     promised = {
-        pw.Producer: (
-            "(cluster, strategy=None, *, configs=None, client='java', key_type=None, seed=0, draws=None, "
-            "counters=None, lingers=True, leader=None)"
-        ),
+        pw.Producer: ("(cluster, config=None, *, draws=None, counters=None, lingers=True, leader=None)"),
         pw.Producer.partition: "(self, topic, key=None, value=None, *, time=0)",
         pw.Producer.place_record: "(self, topic, key=None, value=None, *, partition=None, time=0)",
         pw.Producer.on_new_batch: "(self, topic, previous)",
         pw.Producer.update: "(self, cluster)",
-        pw.Producer.place: (
-            "(self, records, *, topic=None, key='key', partition='partition', value='value', size='size', "
-            "time='time', field='field', headers='headers')"
-        ),
+        pw.Producer.place: ("(self, records, workload=None, *, topic=None)"),
         pw.Producer.close: "(self)",
         pw.strategies: "()",
     }
@@ -287,19 +284,21 @@ def test_the_calls_within_a_producer_are_those_that_are_promised() -> None:
 
 def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
     """Batches before a producer runs: one strategy with all its tables, several with a row each, a scenario of JSON."""
-    columns = (
-        "client='java', key_type=None, key='key', partition='partition', value='value', size='size', time='time', "
-        "headers='headers')"
-    )
-    of_all = "configs=None, topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, "
     promised = {
-        pw.batching.simulate: (
-            f"(records, cluster, strategy='sticky', *, {of_all}failed_requests=(), seed=0, draws=None, {columns}"
+        pw.ProducerConfig: "(strategy=None, configs=None, client='java', key_type=None, seed=0)",
+        pw.Workload: (
+            "(key=None, partition=None, value=None, size=None, time=None, field=None, headers=None)"
         ),
-        pw.batching.compare: f"(records, cluster, strategies, *, {of_all}seed=0, {columns}",
+        pw.batching.Delivery: (
+            "(topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, failed_requests=())"
+        ),
+        pw.batching.simulate: (
+            "(records, cluster, producer='sticky', *, workload=None, delivery=None, draws=None)"
+        ),
+        pw.batching.compare: "(records, cluster, strategies, *, workload=None, delivery=None)",
         pw.batching.tune: (
-            "(records, cluster, strategies=('sticky',), *, batch_sizes=(4096, 16384, 32768, 65536, 131072), "
-            "lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None, configs=None, **options)"
+            "(records, cluster, strategies=('sticky',), *, workload=None, delivery=None, "
+            "batch_sizes=(4096, 16384, 32768, 65536, 131072), lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None)"
         ),
         pw.batching.Tuning: "(settings, default, recommended, reason, at_most_ms, partitions)",
         pw.batching.Tuning.plot: "(self, file)",

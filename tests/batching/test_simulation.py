@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from partwright import Cluster, PartwrightError, Producer
-from partwright.batching import compare, replay, simulate
+from partwright import Cluster, PartwrightError, Producer, ProducerConfig, Workload
+from partwright.batching import Delivery, compare, replay, simulate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "batching"
 SCENARIO: dict[str, Any] = {
@@ -63,14 +63,15 @@ def simulated(line: dict[str, Any], batches: int) -> dict[str, Any]:
     found = simulate(
         pa.Table.from_batches(table.to_batches(max_chunksize=-(-len(table) // batches))),
         cluster,
-        line["strategy"],
-        configs=line["config"],
-        brokers={
-            each["id"]: {name: each[name] for name in ("latency_ms", "away")} for each in line["brokers"]
-        },
-        sender=line["sender"],
-        flush_ms=line["flush_ms"],
-        failed_requests=line["failed_requests"],
+        ProducerConfig(line["strategy"], line["config"]),
+        delivery=Delivery(
+            brokers={
+                each["id"]: {name: each[name] for name in ("latency_ms", "away")} for each in line["brokers"]
+            },
+            sender=line["sender"],
+            flush_ms=line["flush_ms"],
+            failed_requests=line["failed_requests"],
+        ),
         draws=line["draws"],
     )
     columns = found.records.to_pydict()
@@ -136,11 +137,16 @@ def test_nine_records_that_are_smaller_than_a_batch() -> None:
 
 def test_strategies_are_compared_in_one_pass() -> None:
     reader = pa.table(RECORDS).to_reader()
-    found = compare(reader, {"t": 3}, ["sticky", "sticky@2.4"], configs={"linger.ms": 5}, latency_ms=3)
-    for row, strategy in zip(found.to_pylist(), ("sticky", "sticky@2.4"), strict=True):
-        alone = simulate(RECORDS, {"t": 3}, strategy, configs={"linger.ms": 5}, latency_ms=3).summary
+    producers = [ProducerConfig(each, {"linger.ms": 5}) for each in ("sticky", "sticky@2.4")]
+    delivery = Delivery(latency_ms=3)
+    found = compare(reader, {"t": 3}, producers, delivery=delivery)
+    for row, producer in zip(found.to_pylist(), producers, strict=True):
+        alone = simulate(RECORDS, {"t": 3}, producer, delivery=delivery).summary
         assert row == alone.to_pylist()[0]
-    named = {"large": {"configs": {"batch.size": 100_000}}, "small": {"configs": {"batch.size": 1}}}
+    named = {
+        "large": ProducerConfig(configs={"batch.size": 100_000}),
+        "small": ProducerConfig(configs={"batch.size": 1}),
+    }
     small = compare(RECORDS, {"t": 3}, named).to_pydict()
     assert small["name"] == ["large", "small"]
     assert small["batches"] == [2, 4]
@@ -154,11 +160,23 @@ def test_the_slow_brokers_share() -> None:
         }
     )
     records = {"time": [0, 0, 0], "size": [100, 100, 100], "partition": [0, 1, 1]}
-    found = compare(records, cluster, ["sticky"], brokers={1: {"latency_ms": 50}}).to_pylist()[0]
+    found = compare(
+        records, cluster, ["sticky"], delivery=Delivery(brokers={1: {"latency_ms": 50}})
+    ).to_pylist()[0]
     sizes = {each["partition"]: each["bytes"] for each in found["partitions"]}
     assert found["slow_share"] == sizes[1] / (sizes[0] + sizes[1])
     assert found["p99_delay_ms"] == 55
     assert compare(records, cluster, ["sticky"]).column("slow_share").to_pylist() == [None]
+
+
+def test_compared_producers_place_keys_by_their_own_clients_rule() -> None:
+    records = {"time": [0] * 40, "size": [1] * 40, "key": [f"key {number}" for number in range(40)]}
+    producers = {each: ProducerConfig(client=each) for each in ("java", "librdkafka", "sarama")}
+    found = compare(records, {"t": 7}, producers)
+    assert found["name"].to_pylist() == list(producers)
+    alone = [simulate(records, {"t": 7}, each).summary["partitions"][0] for each in producers.values()]
+    assert found["partitions"].to_pylist() == [each.as_py() for each in alone]
+    assert len({str(each) for each in alone}) == 3
 
 
 @pytest.mark.parametrize(
@@ -229,10 +247,24 @@ def test_a_bad_scenario_is_one_sentence(change: dict[str, Any], sentence: str) -
         ({"size": [1]}, {}, "a simulation needs the records' times"),
         ({"time": [1]}, {}, "a simulation counts bytes"),
         ({"time": [1], "size": [-1]}, {}, "row 0: a value has 0 bytes or more, not -1"),
-        (RECORDS, {"topic": "u"}, "there is no topic 'u' in the cluster"),
-        (RECORDS, {"brokers": {7: {"latency_ms": 1}}}, "there is no broker 7 in the cluster"),
-        (RECORDS, {"brokers": {0: {"latency": 1}}}, "broker 0 has no field 'latency'"),
-        (RECORDS, {"strategy": None}, "a strategy is named by text, not None"),
+        (RECORDS, {"delivery": Delivery("u")}, "there is no topic 'u' in the cluster"),
+        (
+            RECORDS,
+            {"delivery": Delivery(brokers={7: {"latency_ms": 1}})},
+            "there is no broker 7 in the cluster",
+        ),
+        (RECORDS, {"delivery": Delivery(brokers={0: {"latency": 1}})}, "broker 0 has no field 'latency'"),
+        (RECORDS, {"producer": 5}, "a strategy is named by text, not 5"),
+        (
+            RECORDS,
+            {"producer": ProducerConfig(configs=5)},
+            "configs are Kafka's keys and their values, not 5",
+        ),
+        (RECORDS, {"producer": ProducerConfig(client="jav")}, 'there is no client "jav"'),
+        (RECORDS, {"delivery": {"latency_ms": 5}}, "delivery is a Delivery, not {'latency_ms': 5}"),
+        (RECORDS, {"workload": {"key": "id"}}, "workload is a Workload, not {'key': 'id'}"),
+        (RECORDS, {"workload": Workload(size=5)}, "the column of each record's size is named by text, not 5"),
+        (RECORDS, {"workload": Workload(size="bytes")}, "there is no column 'bytes'"),
     ],
 )
 def test_a_bad_table_is_one_sentence(records: Any, options: dict[str, Any], sentence: str) -> None:
@@ -319,12 +351,12 @@ def test_what_is_no_header_is_one_sentence(headers: Any, sentence: str) -> None:
 
 def test_headers_have_a_column_of_any_name() -> None:
     columns = {"time": [0, 1], "size": [10, 10], "tags": [[("a", b"b")], []]}
-    found = compare(columns, {"t": 1}, ["sticky"], headers="tags").to_pylist()[0]
+    found = compare(columns, {"t": 1}, ["sticky"], workload=Workload(headers="tags")).to_pylist()[0]
     del columns["tags"]
     without = compare(columns, {"t": 1}, ["sticky"]).to_pylist()[0]
     assert found["partitions"][0]["bytes"] == without["partitions"][0]["bytes"] + 4
     with pytest.raises(PartwrightError, match="there is no column 'tag'"):
-        compare(columns, {"t": 1}, ["sticky"], headers="tag")
+        compare(columns, {"t": 1}, ["sticky"], workload=Workload(headers="tag"))
 
 
 def test_a_producer_counts_headers_too() -> None:
@@ -333,13 +365,13 @@ def test_a_producer_counts_headers_too() -> None:
     records: dict[str, Any] = {"size": [10] * 12}
     with_headers = {**records, "headers": [[("a", b"x" * 40)]] * 12}
     plain, headed = (
-        Producer({"t": 3}, "sticky@2.4", configs=configs, seed=1).place(each).to_pylist()
+        Producer({"t": 3}, ProducerConfig("sticky@2.4", configs=configs, seed=1)).place(each).to_pylist()
         for each in (records, with_headers)
     )
     switches = [sum(one != other for one, other in itertools.pairwise(placed)) for placed in (plain, headed)]
     assert switches[0] < switches[1]
     timed = {"time": [0] * 12, **with_headers}
-    simulated = simulate(timed, {"t": 3}, "sticky@2.4", configs={"linger.ms": 5, **configs}, seed=1)
+    simulated = simulate(timed, {"t": 3}, ProducerConfig("sticky@2.4", {"linger.ms": 5, **configs}, seed=1))
     assert simulated.records["partition"].to_pylist() == headed
 
 
@@ -356,7 +388,8 @@ def waits(found: Any) -> list[int]:
 def test_latencies_are_drawn_for_each_request(latency: dict[str, Any]) -> None:
     # One batch per second, so that no answer waits for the one before it.
     records = {"time": [second * 1000 for second in range(500)], "size": [10] * 500}
-    found = waits(simulate(records, {"t": 1}, latency_ms=latency, seed=3))
+    producer, delivery = ProducerConfig(seed=3), Delivery(latency_ms=latency)
+    found = waits(simulate(records, {"t": 1}, producer, delivery=delivery))
     assert len(found) == 500
     if "from" in latency:
         assert set(found) == set(range(1, 10))
@@ -366,8 +399,9 @@ def test_latencies_are_drawn_for_each_request(latency: dict[str, Any]) -> None:
     else:
         assert 2 <= sorted(found)[249] <= 4
         assert 30 < sorted(found)[494] < 120
-    assert found == waits(simulate(records, {"t": 1}, brokers={0: {"latency_ms": latency}}, seed=3))
-    assert found != waits(simulate(records, {"t": 1}, latency_ms=latency, seed=4))
+    of_broker = Delivery(brokers={0: {"latency_ms": latency}})
+    assert found == waits(simulate(records, {"t": 1}, producer, delivery=of_broker))
+    assert found != waits(simulate(records, {"t": 1}, ProducerConfig(seed=4), delivery=delivery))
     scenario = {**SCENARIO, "seed": 3, "brokers": [{"id": 0, "latency_ms": latency}]}
     lines = [[time, None, None, 10] for time in records["time"]]
     requests = replay({**scenario, "records": lines})["requests"]
@@ -380,22 +414,28 @@ def test_drawn_latencies_leave_the_strategys_draws_alone() -> None:
     configs = {"partitioner.adaptive.partitioning.enable": False, "batch.size": 500, **in_flight}
     records = {"time": [row // 3 for row in range(600)], "size": [100 + row % 50 for row in range(600)]}
 
-    def placed(latency: Any, **options: Any) -> list[int]:
-        found = simulate(records, {"t": 4}, configs=configs, latency_ms=latency, **options).records
+    def placed(latency: Any, seed: int = 0, draws: Any = None) -> list[int]:
+        producer = ProducerConfig(configs=configs, seed=seed)
+        found = simulate(
+            records, {"t": 4}, producer, delivery=Delivery(latency_ms=latency), draws=draws
+        ).records
         partitions: list[int] = found["partition"].to_pylist()
         return partitions
 
-    for options in ({"seed": 5}, {"draws": list(range(-9, 991, 7))}):
-        constant = placed(2, **options)
+    for drawn in ((5,), (0, list(range(-9, 991, 7)))):
+        constant = placed(2, *drawn)
         assert len(set(constant)) == 4
         for latency in DRAWN:
-            assert placed(latency, **options) == constant
+            assert placed(latency, *drawn) == constant
 
 
 def test_recorded_draws_leave_the_seed_for_the_latencies() -> None:
     records = {"time": [second * 1000 for second in range(20)], "size": [10] * 20}
-    options: dict[str, Any] = {"latency_ms": {"from": 1, "to": 900}, "draws": [0, 0]}
-    one, other = (simulate(records, {"t": 1}, seed=seed, **options) for seed in (1, 2))
+    delivery = Delivery(latency_ms={"from": 1, "to": 900})
+    one, other = (
+        simulate(records, {"t": 1}, ProducerConfig(seed=seed), delivery=delivery, draws=[0, 0])
+        for seed in (1, 2)
+    )
     assert one.records["partition"].equals(other.records["partition"])
     assert waits(one) != waits(other)
 
@@ -406,8 +446,10 @@ def test_the_slow_broker_is_the_one_with_the_longest_median() -> None:
     records = {"time": [0, 0, 0], "size": [10] * 3, "partition": [0, 0, 1]}
 
     def share(first: Any, second: Any) -> float | None:
-        brokers = {0: {"latency_ms": first}, 1: {"latency_ms": second}}
-        found: float | None = compare(records, cluster, ["sticky"], brokers=brokers)["slow_share"][0].as_py()
+        delivery = Delivery(brokers={0: {"latency_ms": first}, 1: {"latency_ms": second}})
+        found: float | None = compare(records, cluster, ["sticky"], delivery=delivery)["slow_share"][
+            0
+        ].as_py()
         return found
 
     more, less = share(9, 1), share(1, 9)
@@ -446,7 +488,7 @@ def test_the_slow_broker_is_the_one_with_the_longest_median() -> None:
 )
 def test_what_is_no_latency_is_one_sentence(latency: Any, sentence: str) -> None:
     with pytest.raises(PartwrightError) as refused:
-        simulate(RECORDS, {"t": 3}, latency_ms=latency)
+        simulate(RECORDS, {"t": 3}, delivery=Delivery(latency_ms=latency))
     assert str(refused.value).startswith(sentence)
     assert "\n" not in str(refused.value)
     if latency is not None:

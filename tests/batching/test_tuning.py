@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import partwright as pw
-from partwright.batching import Tuning, compare, tune
+from partwright.batching import Delivery, Tuning, compare, tune
 
 RECORDS = {
     "time": [number // 4 for number in range(4000)],
@@ -23,16 +24,17 @@ def settings(found: Tuning) -> list[tuple[int, int]]:
 
 def test_each_setting_is_what_compare_says() -> None:
     sizes, lingers = [1000, 16384], [0, 20]
-    found = tune(RECORDS, TOPIC, batch_sizes=sizes, lingers_ms=lingers, latency_ms=3, seed=5)
+    producer, delivery = pw.ProducerConfig(seed=5), Delivery(latency_ms=3)
+    found = tune(RECORDS, TOPIC, [producer], delivery=delivery, batch_sizes=sizes, lingers_ms=lingers)
     # Kafka's own setting is tried too.
     assert sorted(settings(found)) == sorted(
         [(16384, 5), *((size, linger) for size in sizes for linger in lingers)]
     )
     grid = {
-        f"{size} {linger}": {"configs": {"batch.size": size, "linger.ms": linger}}
+        f"{size} {linger}": replace(producer, configs={"batch.size": size, "linger.ms": linger})
         for size, linger in settings(found)
     }
-    wanted = compare(RECORDS, TOPIC, grid, latency_ms=3, seed=5)
+    wanted = compare(RECORDS, TOPIC, grid, delivery=delivery)
     columns = [name for name in wanted.column_names if name not in {"name", "strategy"}]
     assert found.settings.select(columns).equals(wanted.select(columns))
     assert found.settings["rank"].to_pylist() == [1, 2, 3, 4, 5]
@@ -83,7 +85,7 @@ def test_what_gains_nothing_is_no_reason_for_a_change() -> None:
 
 
 def test_a_limit_that_none_reaches_is_said() -> None:
-    found = tune(RECORDS, TOPIC, at_most_ms=0, latency_ms=4)
+    found = tune(RECORDS, TOPIC, at_most_ms=0, delivery=Delivery(latency_ms=4))
     assert found.reason.startswith(
         "no setting has a p99 delay of 0 ms or less: the nearest is sticky@4.4 with batch"
     )
@@ -91,7 +93,7 @@ def test_a_limit_that_none_reaches_is_said() -> None:
 
 
 def test_present_settings_are_those_that_are_given() -> None:
-    found = tune(RECORDS, TOPIC, configs={"linger.ms": 70, "batch.size": 3000})
+    found = tune(RECORDS, TOPIC, [pw.ProducerConfig(configs={"linger.ms": 70, "batch.size": 3000})])
     assert (found.default["linger_ms"], found.default["batch_size"]) == (70, 3000)
     assert (3000, 70) in settings(found)
 
@@ -109,6 +111,12 @@ def test_present_settings_are_those_that_are_given() -> None:
         ({"at_most_ms": 0.5}, "at_most_ms is a whole number of milliseconds, not 0.5"),
         ({"at_most_ms": True}, "at_most_ms is a whole number of milliseconds, not True"),
         ({"strategies": ["stick"]}, 'there is no strategy "stick"'),
+        ({"strategies": [pw.ProducerConfig(configs=5)]}, "configs are Kafka's keys and their values, not 5"),
+        (
+            {"strategies": ["sticky", pw.ProducerConfig(client="sarama")]},
+            "two producers have the strategy sticky and differ in their settings",
+        ),
+        ({"delivery": 5}, "delivery is a Delivery, not 5"),
     ],
 )
 def test_a_refusal_is_one_sentence(options: dict[str, Any], sentence: str) -> None:

@@ -36,13 +36,9 @@ def test_json_is_what_python_gives(command: Command) -> None:
     assert code == 0
     advice = pw.cluster.advise(
         40,
-        produce_mb_s=10,
-        consume_mb_s=(5, 8.5),
-        power=[1, 1, 2],
+        pw.cluster.TopicClients(produce_mb_s=10, consume_mb_s=(5, 8.5)),
+        pw.cluster.BrokerFleet(power=[1, 1, 2], replication_factor=2, held=7, segments=3),
         growth=2,
-        replication_factor=2,
-        held=7,
-        segments=3,
     )
     told = json.loads(out)
     assert told.pop("summary").startswith(f"Take {advice.recommended} partitions for 40 MB/s: ")
@@ -64,7 +60,9 @@ def test_all_options_reach_the_advice(command: Command) -> None:
     _, plain, _ = command("advise", 100, "--json")
     for option, (name, value) in words.items():
         _, out, _ = command("advise", 100, option, value, "--json")
-        expected = pw.cluster.advise(100, **{name: value}).to_dict()
+        is_client = name in pw.cluster.TopicClients.__slots__
+        part, kind = ("clients", pw.cluster.TopicClients) if is_client else ("fleet", pw.cluster.BrokerFleet)
+        expected = pw.cluster.advise(100, **{part: kind(**{name: value})}).to_dict()
         told = json.loads(out)
         assert told.pop("summary")
         assert told == json.loads(json.dumps(expected)), option

@@ -42,7 +42,7 @@ def write(name: str) -> None:
         Path(name).write_text("\n".join(map(",".join, [list(TABLE), *rows])), encoding="utf-8")
 
 
-def expected(*strategies: str, **options: Any) -> list[dict[str, Any]]:
+def expected(*strategies: str | pw.ProducerConfig, **options: Any) -> list[dict[str, Any]]:
     brokers = [{"id": number} for number in range(3)]
     topic = [{"id": number, "leader": number % 3} for number in range(6)]
     cluster = pw.Cluster.from_dict({"brokers": brokers, "topics": {"t": topic}})
@@ -64,7 +64,10 @@ def test_every_format_is_simulated(name: str, size: list[str], command: Command)
     words = ["--slow", "1=9", "--producer-property", "batch.size=900", "--seed", 4, "--json"]
     code, out, err = command("batch", name, *GIVEN, *size, *words)
     assert (code, err) == (0, "")
-    wanted = expected("sticky", brokers={1: {"latency_ms": 9}}, configs={"batch.size": 900}, seed=4)
+    wanted = expected(
+        pw.ProducerConfig("sticky", {"batch.size": 900}, seed=4),
+        delivery=batching.Delivery(brokers={1: {"latency_ms": 9}}),
+    )
     assert json.loads(out)["strategies"] == wanted
     assert wanted[0]["records"] == ROWS
     assert wanted[0]["slow_share"] is not None
@@ -78,7 +81,7 @@ def test_strategies_are_compared(command: Command) -> None:
     compared = ["sticky", "sticky@2.4", "round-robin", "round-robin@2.8"]
     told = json.loads(out)
     assert list(told) == ["summary", "strategies"]
-    assert told["strategies"] == expected(*compared, latency_ms=3)
+    assert told["strategies"] == expected(*compared, delivery=batching.Delivery(latency_ms=3))
     code, out, _ = command(*words, "--strategy", "random", "--strategy", "sticky@3.3", "--json")
     assert json.loads(out)["strategies"] == expected("random", "sticky@3.3")
 
@@ -90,9 +93,12 @@ def test_latencies_are_drawn(command: Command) -> None:
     code, out, err = command(*words, "--latency-ms", "70..90", "--slow", "1=p50=20,p99=90", "--slow", "2=4")
     assert (code, err) == (0, "")
     brokers = {1: {"latency_ms": {"p50": 20, "p99": 90}}, 2: {"latency_ms": 4}}
-    wanted = expected("sticky", latency_ms={"from": 70, "to": 90}, brokers=brokers, seed=2)
+    producer = pw.ProducerConfig("sticky", seed=2)
+    wanted = expected(
+        producer, delivery=batching.Delivery(latency_ms={"from": 70, "to": 90}, brokers=brokers)
+    )
     assert json.loads(out)["strategies"] == wanted
-    assert wanted != expected("sticky", latency_ms=80, brokers=brokers, seed=2)
+    assert wanted != expected(producer, delivery=batching.Delivery(latency_ms=80, brokers=brokers))
 
 
 def test_the_words(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright.cluster import advise
 from partwright.cluster.sizing import costs
 
 if TYPE_CHECKING:
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from partwright.cluster.sizing.advice import Advice
 
 POWERS = st.lists(st.integers(1, 9), min_size=1, max_size=6)
+
+
+def advise(target_mb_s: Any, **settings: Any) -> Advice:
+    """`pw.cluster.advise` by the names of the settings of its options objects."""
+    clients, fleet = (
+        kind(**{each.name: settings.pop(each.name) for each in fields(kind) if each.name in settings})
+        for kind in (pw.cluster.TopicClients, pw.cluster.BrokerFleet)
+    )
+    return pw.cluster.advise(target_mb_s, clients, fleet, **settings)
 
 
 def figure(advice: Advice, name: str, choice: int = 0) -> tuple[float, float]:
@@ -202,3 +211,13 @@ def test_what_is_wrong_is_one_sentence(given: dict[str, Any], sentence: str) -> 
         call(**{"target_mb_s": 100, **given})
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_other_things_than_options_objects_are_one_sentence() -> None:
+    for arguments, sentence in [
+        (({"consumers": 6},), "clients is a TopicClients, not {'consumers': 6}"),
+        ((None, 3), "fleet is a BrokerFleet, not 3"),
+    ]:
+        with pytest.raises(pw.PartwrightError) as refused:
+            pw.cluster.advise(100, *arguments)
+        assert str(refused.value) == sentence

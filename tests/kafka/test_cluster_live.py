@@ -97,7 +97,7 @@ def test_members_read_in_their_own_racks(
     client: str, assignor: str, three: EmbeddedKafka, java: JavaMembers, topic: str
 ) -> None:
     servers = three.bootstrap_servers
-    topics.create_topic(servers, topic, 6, replica_assignment=[[1], [1], [2], [2], [3], [3]])
+    topics.create_topic(servers, topic, 6, topics.NewTopic(replica_assignment=[[1], [1], [2], [2], [3], [3]]))
     found = pw.Cluster.from_kafka(servers, [topic])
     rack_of = {each.id: each.rack for each in found.brokers}
     racks = {topic: [[rack_of[broker] for broker in each.replicas] for each in found.topics[topic]]}
@@ -158,7 +158,7 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
     from kafka import KafkaProducer
 
     servers = three.bootstrap_servers
-    topics.create_topic(servers, topic, N, replica_assignment=PLACED)
+    topics.create_topic(servers, topic, N, topics.NewTopic(replica_assignment=PLACED))
     configs = {"partitioner.rack.aware": "true", "client.rack": "b", "batch.size": "200"}
     file = tmp_path / "producer.properties"
     file.write_text("".join(f"{name}={value}\n" for name, value in configs.items()), encoding="ascii")
@@ -171,7 +171,7 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
 
     def by_ours() -> set[int]:
         cluster = pw.Cluster.from_kafka(servers, [topic]).in_metadata_order()
-        ours = pw.Producer(cluster, "sticky@4.4", configs=configs, seed=6)
+        ours = pw.Producer(cluster, pw.ProducerConfig("sticky@4.4", configs=configs, seed=6))
         return {ours.place_record(topic, None, b"v" * 60) for _ in range(600)} - {None}
 
     def by_leader(rack: str) -> set[int]:
@@ -198,7 +198,7 @@ def test_producers_write_where_a_leader_is_near_and_follow_the_leaders(
 
 def test_a_group_goes_on_where_its_coordinator_has_moved_to(three: EmbeddedKafka, topic: str) -> None:
     servers, group = three.bootstrap_servers, "KafkaConsumerDemo"
-    topics.create_topic(servers, topic, 1, replica_assignment=[[1, 2, 3]])
+    topics.create_topic(servers, topic, 1, topics.NewTopic(replica_assignment=[[1, 2, 3]]))
     wait_for("it is not committed", partial(commits, servers, group, TopicPartition(topic, 0, 7)))
     before = coordinator(servers, group)
     assert (before["n"], before["partition"]) == (50, 35)
@@ -228,7 +228,9 @@ def test_a_topic_lies_where_it_was_placed_when_it_was_made(three: EmbeddedKafka)
         factor, count = len(wanted.replicas[0]), len(wanted.replicas)
         name = f"firstTopic{factor}"
         config = {"min.insync.replicas": str(factor)}
-        topics.create_topic(servers, name, count, config, replica_assignment=wanted.replicas)
+        topics.create_topic(
+            servers, name, count, topics.NewTopic(replica_assignment=wanted.replicas, configs=config)
+        )
         cluster = pw.Cluster.from_kafka(servers, [name])
         assert placement.Placement.of(cluster, name).replicas == wanted.replicas
         assert leaders(three, name) == [each[0] for each in wanted.replicas]
@@ -247,7 +249,7 @@ def test_a_topic_lies_where_it_was_placed_when_it_was_made(three: EmbeddedKafka)
         ),
     ):
         with pytest.raises(pw.BrokerError) as refused:
-            topics.create_topic(servers, "too-much", 1, **given)
+            topics.create_topic(servers, "too-much", 1, topics.NewTopic(**given))
         assert said in str(refused.value)
 
 
@@ -258,7 +260,7 @@ def test_what_the_controller_draws_is_what_its_placer_may_draw(three: EmbeddedKa
     brokers = [pw.cluster.Broker(each, rack=rack) for each, rack in {**RACKS, extra: "a"}.items()]
     for partitions, factor in ((3, 1), (6, 2), (4, 2), (3, 3), (30, 3)):
         name = f"drawn-{partitions}-{factor}"
-        topics.create_topic(servers, name, partitions, replication_factor=factor)
+        topics.create_topic(servers, name, partitions, topics.NewTopic(replication_factor=factor))
         found = placement.Placement.of(pw.Cluster.from_kafka(servers, [name]), name)
         rack_of = {each.id: each.rack for each in brokers}
         assert all(len({rack_of[broker] for broker in each}) == factor for each in found.replicas)
@@ -272,7 +274,7 @@ def test_what_the_controller_draws_is_what_its_placer_may_draw(three: EmbeddedKa
             assert found.replicas in may_be
     three.kill(extra)
     wait_for("it is not missed", lambda: alive(three) == set(RACKS))
-    topics.create_topic(servers, "one-is-fenced", 6, replication_factor=3)
+    topics.create_topic(servers, "one-is-fenced", 6, topics.NewTopic(replication_factor=3))
     found = placement.Placement.of(pw.Cluster.from_kafka(servers, ["one-is-fenced"]), "one-is-fenced")
     assert extra not in {each for replicas in found.replicas for each in replicas}
 

@@ -70,7 +70,7 @@ def test_each_broker_has_its_rack_its_port_and_its_folder(three: EmbeddedKafka) 
 
 
 def test_a_group_is_in_the_partition_of_fifty_that_the_documents_say(three: EmbeddedKafka) -> None:
-    topics.create_topic(three.bootstrap_servers, "demo", 3, replication_factor=3)
+    topics.create_topic(three.bootstrap_servers, "demo", 3, topics.NewTopic(replication_factor=3))
     # The first group waits for its coordinator.
     at = TopicPartition("demo", 0, 7)
     wait_for("it is not committed", partial(commits, three.bootstrap_servers, "KafkaConsumerDemo", at))
@@ -85,7 +85,12 @@ def test_a_group_is_in_the_partition_of_fifty_that_the_documents_say(three: Embe
 def test_a_broker_is_killed_stopped_and_returned_by_its_id(three: EmbeddedKafka) -> None:
     topic, servers = "kept", three.bootstrap_servers
     topics.create_topic(
-        servers, topic, 3, {"min.insync.replicas": "2"}, replica_assignment=[[1, 2, 3], [2, 3, 1], [3, 1, 2]]
+        servers,
+        topic,
+        3,
+        topics.NewTopic(
+            replica_assignment=[[1, 2, 3], [2, 3, 1], [3, 1, 2]], configs={"min.insync.replicas": "2"}
+        ),
     )
     pids = {broker: node.pid for broker, node in three.nodes.items()}
     written = 0
@@ -150,7 +155,7 @@ def test_a_broker_is_added_and_takes_what_is_placed_on_it(three: EmbeddedKafka) 
         return [(each.id, each.rack) for each in found] == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
 
     wait_for("it does not hear of all brokers", told)
-    topics.create_topic(before, "on-the-new-one", 1, replica_assignment=[[4]])
+    topics.create_topic(before, "on-the-new-one", 1, topics.NewTopic(replica_assignment=[[4]]))
     assert leaders(three, "on-the-new-one") == [4]
     # It is not a controller: with two of the three gone there would be none.
     three.kill(3, 4)
@@ -167,7 +172,9 @@ def test_each_broker_takes_a_client_that_may_and_no_other(security: str, tmp_pat
     with EmbeddedKafka(brokers=3, security=security, parent=tmp_path) as kafka:
         assert kafka.client_properties()["bootstrap.servers"] == kafka.bootstrap_servers
         told = kafka.client_properties("admin", form="librdkafka")
-        topics.create_topic(kafka.internal_bootstrap_servers, "secured", 3, replication_factor=3)
+        topics.create_topic(
+            kafka.internal_bootstrap_servers, "secured", 3, topics.NewTopic(replication_factor=3)
+        )
 
         def takes(broker: int, **other: str) -> bool:
             at = {"bootstrap.servers": kafka.nodes[broker].settings.bootstrap_servers}

@@ -11,7 +11,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError
 
-from partwright.cluster import advise, storage
+from partwright.cluster import BrokerFleet, TopicClients, advise, storage
 from partwright.cluster.sizing import costs
 from partwright.kafka import EmbeddedKafka, topics
 
@@ -53,7 +53,9 @@ def sockets(broker: EmbeddedKafka) -> int:
 
 def test_a_segment_costs_one_open_file_two_map_areas_and_hardly_any_disk() -> None:
     with EmbeddedKafka() as broker:
-        topics.create_topic(broker.bootstrap_servers, TOPIC, PARTITIONS, {"segment.bytes": "1048576"})
+        topics.create_topic(
+            broker.bootstrap_servers, TOPIC, PARTITIONS, topics.NewTopic(configs={"segment.bytes": "1048576"})
+        )
         producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, batch_size=1)
         for partition in range(PARTITIONS):
             producer.send(TOPIC, value=b"x" * 100, partition=partition)
@@ -84,7 +86,8 @@ def test_the_controller_makes_no_more_than_ten_thousand_partitions_at_once() -> 
         with pytest.raises(KafkaError, match="Excessively large number of partitions"):
             admin.create_topics([NewTopic(name="many", num_partitions=10_001, replication_factor=1)])
         admin.close()
-    warned = [choice.warnings for choice in advise(1001, produce_mb_s=1, brokers=1, consume_mb_s=1).choices]
+    clients = TopicClients(produce_mb_s=1, consume_mb_s=1)
+    warned = [choice.warnings for choice in advise(1001, clients, BrokerFleet(brokers=1)).choices]
     assert [any("at most 10,000 partitions" in each for each in of_one) for of_one in warned] == [
         False,
         False,

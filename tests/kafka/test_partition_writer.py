@@ -377,7 +377,9 @@ def test_what_the_topic_refuses_is_one_sentence_and_holds_nobody_up(
 
 def test_the_topic_says_how_large_a_record_may_be(mark: Mark, config: KafkaConfig, topic: str) -> None:
     large = f"{topic}-large"
-    topics.create_topic(None, large, 1, {"max.message.bytes": "4000000"}, kafka_config=config)
+    topics.create_topic(
+        None, large, 1, topics.NewTopic(configs={"max.message.bytes": "4000000"}), kafka_config=config
+    )
     writer = PartitionWriter(config, large, 0, 0, mark)
     writer.write(*one_row(mark, 0, os.urandom(3_000_000), None))
     writer.end()

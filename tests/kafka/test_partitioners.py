@@ -143,7 +143,8 @@ RECORDS: list[tuple[bytes | None, bytes | None]] = [
 
 def wanted(strategy: str, **options: Any) -> list[int]:
     """The partitions that a `Producer` gives the same records."""
-    producer = pw.Producer(options.pop("cluster", JAVAS), strategy, configs=CONFIGS, **options)
+    cluster = options.pop("cluster", JAVAS)
+    producer = pw.Producer(cluster, pw.ProducerConfig(strategy, CONFIGS, **options))
     return [producer.place_record("t", key, value) for key, value in RECORDS]  # type: ignore[misc]
 
 
@@ -159,7 +160,7 @@ def test_a_strategy_places_as_a_producer_does(strategy: str) -> None:
 
 def test_kafka_pythons_new_batches_are_told_to_those_that_go_by_them() -> None:
     place = KafkaPythonPartitioner(strategy="sticky@2.4", seed=4)
-    producer = pw.Producer(JAVAS, "sticky@2.4", seed=4)
+    producer = pw.Producer(JAVAS, pw.ProducerConfig("sticky@2.4", seed=4))
     before = place.partition("t", None, None, None, None, EIGHT)
     assert before == producer.partition("t")
     for _ in range(50):

@@ -112,7 +112,7 @@ RECORDS = [(KEYS[at % 40] if at % 5 == 0 else None, b"v" * (at % 70)) for at in 
 def by_a_producer(broker: EmbeddedKafka, topic: str, strategy: str) -> list[int | None]:
     """Where a `Producer` puts the same records, by the metadata of the same broker."""
     cluster = pw.Cluster.from_kafka(broker.bootstrap_servers, [topic]).in_metadata_order()
-    producer = pw.Producer(cluster, strategy, configs=STRATEGY, seed=6)
+    producer = pw.Producer(cluster, pw.ProducerConfig(strategy, configs=STRATEGY, seed=6))
     return [producer.place_record(topic, key, value) for key, value in RECORDS]
 
 
@@ -149,7 +149,8 @@ def test_kafka_python_tells_a_strategy_of_its_batches(broker: EmbeddedKafka, top
     assert len(told) >= 20
     assert [before for before, _ in pairwise(runs)] == told[-len(runs) + 1 :]
     java = pw.Producer(
-        pw.Cluster.from_kafka(broker.bootstrap_servers, [topic]).in_metadata_order(), "sticky@2.4", seed=6
+        pw.Cluster.from_kafka(broker.bootstrap_servers, [topic]).in_metadata_order(),
+        pw.ProducerConfig("sticky@2.4", seed=6),
     )
     replayed = [java.partition(topic)]
     for previous in told:

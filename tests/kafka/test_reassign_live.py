@@ -123,7 +123,7 @@ def test_an_added_broker_gets_its_share_and_nothing_is_lost(tmp_path: Path) -> N
     ) as kafka:
         servers = kafka.bootstrap_servers
         address = f"kafka://{servers}"
-        topics.create_topic(servers, TOPIC, PARTITIONS, replication_factor=2)
+        topics.create_topic(servers, TOPIC, PARTITIONS, topics.NewTopic(replication_factor=2))
         traffic = Traffic(servers)
         try:
             wait_for("records are read", lambda: len(traffic.read) > 1000)

@@ -196,7 +196,7 @@ def test_deleted_and_compacted_records_leave_gaps(broker: EmbeddedKafka) -> None
         "min.cleanable.dirty.ratio": "0.001",
         "max.compaction.lag.ms": "100",
     }
-    topics.create_topic(broker.bootstrap_servers, "gaps", 1, settings)
+    topics.create_topic(broker.bootstrap_servers, "gaps", 1, topics.NewTopic(configs=settings))
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for row in range(200):
             producer.send("gaps", b"v", key=b"%d" % (row % 2)).get(10)

@@ -81,7 +81,7 @@ def test_a_deleted_topics_folders_are_told(broker: EmbeddedKafka, admin: KafkaAd
 
 def test_segments_have_the_names_that_we_say(broker: EmbeddedKafka) -> None:
     settings = {"segment.bytes": "1048576", "index.interval.bytes": "4096"}
-    topics.create_topic(broker.bootstrap_servers, "segmented", 1, settings)
+    topics.create_topic(broker.bootstrap_servers, "segmented", 1, topics.NewTopic(configs=settings))
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, batch_size=1)
     for _ in range(40):
         producer.send("segmented", value=os.urandom(100_000), partition=0).get(WAIT_S)

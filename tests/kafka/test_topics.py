@@ -120,7 +120,9 @@ def test_an_assignment_that_contradicts_itself(
     assignment: list[list[int]], factor: int | None, sentence: str
 ) -> None:
     with pytest.raises(PartwrightError, match=sentence):
-        topics.create_topic("127.0.0.1:9", "t", 3, replication_factor=factor, replica_assignment=assignment)
+        topics.create_topic(
+            "127.0.0.1:9", "t", 3, topics.NewTopic(replication_factor=factor, replica_assignment=assignment)
+        )
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ class TestWithABroker:
 
     def test_settings_reach_the_broker(self, broker: EmbeddedKafka) -> None:
         small = {"max.message.bytes": "100"}
-        topics.create_topic(broker.bootstrap_servers, "small", 1, small)
+        topics.create_topic(broker.bootstrap_servers, "small", 1, topics.NewTopic(configs=small))
         producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
         with producer, pytest.raises(Exception, match=r"(Message|Record)(Size)?TooLarge"):
             producer.send("small", b"v" * 1000).get(10)
@@ -210,7 +212,7 @@ class TestWithABroker:
         with pytest.raises(
             BrokerError, match=r"refuses the topic 'odd' .*: Unknown topic config name: no\.such"
         ):
-            topics.create_topic(broker.bootstrap_servers, "odd", 1, {"no.such": "1"})
+            topics.create_topic(broker.bootstrap_servers, "odd", 1, topics.NewTopic(configs={"no.such": "1"}))
         assert topics.partition_count(broker.bootstrap_servers, "odd") is None
 
     @pytest.mark.parametrize(
@@ -228,9 +230,13 @@ class TestWithABroker:
         self, broker: EmbeddedKafka, given: dict[str, Any], sentence: str
     ) -> None:
         with pytest.raises(BrokerError, match=sentence):
-            topics.create_topic(broker.bootstrap_servers, "refused", 3, validate_only=True, **given)
+            topics.create_topic(
+                broker.bootstrap_servers, "refused", 3, topics.NewTopic(**given), validate_only=True
+            )
         allowed = {"replica_assignment": [[1]] * 3, "configs": {"cleanup.policy": "compact"}}
-        topics.create_topic(broker.bootstrap_servers, "refused", 3, validate_only=True, **allowed)
+        topics.create_topic(
+            broker.bootstrap_servers, "refused", 3, topics.NewTopic(**allowed), validate_only=True
+        )
         assert topics.partition_count(broker.bootstrap_servers, "refused") is None
 
     def test_a_topic_is_made_as_asked_and_what_differs_is_named(self, broker: EmbeddedKafka) -> None:
@@ -239,7 +245,12 @@ class TestWithABroker:
             "min.cleanable.dirty.ratio": "0.50",
             "preallocate": "TRUE",
         }
-        topics.create_topic(broker.bootstrap_servers, "asked", 5, configs, replica_assignment=[[1]] * 5)
+        topics.create_topic(
+            broker.bootstrap_servers,
+            "asked",
+            5,
+            topics.NewTopic(replica_assignment=[[1]] * 5, configs=configs),
+        )
         config = KafkaConfig.read({}, servers=broker.bootstrap_servers)
         # Kafka returns lists, numbers and truth values in its own spelling.
         assert differences(config, "asked", NewTopic(1, None, configs)) == []

@@ -56,7 +56,7 @@ def test_a_topic_moves_with_its_groups(
 ) -> None:
     servers, rng = broker.bootstrap_servers, random.Random(seed)
     settings = {"retention.ms": str(400 * DAY_MS), "message.timestamp.type": "CreateTime"}
-    topics.create_topic(servers, "sales", 6, settings)
+    topics.create_topic(servers, "sales", 6, topics.NewTopic(configs=settings))
     fill(servers, "sales", rng, 9000)
     ends = topics.end_offsets(servers, "sales")
     groups = {
@@ -223,7 +223,7 @@ def test_a_compacted_topic_keeps_its_last_values(
 ) -> None:
     servers = broker.bootstrap_servers
     settings = {"cleanup.policy": "compact", "segment.ms": "100", "min.cleanable.dirty.ratio": "0.01"}
-    topics.create_topic(servers, "table", 3, settings)
+    topics.create_topic(servers, "table", 3, topics.NewTopic(configs=settings))
     producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random"})
     for row in range(3000):
         producer.produce("table", key=b"%d" % (row % 70), value=None if row % 11 == 0 else b"%d" % row)

@@ -30,7 +30,9 @@ def test_the_new_topic_is_as_asked(
     broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
 ) -> None:
     servers = broker.bootstrap_servers
-    topics.create_topic(servers, "made", 3, {"retention.ms": "900000000", "segment.bytes": "1048576"})
+    topics.create_topic(
+        servers, "made", 3, topics.NewTopic(configs={"retention.ms": "900000000", "segment.bytes": "1048576"})
+    )
     producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random"})
     for row in range(50):
         producer.produce("made", b"value", b"%d" % row)

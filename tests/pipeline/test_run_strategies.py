@@ -65,7 +65,9 @@ def written(kafka: EmbeddedKafka, topic: str) -> list[int]:
 def chosen(topic: str, strategy: str, **options: Any) -> list[int | None]:
     """One producer's answer for the same records."""
     columns = options.pop("columns", {})
-    producer = pw.Producer(pw.Cluster.of({topic: N}).in_metadata_order(), strategy, seed=SEED, **options)
+    producer = pw.Producer(
+        pw.Cluster.of({topic: N}).in_metadata_order(), pw.ProducerConfig(strategy, seed=SEED, **options)
+    )
     placed: list[int | None] = producer.place({"key": KEYS, "value": VALUES, **columns}).to_pylist()
     return placed
 

@@ -28,8 +28,15 @@ UNLED = pw.Cluster([Broker(0)], {"orders": [Partition(0, leader=0), Partition(1)
 LEADERLESS = pw.Cluster([], {"orders": [Partition(0), Partition(1), Partition(2)]})
 
 
+def producer_of(cluster: Any, **options: Any) -> pw.Producer:
+    """A producer by the names of its settings, those of `ProducerConfig` among them."""
+    own = ("draws", "counters", "lingers", "leader")
+    config = pw.ProducerConfig(**{name: each for name, each in options.items() if name not in own})
+    return pw.Producer(cluster, config, **{name: options[name] for name in own if name in options})
+
+
 def placed(strategy: Any, records: dict[str, Any], cluster: Any = None, **options: Any) -> list[int | None]:
-    producer = pw.Producer(THREE if cluster is None else cluster, strategy, **options)
+    producer = producer_of(THREE if cluster is None else cluster, strategy=strategy, **options)
     found: list[int | None] = producer.place(records).to_pylist()
     return found
 
@@ -102,8 +109,8 @@ def test_kafka_0_8_has_a_partition_where_maths_abs_has_none() -> None:
     """`kafka.utils.Utils.abs`; the golden file of 0.8.2.2 has the same keys."""
     keys = ["polygenelubricants", "TT0124", "orders"]
     with pytest.raises(pw.PartwrightError, match=r"^row 0: .* hashCode -2147483648"):
-        pw.Producer({"t": 12}, "key", client="java:string-hash").place({"key": keys})
-    old = pw.Producer({"t": 12}, "default@0.8", client="java:string-hash")
+        pw.Producer({"t": 12}, pw.ProducerConfig("key", client="java:string-hash")).place({"key": keys})
+    old = pw.Producer({"t": 12}, pw.ProducerConfig("default@0.8", client="java:string-hash"))
     others = pw.partition_for_key(keys[1:], 12, "java:string-hash").to_pylist()
     assert old.place({"key": keys}).to_pylist() == [0, *others]
     assert (
@@ -199,14 +206,16 @@ def test_on_new_batch_moves_the_sticky_partition_only_if_it_is_the_previous_one(
 def test_the_built_in_partitioner_moves_on_after_batch_size_or_twice_that(
     produced: int, enable_switch: bool, moves: bool
 ) -> None:
-    producer = pw.Producer(THREE, "sticky", configs={"batch.size": 100}, draws=[0, 1])
+    producer = pw.Producer(THREE, pw.ProducerConfig("sticky", configs={"batch.size": 100}), draws=[0, 1])
     assert producer.sticky.append("orders", produced, enable_switch=enable_switch) == 0
     assert producer.partition("orders") == int(moves)
     assert producer.drawn == 1 + moves
 
 
 def test_the_built_in_partitioner_may_draw_the_same_again_and_weighs_queues() -> None:
-    producer = pw.Producer(THREE, "sticky", configs={"batch.size": 1}, draws=[4, 4, 7, 3, 0])
+    producer = pw.Producer(
+        THREE, pw.ProducerConfig("sticky", configs={"batch.size": 1}), draws=[4, 4, 7, 3, 0]
+    )
     assert [producer.sticky.append("orders", 1) for _ in range(2)] == [1, 1]
     producer = pw.Producer(THREE, "sticky", draws=[0, 3, 4, 5, 7, 8])
     producer.sticky.load_stats("orders", [0, 3, 1], [0, 1, 2])
@@ -301,11 +310,11 @@ def test_field_goes_by_a_value_or_by_a_network() -> None:
         "field", {"field": ["2001:db8::1", "2001:db8::2"]}, configs={**configs, "field.prefix.ipv6": 64}
     )
     assert six == [pw.partition_for_key(bytes.fromhex("20010db8") + bytes(12), 3)] * 2
-    one = pw.Producer({"orders": 7}, "field", configs=configs)
+    one = pw.Producer({"orders": 7}, pw.ProducerConfig("field", configs=configs))
     assert [one.partition("orders", address) for address in addresses] == found
     with pytest.raises(pw.PartwrightError, match="5 is not an IP address"):
         one.partition("orders", 5)
-    numbers = pw.Producer({"orders": 7}, "field", key_type="java:long")
+    numbers = pw.Producer({"orders": 7}, pw.ProducerConfig("field", key_type="java:long"))
     want = [pw.partition_for_key(number, 7, key_type="java:long") for number in range(9)]
     assert numbers.place({"field": list(range(9))}).to_pylist() == want
     assert [numbers.partition("orders", number) for number in range(9)] == want
@@ -338,7 +347,7 @@ def test_field_goes_by_a_value_or_by_a_network() -> None:
 )
 def test_a_strategy_has_one_name_for_each_version(name: str, strategy: str) -> None:
     assert pw.Producer(THREE, name).strategy == strategy
-    assert pw.Producer(THREE, configs={"partitioner.class": name}).strategy == strategy
+    assert pw.Producer(THREE, pw.ProducerConfig(configs={"partitioner.class": name})).strategy == strategy
 
 
 # Tables.
@@ -368,7 +377,7 @@ def test_batches_of_a_table_are_one_stream_of_records() -> None:
     cut = pa.Table.from_batches(whole.to_batches(max_chunksize=37))
     configs = {"batch.size": 1000}
     for strategy in ["sticky", "sticky@2.4", "round-robin@2.8"]:
-        producer = pw.Producer(THREE, strategy, configs=configs, seed=3)
+        producer = pw.Producer(THREE, pw.ProducerConfig(strategy, configs=configs, seed=3))
         found = producer.place(cut)
         assert [len(chunk) for chunk in found.chunks] == [37] * 9 + [27]
         assert found.to_pylist() == placed(strategy, {"key": keys, "size": sizes}, configs=configs, seed=3)
@@ -404,7 +413,7 @@ def test_a_slice_is_its_rows() -> None:
 
 def test_columns_may_have_other_names() -> None:
     table = pa.table({"id": ["a", "b"], "bytes": [1, 2]})
-    assert pw.Producer(THREE).place(table, key="id", size="bytes").to_pylist() == [
+    assert pw.Producer(THREE).place(table, pw.Workload(key="id", size="bytes")).to_pylist() == [
         pw.partition_for_key(key, 3) for key in ("a", "b")
     ]
 
@@ -440,21 +449,23 @@ def test_every_refusal_counts_its_row_from_the_tables_start(
 ) -> None:
     table = pa.Table.from_batches(pa.table(column).to_batches(max_chunksize=2))
     with pytest.raises(pw.PartwrightError, match=f"^row 3: {sentence}"):
-        pw.Producer({"orders": 12}, **{"strategy": "key", **options}).place(table)
+        producer_of({"orders": 12}, **{"strategy": "key", **options}).place(table)
 
 
 def test_a_refused_key_has_its_row_of_a_table_of_several_topics() -> None:
     table = {"topic": ["a", "b", "a", "b"], "key": ["k", "k", "k", MIN_VALUE]}
     with pytest.raises(pw.PartwrightError, match=f'^row 3: the key "{MIN_VALUE}"'):
-        pw.Producer({"a": 4, "b": 12}, "key", client="java:string-hash").place(table)
+        pw.Producer({"a": 4, "b": 12}, pw.ProducerConfig("key", client="java:string-hash")).place(table)
 
 
 def test_a_key_that_decides_nothing_is_not_hashed() -> None:
     keys = {"key": [MIN_VALUE, "a"], "size": [1, 1]}
-    hashed = pw.Producer({"orders": 12}, "key", client="java:string-hash")
+    hashed = pw.Producer({"orders": 12}, pw.ProducerConfig("key", client="java:string-hash"))
     assert hashed.place({**keys, "partition": [5, None]}).to_pylist() == [5, hashed.partition("orders", "a")]
     ignoring = pw.Producer(
-        {"orders": 12}, client="java:string-hash", configs={"partitioner.ignore.keys": True}, draws=[7]
+        {"orders": 12},
+        pw.ProducerConfig(configs={"partitioner.ignore.keys": True}, client="java:string-hash"),
+        draws=[7],
     )
     assert ignoring.place(keys).to_pylist() == [7, 7]
 
@@ -495,13 +506,13 @@ def test_a_record_alone_goes_where_it_goes_in_a_table(strategy: str) -> None:
     if strategy == "field":
         keys = [None] * 400
     table = {"key": keys, "size": sizes, "partition": own, "time": list(range(400)), "field": [None] * 400}
-    column = pw.Producer({"t": 7}, strategy, configs=configs, seed=5).place(
+    column = pw.Producer({"t": 7}, pw.ProducerConfig(strategy, configs=configs, seed=5)).place(
         {
             name: pa.array(each, pa.string() if name in {"key", "field"} else pa.int64())
             for name, each in table.items()
         }
     )
-    alone = pw.Producer({"t": 7}, strategy, configs=configs, seed=5)
+    alone = pw.Producer({"t": 7}, pw.ProducerConfig(strategy, configs=configs, seed=5))
     found = [
         alone.place_record("t", key, None if size is None else b"v" * size, partition=named, time=time)
         for time, (key, size, named) in enumerate(zip(keys, sizes, own, strict=True))
@@ -512,9 +523,9 @@ def test_a_record_alone_goes_where_it_goes_in_a_table(strategy: str) -> None:
 def test_a_record_alone_is_ones_own_partitioners_too() -> None:
     table = {"key": ["a", None, "b"] * 20, "value": ["v" * 30] * 60}
     configs = {"batch.size": 200}
-    wanted = pw.Producer({"t": 5}, Told(), configs=configs).place(table).to_pylist()
+    wanted = pw.Producer({"t": 5}, pw.ProducerConfig(Told(), configs=configs)).place(table).to_pylist()
     assert len(set(wanted)) == 3
-    alone = pw.Producer({"t": 5}, Told(), configs=configs)
+    alone = pw.Producer({"t": 5}, pw.ProducerConfig(Told(), configs=configs))
     assert [alone.place_record("t", key, "v" * 30) for key in table["key"]] == wanted
     assert alone.place_record("t", partition=4) == 4
     with pytest.raises(pw.PartwrightError, match=r"^ByBatch gives the partitions of batches: it is asked by"):
@@ -609,7 +620,7 @@ class Wrong:
 
 def test_ones_own_partitioner_has_the_calls_of_kafkas() -> None:
     own = Told()
-    producer = pw.Producer(THREE, own, configs={"batch.size": 1})
+    producer = pw.Producer(THREE, pw.ProducerConfig(own, configs={"batch.size": 1}))
     records = {
         "key": ["a", None, "b"],
         "value": ["x" * 50, b"y" * 50 and "y" * 50, None],
@@ -632,7 +643,10 @@ def test_ones_own_class_is_found_by_its_path(tmp_path: Path, monkeypatch: pytest
     monkeypatch.syspath_prepend(tmp_path)
     for path in ["mine.Last", "mine:Last"]:
         assert placed(path, {"key": ["a", None]}) == [2, 2]
-        assert pw.Producer(THREE, configs={"partitioner.class": path}).partition("orders") == 2
+        assert (
+            pw.Producer(THREE, pw.ProducerConfig(configs={"partitioner.class": path})).partition("orders")
+            == 2
+        )
     assert placed(ByBatch, {"key": ["a", None]}) == [1, 1]
 
 
@@ -698,7 +712,7 @@ def test_ones_own_answer_is_checked(answer: Any, sentence: str) -> None:
 )  # fmt: skip
 def test_a_wrong_producer_is_one_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(pw.PartwrightError, match=sentence) as refused:
-        pw.Producer(THREE, **options)
+        producer_of(THREE, **options)
     assert "\n" not in str(refused.value)
 
 
@@ -791,7 +805,10 @@ def test_wrong_records_are_one_sentence(records: Any, sentence: str) -> None:
             "a time is a whole number of 64 bits",
         ),
         (lambda producer: producer.update(5), "topics has lists of partitions by name, not 5"),
-        (lambda producer: producer.place({"size": [1]}, key=5), "each record's key is named by text, not 5"),
+        (
+            lambda producer: producer.place({"size": [1]}, pw.Workload(key=5)),
+            "each record's key is named by text, not 5",
+        ),
     ],
 )
 def test_a_wrong_call_is_one_sentence(call: Any, sentence: str) -> None:

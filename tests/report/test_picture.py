@@ -12,7 +12,7 @@ import pytest
 
 import partwright as pw
 from partwright import report
-from partwright.batching import Tuning, tune
+from partwright.batching import Delivery, Tuning, tune
 from partwright.documents import tune as figures
 from partwright.kafka.throttles import Throttles
 from partwright.keys.clients import placements
@@ -82,9 +82,9 @@ def test_scales_are_of_powers_where_settings_lie_far_apart() -> None:
         return encoding["x"]["scale"].get("type"), encoding["y"]["scale"].get("type")
 
     assert scales(tuned()) == ("log", "log")
-    assert scales(tuned(lingers_ms=[5, 10], latency_ms=5)) == (None, None)
+    assert scales(tuned(lingers_ms=[5, 10], delivery=Delivery(latency_ms=5))) == (None, None)
     # 0 has no logarithm.
-    assert scales(tuned(latency_ms=0))[1] is None
+    assert scales(tuned(delivery=Delivery(latency_ms=0)))[1] is None
 
 
 def test_several_strategies_are_told_apart() -> None:
@@ -96,7 +96,13 @@ def test_several_strategies_are_told_apart() -> None:
 
 
 def test_one_setting_is_a_picture(tmp_path: Path) -> None:
-    found = tune({"time": [0], "size": [1]}, {"t": 1}, batch_sizes=[16384], lingers_ms=[5], latency_ms=0)
+    found = tune(
+        {"time": [0], "size": [1]},
+        {"t": 1},
+        delivery=Delivery(latency_ms=0),
+        batch_sizes=[16384],
+        lingers_ms=[5],
+    )
     found.plot(tmp_path / "one.svg")
     assert "recommended, as it is set now" in (tmp_path / "one.svg").read_text(encoding="utf-8")
 

@@ -68,7 +68,7 @@ def on_columns(table: pa.Table, **settings: Any) -> audit.Fingerprint:
 @pytest.mark.parametrize("client", ["java", "librdkafka", "sarama", "kafka-go:crc32"])
 def test_the_writer_is_found(client: str, table: Table) -> None:
     given = records(client=client)
-    found = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
+    found = pws.fingerprint(table(given), "key", timestamp="timestamp", offset="offset")
     assert found == on_columns(given)
     assert (found.verdict, found.n) == ("one-writer", 12)
     assert client in found.family
@@ -86,13 +86,13 @@ def test_a_change_is_dated_and_placed(table: Table) -> None:
         ends[place] += 1
     new = new.set_column(3, "timestamp", later).set_column(2, "offset", pa.array(offsets, pa.int64()))
     given = pa.concat_tables([old, new])
-    found = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
+    found = pws.fingerprint(table(given), "key", timestamp="timestamp", offset="offset")
     assert found == on_columns(given)
     assert found.change is not None
     assert (found.verdict, found.change.before, found.change.after) == ("n-change", 12, 18)
     assert found.change.first_timestamp_after is not None
     assert found.change.first_timestamp_after >= 2 * DAY
-    undated = pws.fingerprint(table(given), offset="offset", n=18)
+    undated = pws.fingerprint(table(given), "key", offset="offset", n=18)
     assert undated == audit.fingerprint(given["key"], given["partition"], offsets=given["offset"], n=18)
 
 
@@ -100,10 +100,10 @@ def test_partitions_that_are_taken_in_turn(table: Table) -> None:
     given = records()
     turns = pa.array([row % 12 for row in range(len(given))], pa.int32())
     given = given.set_column(1, "partition", turns)
-    found = pws.fingerprint(table(given).repartition(5), timestamp="timestamp")
+    found = pws.fingerprint(table(given).repartition(5), "key", timestamp="timestamp")
     assert (found.verdict, found.n) == ("round-robin", 12)
     # Without times nobody knows in which order a table's rows were written.
-    assert pws.fingerprint(table(given)).verdict == "no-rule"
+    assert pws.fingerprint(table(given), "key").verdict == "no-rule"
 
 
 def test_keys_with_a_schemas_id_and_numbers_are_keys(table: Table) -> None:
@@ -113,7 +113,7 @@ def test_keys_with_a_schemas_id_and_numbers_are_keys(table: Table) -> None:
     assert (found.verdict, found.n, found.family[0]) == ("one-writer", 7, "java")
     keys = [b"\x00\x00\x00\x00\x07user-%d" % row for row in range(500)]
     bare = pw.partition_for_key(keys, 7, key_type="confluent:strip-id")
-    found = pws.fingerprint(table(pa.table({"key": keys, "partition": bare})))
+    found = pws.fingerprint(table(pa.table({"key": keys, "partition": bare})), "key")
     assert (found.verdict, found.key_transform) == ("one-writer", "confluent:strip-id")
 
 
@@ -206,32 +206,32 @@ def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Si
 def test_two_tables_meet_or_do_not(table: Table) -> None:
     java, c, grown = records(), records(client="librdkafka"), records(n=24)
     for other, kinds in ((java, []), (c, ["client"]), (grown, ["n"])):
-        found = pws.check_copartition(table(java), table(other), partition="partition")
+        found = pws.check_copartition(table(java), table(other), "key", partition="partition")
         assert found == meet(side(java), side(other))
         assert [reason.kind for reason in found.reasons if reason.kind != "null-keys"] == kinds
         assert found.ok == (not kinds)
     # Compared with the partitions that a client would give the other table, whose keys have another name.
     renamed = table(c).withColumnRenamed("key", "user")
     would = pws.check_copartition(
-        table(c), renamed, partition="partition", n=12, key_b="user", client_b="librdkafka"
+        table(c), renamed, "key", partition="partition", n=12, key_b="user", client_b="librdkafka"
     )
     assert (would.ok, would.a.n, would.b.client) == (True, 12, "librdkafka")
-    placed = pws.check_copartition(table(java), renamed, n=12, n_b=18, key_b=sf.col("user"))
+    placed = pws.check_copartition(table(java), renamed, "key", n=12, n_b=18, key_b=sf.col("user"))
     assert [reason.kind for reason in placed.reasons if reason.kind != "null-keys"] == ["n"]
     with pytest.raises(pw.PartwrightError, match=r"^say how many partitions there are, with n, or where"):
-        pws.check_copartition(table(java), table(c))
+        pws.check_copartition(table(java), table(c), "key")
     with pytest.raises(
         pw.PartwrightError, match=r"^client 'java' would place keys, and a column of partitions"
     ):
-        pws.check_copartition(table(java), table(c), partition="partition", client="java")
+        pws.check_copartition(table(java), table(c), "key", partition="partition", client="java")
     with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is not a partition of 5"):
-        pws.check_copartition(table(java), table(c), partition="partition", n=5)
+        pws.check_copartition(table(java), table(c), "key", partition="partition", n=5)
 
 
 def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     given = records(rows=12_000, keys=9000)
     monkeypatch.setattr(key_sums, "_MOST", 1000)
-    ours = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
+    ours = pws.fingerprint(table(given), "key", timestamp="timestamp", offset="offset")
     seen = key_sums.Observed(most=1000)
     seen.add(*columns(given["key"], given["partition"], given["timestamp"], given["offset"]))
     theirs = judge(seen)
@@ -313,14 +313,14 @@ def test_of_keys_that_somebody_chose_by_their_hashes(
     seen = key_sums.Observed(most=500)
     seen.add(*columns(given["key"], given["partition"]))
     assert seen.is_sampled
-    assert pws.fingerprint(table(given)) == judge(seen)
+    assert pws.fingerprint(table(given), "key") == judge(seen)
 
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_tables_without_a_key(rows: int, table: Table) -> None:
     given = table(pa.table({"key": pa.nulls(3, pa.string()), "partition": pa.array([0] * 3, pa.int32())}))
     given = given.limit(rows)
-    found = pws.fingerprint(given)
+    found = pws.fingerprint(given, "key")
     assert (found.verdict, found.rows, found.null_keys) == ("no-keys", rows, rows)
     plan = pws.resize(given, "key", 12, 24)
     assert (plan.rows, plan.keys, plan.unplaced) == (0, 0, rows)
@@ -362,24 +362,26 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
     row = sf.col("offset") == 0
     one = (sf.col("partition") == 0) & row
     calls: dict[str, Callable[[], object]] = {
-        "null": lambda: pws.fingerprint(given, partition=sf.when(~one, sf.col("partition"))),
-        "negative": lambda: pws.fingerprint(given, partition=sf.when(one, -1).otherwise(sf.col("partition"))),
-        "small n": lambda: pws.fingerprint(given, n=5),
-        "text": lambda: pws.fingerprint(given, partition=sf.col("partition").cast("string")),
-        "time": lambda: pws.fingerprint(given, timestamp=sf.col("timestamp").cast("string")),
-        "absent": lambda: pws.fingerprint(given, partition="nowhere"),
-        "key": lambda: pws.check(given, "size"),
+        "null": lambda: pws.fingerprint(given, "key", partition=sf.when(~one, sf.col("partition"))),
+        "negative": lambda: pws.fingerprint(
+            given, "key", partition=sf.when(one, -1).otherwise(sf.col("partition"))
+        ),
+        "small n": lambda: pws.fingerprint(given, "key", n=5),
+        "text": lambda: pws.fingerprint(given, "key", partition=sf.col("partition").cast("string")),
+        "time": lambda: pws.fingerprint(given, "key", timestamp=sf.col("timestamp").cast("string")),
+        "absent": lambda: pws.fingerprint(given, "key", partition="nowhere"),
+        "key": lambda: pws.check(given, "size", 12),
         "small from": lambda: pws.resize(given, "key", 5, 10, partition="partition"),
         "same": lambda: pws.resize(given, "key", 12, 12),
         "client": lambda: pws.check(given, "key", 12, "jav"),
-        "frame": lambda: pws.fingerprint([1]),  # type: ignore[arg-type]
+        "frame": lambda: pws.fingerprint([1], "key"),  # type: ignore[arg-type]
         "n": lambda: pws.check(given, "key", 0),
-        "n text": lambda: pws.fingerprint(given, n="12"),  # type: ignore[arg-type]
+        "n text": lambda: pws.fingerprint(given, "key", n="12"),  # type: ignore[arg-type]
         "show": lambda: pws.check(given, "key", 12, show=-1),
         "show none": lambda: pws.check(given, "key", 12, show=None),  # type: ignore[arg-type]
-        "offset": lambda: pws.fingerprint(given, offset=sf.when(row, -3)),
+        "offset": lambda: pws.fingerprint(given, "key", offset=sf.when(row, -3)),
         "bytes": lambda: pws.resize(given, "key", 12, 24, size=sf.when(row, -3)),
-        "dotted": lambda: pws.check(given.withColumnRenamed("key", "a.b"), "a.b"),
+        "dotted": lambda: pws.check(given.withColumnRenamed("key", "a.b"), "a.b", 12),
         "share": lambda: pws.check(given, "key", 12, max_share="5"),
         "contract": lambda: pw.check_contract(given, 12, "key", max_share="10%"),
         "no key": lambda: pw.check_contract(given, 12, max_share="10%"),
@@ -398,9 +400,9 @@ def test_both_tables_are_refused_before_a_job_runs(table: Table, monkeypatch: py
 
     monkeypatch.setattr("partwright.spark.audits.kept", no_job)
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'"):
-        pws.check_copartition(given, given, n=12, key_b="user")
+        pws.check_copartition(given, given, "key", n=12, key_b="user")
     with pytest.raises(pw.PartwrightError, match=r"^the number of partitions must be from 1"):
-        pws.check_copartition(given, given, n=12, n_b=0)
+        pws.check_copartition(given, given, "key", n=12, n_b=0)
 
 
 def test_audits_at_the_same_time_leave_the_session_as_it_was(table: Table, spark: SparkSession) -> None:
@@ -430,7 +432,7 @@ def test_what_a_worker_refuses_is_its_sentence(table: Table) -> None:
         pa.table({"key": [b"\x00\x00\x00\x00\x01a", b"\x01"], "partition": pa.array([0, 0], pa.int32())})
     )
     with pytest.raises(pw.PartwrightError, match=r"^row \d: ") as refused:
-        pws.fingerprint(short, key_type="confluent:strip-id")
+        pws.fingerprint(short, "key", key_type="confluent:strip-id")
     assert "\n" not in str(refused.value)
 
 
@@ -444,35 +446,35 @@ def test_a_column_that_cannot_be_partitions_is_not_collected(
     with pytest.raises(
         pw.PartwrightError, match=r"^the rows are in more than 1,000 partitions, more than any Kafka"
     ):
-        pws.fingerprint(given)
+        pws.fingerprint(given, "key")
 
 
 def test_a_stream_is_refused(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load().selectExpr("string(value) AS key", "0 AS partition")
     with pytest.raises(pw.PartwrightError, match=r"^an audit looks at all rows and a stream has no end"):
-        pws.fingerprint(stream)
+        pws.fingerprint(stream, "key")
 
 
 def test_times_are_the_same_in_any_zone_and_type(spark: SparkSession, table: Table) -> None:
     given = records(n=12)
     naive = given["timestamp"].cast(pa.timestamp("us"))
     table_ = table(given.set_column(3, "timestamp", given["timestamp"].cast(pa.timestamp("us", "UTC"))))
-    wanted = pws.fingerprint(table_, timestamp="timestamp")
+    wanted = pws.fingerprint(table_, "key", timestamp="timestamp")
     before = spark.conf.get("spark.sql.session.timeZone")
     try:
         spark.conf.set("spark.sql.session.timeZone", "Asia/Kathmandu")
-        assert pws.fingerprint(table_, timestamp="timestamp") == wanted
+        assert pws.fingerprint(table_, "key", timestamp="timestamp") == wanted
         columns = (given["key"], given["partition"], naive)
         rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
         wallclock = spark.createDataFrame(rows, "key binary, partition int, timestamp timestamp_ntz")
-        assert pws.fingerprint(wallclock, timestamp="timestamp") == wanted
+        assert pws.fingerprint(wallclock, "key", timestamp="timestamp") == wanted
         early = wallclock.withColumn("timestamp", sf.lit("1969-12-31 23:59:59.9985").cast("timestamp_ntz"))
         assert milliseconds(pa.array([-1500], pa.timestamp("us"))).to_pylist() == [-2]
         first = sums.records(early, "key", "partition", timestamp="timestamp").first()
         assert first is not None
         assert first["time"] == -2
         millis = table_.withColumn("timestamp", sf.unix_millis("timestamp"))
-        assert pws.fingerprint(millis, timestamp="timestamp") == wanted
+        assert pws.fingerprint(millis, "key", timestamp="timestamp") == wanted
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
 
@@ -525,4 +527,4 @@ def test_keys_that_are_all_empty_are_told(table: Table) -> None:
     assert (found.a.is_all_empty, found.b.is_all_empty) == (True, True)
     assert pws.check(given, "key", 12).is_all_empty
     assert pws.resize(given, "key", 12, 24).is_all_empty
-    assert pws.fingerprint(given).is_all_empty
+    assert pws.fingerprint(given, "key").is_all_empty

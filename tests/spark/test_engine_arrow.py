@@ -247,7 +247,9 @@ def test_a_table_keeps_its_other_columns_whatever_they_are(spark: SparkSession) 
         sf.expr("make_dt_interval(id)").alias("gap"),
         sf.expr("CAST(NULL AS int)").alias("partition"),
     )
-    given = pws.with_partition(df, "key", 5, strategy="round-robin", partition="partition")
+    given = pws.with_partition(
+        df, pws.Workload(key="key", partition="partition"), 5, pws.ProducerConfig("round-robin")
+    )
     assert given.columns == df.columns
     rest = "CAST(struct(key, at, amount, nested, gap) AS string)"
     assert [row[0] for row in given.selectExpr(rest).collect()] == [

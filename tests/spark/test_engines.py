@@ -130,9 +130,8 @@ def test_both_engines_name_their_columns_alike(spark: SparkSession) -> None:
 
 def test_strategies_have_no_such_engine(spark: SparkSession, configured: Configured) -> None:
     def placed(engine: str | None) -> DataFrame:
-        return pws.with_partition(
-            spark.range(3), "id", 12, key_type="java:long", strategy="round-robin", engine=engine
-        )
+        producer = pws.ProducerConfig("round-robin", key_type="java:long")
+        return pws.with_partition(spark.range(3), "id", 12, producer, engine=engine)
 
     with pytest.raises(PartwrightError, match="engine jvm places by the key alone"):
         placed("jvm")
@@ -149,7 +148,7 @@ def test_an_engine_that_does_not_exist(spark: SparkSession, engine: Any) -> None
         lambda: pws.partition_for_key("id", 12, engine=engine),
         lambda: pws.murmur2("id", engine=engine),
         lambda: pws.with_partition(df, "id", 12, key_type="java:long", engine=engine),
-        lambda: df.transform(pws.kafka_layout("id", 12, key_type="java:long", engine=engine)),
+        lambda: df.transform(pws.kafka_layout("id", 12, "ts", key_type="java:long", engine=engine)),
         lambda: pws.copartition(df, df, "id", 12, key_type="java:long", engine=engine),
         lambda: pws.register(spark, engine=engine),
     )
@@ -230,7 +229,7 @@ def test_engine_of_looks_at_all_columns(spark: SparkSession) -> None:
     by_arrow = pws.with_partition(wide, "key", 12, engine="arrow")
     assert pws.engine_of(by_arrow) == {"arrow"}
     assert pws.engine_of(wide.select(pws.encode("key"))) == {"arrow"}
-    in_turns = pws.with_partition(keys, "id", 12, key_type="java:long", strategy="round-robin")
+    in_turns = pws.with_partition(keys, "id", 12, pws.ProducerConfig("round-robin", key_type="java:long"))
     assert pws.engine_of(in_turns) == {"arrow"}
     assert pws.engine_of(by_arrow.join(by_jvm.select("id", "partition"), "id")) == {"arrow", "jvm"}
     assert spark.conf.get("spark.sql.debug.maxToStringFields") == "25"

@@ -82,7 +82,7 @@ def columns(spark):
     wanted = pw.partition_for_key(KEYS, 12).to_pylist()
     pws.register(spark)
     by_sql = spark.range(0, 100, 1, 4).selectExpr("kafka_partition(cast(id as string), 12)").collect()
-    kept = pws.with_partition(spark.range(8), sf.lit(None).cast("string"), 3, strategy="round-robin")
+    kept = pws.with_partition(spark.range(8), sf.lit(None).cast("string"), 3, pws.ProducerConfig("round-robin"))
     return [partitions(spark) == wanted, [row[0] for row in by_sql] == wanted, len(kept.collect())]
 """
 APPLICATIONS = """

@@ -48,7 +48,7 @@ def in_tasks(df: DataFrame) -> list[dict[str, Any]]:
 @pytest.fixture
 def laid_out(orders: DataFrame, layout_columns: list[str]) -> list[dict[str, Any]]:
     del layout_columns
-    found = orders.transform(pws.kafka_layout("user", N))
+    found = orders.transform(pws.kafka_layout("user", N, "ts"))
     assert found.columns == [*orders.columns, "partition"]
     return in_tasks(found)
 
@@ -78,10 +78,10 @@ def test_rows_without_a_key_are_dealt_out_and_left_to_the_producer(laid_out: lis
 
 
 def test_a_row_goes_to_the_same_task_again(orders: DataFrame, laid_out: list[dict[str, Any]]) -> None:
-    again = in_tasks(orders.transform(pws.kafka_layout("user", N)))
+    again = in_tasks(orders.transform(pws.kafka_layout("user", N, "ts")))
     assert again == laid_out
     # Even if its rows come from other tasks and in another order.
-    shuffled = in_tasks(orders.repartition(5, "ts").transform(pws.kafka_layout("user", N)))
+    shuffled = in_tasks(orders.repartition(5, "ts").transform(pws.kafka_layout("user", N, "ts")))
     assert shuffled == laid_out
 
 
@@ -97,9 +97,9 @@ def test_the_order_may_be_several_columns_and_fall(orders: DataFrame) -> None:
 @pytest.mark.usefixtures("layout_columns")
 def test_one_partition_and_more_partitions_than_keys(spark: SparkSession) -> None:
     few = spark.createDataFrame([("a", 3), ("b", 2), (None, 1)], "id string, ts int")
-    one = in_tasks(few.transform(pws.kafka_layout(n=1)))
+    one = in_tasks(few.transform(pws.kafka_layout("id", 1, "ts")))
     assert [row["ts"] for row in one] == [1, 2, 3]
-    many = in_tasks(few.where("id IS NOT NULL").transform(pws.kafka_layout(n=100)))
+    many = in_tasks(few.where("id IS NOT NULL").transform(pws.kafka_layout("id", 100, "ts")))
     assert [row["task"] for row in many] == [row["partition"] for row in many]
 
 
@@ -136,12 +136,12 @@ def test_no_row_is_in_a_wrong_task(
 
 
 def test_no_row(orders: DataFrame) -> None:
-    assert orders.where("ts < 0").transform(pws.kafka_layout("user", N)).count() == 0
+    assert orders.where("ts < 0").transform(pws.kafka_layout("user", N, "ts")).count() == 0
 
 
 def test_a_number_is_a_key_under_its_key_type(spark: SparkSession) -> None:
     numbers = spark.range(1000).withColumnRenamed("id", "ts")
-    rows = in_tasks(numbers.transform(pws.kafka_layout("ts", N, key_type="java:long")))
+    rows = in_tasks(numbers.transform(pws.kafka_layout("ts", N, "ts", key_type="java:long")))
     assert len(rows) == 1000
     assert [row["task"] for row in rows] == [row["partition"] for row in rows]
     expected = pw.partition_for_key([row["ts"] for row in rows], N, key_type="java:long")
@@ -152,7 +152,7 @@ def test_a_stream_is_placed_but_not_laid_out(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load().selectExpr("string(value) AS id", "timestamp AS ts")
     assert pws.with_partition(stream, "id", N).isStreaming
     with pytest.raises(pw.PartwrightError, match=r"^Spark sorts no stream: lay out each of its batches"):
-        stream.transform(pws.kafka_layout("id", N))
+        stream.transform(pws.kafka_layout("id", N, "ts"))
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,9 @@ def test_a_layout_s_refusal_is_one_sentence(
     orders: DataFrame, arguments: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        orders.select("user", "ts").transform(pws.kafka_layout(**{"key": "user", **arguments}))
+        orders.select("user", "ts").transform(
+            pws.kafka_layout(**{"key": "user", "n": 48, "order_by": "ts", **arguments})
+        )
     assert str(refused.value).startswith(sentence)
 
 
@@ -255,6 +257,6 @@ def test_keys_of_two_types_are_refused(orders: DataFrame) -> None:
         "keys of two types do not meet: 'user' is string in the first table and bigint in the second"
     )
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user' for key; the columns are ts$"):
-        pws.copartition(orders, orders.select("ts"), key="user")
+        pws.copartition(orders, orders.select("ts"), key="user", n=N)
     with pytest.raises(pw.KeyTypeError, match=r"^the key column 'user' is bigint"):
-        pws.copartition(numbers, numbers, key="user")
+        pws.copartition(numbers, numbers, key="user", n=N)

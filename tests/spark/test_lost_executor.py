@@ -45,7 +45,10 @@ def killer(numbers: pd.Series) -> pd.Series:
 spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100)
 rows = spark.range(0, 1000, 1, 2).select(killer("id").alias("no"), sf.lit("x" * 100).alias("value"))
 placed = pws.with_partition(
-    rows, sf.lit(None).cast("string"), 5, strategy="sticky", value="value", seed=3, configs={"batch.size": 1000}
+    rows,
+    pws.Workload(key=sf.lit(None).cast("string"), value="value"),
+    5,
+    pws.ProducerConfig("sticky", {"batch.size": 1000}, seed=3),
 )
 found = to_arrow(placed.select("no", "partition")).sort_by("no")
 print(json.dumps([marker.exists(), found["no"].to_pylist(), found["partition"].to_pylist()]))
@@ -76,7 +79,10 @@ def test_a_task_whose_executor_was_lost_gives_the_same_partitions(
     assert (said["lost"][0], said["kept"][0]) == (True, False)
     assert said["lost"][1:] == said["kept"][1:]
     assert said["kept"][1] == list(range(1000))
-    tasks = [pw.Producer({"t": 5}, "sticky", seed=3 + task, configs=CONFIGS) for task in range(2)]
+    tasks = [
+        pw.Producer({"t": 5}, pw.ProducerConfig("sticky", configs=CONFIGS, seed=3 + task))
+        for task in range(2)
+    ]
     assert said["kept"][2] == [
         each for task in tasks for each in task.place({"size": [100] * 500}).to_pylist()
     ]

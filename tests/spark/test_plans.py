@@ -68,7 +68,7 @@ def test_only_the_key_goes_to_python(orders: DataFrame, plan: Plan) -> None:
     # A pandas UDF contains its bytes, next to a constant for its type.
     key = r"(user#\d+|0, cast\(user#\d+ as binary\))"
     assert re.search(
-        rf"ArrowEvalPython \[partition_for_key\({key}\)", plan(pws.with_partition(orders, "user"))
+        rf"ArrowEvalPython \[partition_for_key\({key}\)", plan(pws.with_partition(orders, "user", 12))
     )
 
 
@@ -93,7 +93,7 @@ def test_spark_refuses_it_inside_of_aggregates_and_join_conditions(
 def test_a_layout_shuffles_once_and_runs_it_once(
     orders: DataFrame, plan: Plan, layout_columns: list[str]
 ) -> None:
-    text = plan(orders.transform(pws.kafka_layout("user", 12)))
+    text = plan(orders.transform(pws.kafka_layout("user", 12, "ts")))
     assert (runs(text), shuffles(text)) == (1, 1)
     assert (
         "shufflepartitionidpassthrough" if layout_columns == ["partition"] else "hashpartitioning"

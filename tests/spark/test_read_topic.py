@@ -223,8 +223,8 @@ def test_audits_take_it_as_it_is(read: Callable[..., DataFrame], orders: str) ->
     df = read(orders)
     found = pws.check(df, "key", N, partition="partition")
     assert (found.ok, found.misplaced, found.rows) == (True, 0, RECORDS)
-    assert "java" in pws.fingerprint(df, n=N, timestamp="timestamp", offset="offset").family
-    assert pws.check_copartition(df, df, partition="partition").ok
+    assert "java" in pws.fingerprint(df, "key", n=N, timestamp="timestamp", offset="offset").family
+    assert pws.check_copartition(df, df, "key", partition="partition").ok
 
 
 def test_it_meets_another_table(

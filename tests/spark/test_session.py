@@ -371,7 +371,7 @@ def test_columns_and_layouts_need_no_pandas(tmp_path: Path) -> None:
         with pws.session(master="local[1]", log_file="log") as spark:
             pws.register(spark)
             ids = spark.range(5).select(sf.col("id").cast("string").alias("id"), sf.col("id").alias("ts"))
-            laid_out = ids.transform(pws.kafka_layout(n=3))
+            laid_out = ids.transform(pws.kafka_layout("id", 3, "ts"))
             print(len(laid_out.select("id", "partition", sf.expr("kafka_partition(id, 3)")).collect()))
         assert "pandas" not in sys.modules
         """,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ def flights(table: Table) -> DataFrame:
 
 
 def test_the_column_is_an_int_and_the_last(flights: DataFrame) -> None:
-    placed = pws.with_partition(flights, n=15)
+    placed = pws.with_partition(flights, "id", 15)
     assert placed.columns == ["id", "number", "plane.tail", "partition"]
     assert placed.dtypes[-1] == ("partition", "int")
     assert to_arrow(placed)["partition"].to_pylist() == [10, None, 6, pw.partition_for_key("N14228", 15)]
@@ -58,8 +59,18 @@ def test_numbers_with_their_key_type(flights: DataFrame) -> None:
     assert placed["partition"].to_pylist() == expected.to_pylist()
 
 
+def test_nothing_guesses_data(flights: DataFrame) -> None:
+    for function in (pws.with_partition, pws.kafka_layout, pws.copartition, pws.check, pws.resize):
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in {"key", "n", "from_", "to"} or (name == "order_by" and function == pws.kafka_layout):
+                assert parameter.default is inspect.Parameter.empty, (function, name)
+    with pytest.raises(TypeError, match="missing 2 required positional arguments: 'key' and 'n'"):
+        pws.with_partition(flights)  # type: ignore[call-arg]
+
+
 def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
-    named = pws.with_partition(flights, "id", 12, "java", None, "key", "id", "id", "id", 7)
+    workload = pws.Workload(key="id", value="id", size="id")
+    named = pws.with_partition(flights, workload, 12, pws.ProducerConfig("key", seed=7), order_by="id")
     assert to_arrow(named) == to_arrow(pws.with_partition(flights, "id", 12))
 
 
@@ -76,7 +87,7 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
         ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
         ({"client": "jav"}, 'there is no client "jav"; did you mean java?'),
         ({"key_type": "java:lnog"}, 'there is no key type "java:lnog"; known: utf8, '),
-        ({"strategy": "stiky"}, 'there is no strategy "stiky"; known: sticky, '),
+        ({"client": pws.ProducerConfig("stiky")}, 'there is no strategy "stiky"; known: sticky, '),
         (
             {"key": "number"},
             "the key column 'number' is bigint: int64 has no key bytes of its own: name the key type that ",
@@ -85,6 +96,15 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
             {"key_type": "java:long"},
             "the key column 'id' is string: key type java:long takes whole numbers, not ",
         ),
+        ({"key": pws.Workload()}, "key must be a column's name or a Column, not None"),
+        (
+            {"client": pws.ProducerConfig("key"), "key_type": "utf8"},
+            "a ProducerConfig has a key_type of its own: leave out key_type",
+        ),
+        (
+            {"n": {"t": 5}},
+            "the number of partitions must be a whole number from 1 to 2147483647, not {'t': 5}",
+        ),
         ({"key": sf.lit}, "key must be a column's name or a Column, not <function lit"),
     ],
 )
@@ -92,7 +112,7 @@ def test_a_refusal_is_one_sentence_before_any_job(
     flights: DataFrame, arguments: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        pws.with_partition(flights, **arguments)
+        pws.with_partition(flights, **{"key": "id", "n": 12, **arguments})
     assert str(refused.value).startswith(sentence)
     assert "\n" not in str(refused.value)
 
@@ -112,7 +132,7 @@ def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSes
         *([("span", "interval")] if "span" in df.columns else []),
     ):
         with pytest.raises(pw.KeyTypeError, match="has no key bytes") as refused:
-            pws.with_partition(df, key)
+            pws.with_partition(df, key, 12)
         assert str(refused.value).startswith(f"the key column '{key}' is {name}")
 
 
@@ -164,10 +184,10 @@ def test_a_key_of_several_values_has_a_way_to_its_bytes(spark: SparkSession, key
 def test_a_column_called_partition_is_refused(flights: DataFrame) -> None:
     for name in ("partition", "Partition"):
         with pytest.raises(pw.PartwrightError) as refused:
-            pws.with_partition(flights.withColumnRenamed("number", name))
+            pws.with_partition(flights.withColumnRenamed("number", name), "id", 12)
         assert str(refused.value) == f"the table has a column '{name}' already: rename it or drop it first"
 
 
 def test_spark_s_words_are_kept_about_the_user_s_own_expression(flights: DataFrame) -> None:
     with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
-        pws.with_partition(flights, sf.upper("nowhere"))
+        pws.with_partition(flights, sf.upper("nowhere"), 12)

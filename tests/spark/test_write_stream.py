@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import time
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pyspark
@@ -82,10 +83,12 @@ def write(
             "topic": topic,
             "checkpoint": str(tmp_path / "a checkpoint"),
             "bootstrap": broker.bootstrap_servers,
-            "available_now": True,
-            "on_batch": done.append,
         }
-        query = pws.write_stream(df, **given | settings)
+        own = {each.name for each in fields(pws.StreamOptions)}
+        options = {"available_now": True, "on_batch": done.append} | settings
+        given |= {name: each for name, each in settings.items() if name not in own}
+        chosen = pws.StreamOptions(**{name: each for name, each in options.items() if name in own})
+        query = pws.write_stream(df, **given, options=chosen)
         try:
             assert query.awaitTermination(PATIENCE_S)
         finally:
@@ -195,8 +198,8 @@ def test_what_it_cannot_go_on_with_is_one_sentence(
     topics.create_topic(broker.bootstrap_servers, other, N)
     for settings, why in [
         ({"topic": other}, f"is of a stream with the topic '{topic}', not '{other}'"),
-        ({"client": "sarama"}, "is of a stream with client java, not sarama"),
-        ({"key": "value"}, "is of a stream with key key, not value"),
+        ({"producer": pws.ProducerConfig(client="sarama")}, "is of a stream with client java, not sarama"),
+        ({"workload": pws.Workload(key="value")}, "is of a stream with key key, not value"),
         ({"exactly_once": True}, "is of a stream with exactly_once False, not True"),
     ]:
         refused(write, why, files(2), **settings)
@@ -329,8 +332,7 @@ def test_partitions_that_are_added_between_batches(
     limits = {"maxOffsetsPerTrigger": 60}
     settings: dict[str, Any] = {
         "exactly_once": True,
-        "headers": "headers",
-        "timestamp": pyspark.sql.functions.unix_millis("timestamp"),
+        "workload": pws.Workload(headers="headers", time=pyspark.sql.functions.unix_millis("timestamp")),
         "order_by": ["partition", "offset"],
     }
     done = write(source(range(150), **limits), **settings)
@@ -368,8 +370,11 @@ def test_refusals_by_name(
         ({"every": 3.0}, "available_now ends after what is there, every goes on"),
         ({"available_now": False, "every": -1.0}, "every takes seconds, 0 or more, not -1.0"),
         ({"available_now": False, "every": float("nan")}, "every takes seconds, 0 or more, not nan"),
-        ({"timestamp": "value"}, "Spark's Kafka sink ignores them"),
-        ({"key": "nosuch"}, "nosuch"),
+        ({"workload": pws.Workload(time="value")}, "Spark's Kafka sink ignores them"),
+        ({"workload": pws.Workload(key="nosuch")}, "nosuch"),
+        ({"workload": pws.Workload(size="value")}, "write_stream does not use the column size"),
+        ({"workload": {"key": "key"}}, "workload is a Workload, not {'key': 'key'}"),
+        ({"producer": "java"}, "producer is a ProducerConfig, not 'java'"),
         ({"topic": f"{topic}-nosuch"}, "there is no topic"),
         ({"real_time": "5 minutes"}, "no batches that available_now could act on"),
         ({"real_time": "5 minutes", "available_now": False, "exactly_once": True}, "that exactly_once could"),
@@ -401,7 +406,7 @@ def test_real_time_mode(
         topic=topic,
         checkpoint=str(tmp_path / "a checkpoint"),
         bootstrap=broker.bootstrap_servers,
-        real_time="5 minutes",
+        options=pws.StreamOptions(real_time="5 minutes"),
     )
     deadline = time.monotonic() + PATIENCE_S
     try:

@@ -6,7 +6,7 @@ and no clock is read.
 """
 
 from partwright.batching.scenario import replay
-from partwright.batching.simulation import Simulation, compare, simulate
+from partwright.batching.simulation import Delivery, Simulation, compare, simulate
 from partwright.batching.tuning import Tuning, tune
 
-__all__ = ["Simulation", "Tuning", "compare", "replay", "simulate", "tune"]
+__all__ = ["Delivery", "Simulation", "Tuning", "compare", "replay", "simulate", "tune"]

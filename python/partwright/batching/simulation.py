@@ -20,12 +20,12 @@ from partwright import _core
 from partwright._check import (
     LEAST_LONG,
     MOST_LONG,
-    Fields,
     Json,
     counted,
     listed,
     object_fields,
     optional,
+    options,
     shown,
 )
 from partwright.answer import Answer
@@ -34,14 +34,14 @@ from partwright.cluster import Cluster
 from partwright.cluster.latency import latency_of, median
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
-from partwright.producer.configs import read_configs, settings_of
-from partwright.producer.records import Records
+from partwright.producer.configs import ProducerConfig, read_configs, settings_of
+from partwright.producer.records import Records, Workload
 
 if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
     from partwright.producer.records import RecordChunk
 
-__all__ = ["SUMMARY", "Simulation", "compare", "simulate"]
+__all__ = ["SUMMARY", "Delivery", "Simulation", "compare", "one_topic", "simulate"]
 
 SUMMARY = pa.schema(
     [
@@ -122,28 +122,40 @@ class Strategies(Answer):
         return self.summary
 
 
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How the batches of one topic are sent and answered.
+
+    Attributes:
+        topic: The records' topic; None is the only one of the cluster.
+        latency_ms: How long a broker takes to answer a request: a number, or a distribution from which each request
+            draws by the producer's seed and the broker's ID. `{"from": 1, "to": 9}`: each whole number equally likely,
+            both ends included; `{"p50": 2, "p99": 40}`: log-normal, rounded; `{"among": [1, 1, 2, 50]}`: one of these,
+            such as your own measurements. A broker still answers its requests in order.
+        brokers: By ID, a broker's own values: `latency_ms`, and `away`, a list of spans `[from, to)` in which the
+            broker accepts no request.
+        sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or also after
+            each append that filled or opened a batch.
+        flush_ms: When `flush()` begins, after all records were sent.
+        failed_requests: The requests, counted from 0, that fail and whose batches are sent again.
+    """
+
+    topic: str | None = None
+    latency_ms: Latency = 1
+    brokers: Mapping[int, Mapping[str, object]] | None = None
+    sender: str = "each-instant"
+    flush_ms: int | None = None
+    failed_requests: Sequence[int] = ()
+
+
 def simulate(
     records: object,
     cluster: Cluster | Mapping[str, int],
-    strategy: str = "sticky",
+    producer: str | ProducerConfig = "sticky",
     *,
-    configs: Mapping[str, object] | None = None,
-    topic: str | None = None,
-    latency_ms: Latency = 1,
-    brokers: Mapping[int, Mapping[str, object]] | None = None,
-    sender: str = "each-instant",
-    flush_ms: int | None = None,
-    failed_requests: Sequence[int] = (),
-    seed: int = 0,
+    workload: Workload | None = None,
+    delivery: Delivery | None = None,
     draws: Sequence[int] | None = None,
-    client: str = "java",
-    key_type: str | None = None,
-    key: str = "key",
-    partition: str = "partition",
-    value: str = "value",
-    size: str = "size",
-    time: str = "time",
-    headers: str = "headers",
 ) -> Simulation:
     """Simulate a producer: which batches records go into, and when these are sent and acknowledged.
 
@@ -152,31 +164,12 @@ def simulate(
             not run backwards.
         cluster: The topic's partitions in the order of the metadata, and their leaders. A mapping of a
             topic to its number of partitions is a cluster of one broker.
-        strategy: sticky@4.4 (`sticky`), sticky@3.3, round-robin or random of Kafka 4, round-robin@3.9.2;
-            with the accumulator of Kafka 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8.
-        configs: Kafka's own keys and values; see `partwright.producer.configs.Configs`.
-        topic: The records' topic; None is the only one of the cluster.
-        latency_ms: How long a broker takes to answer a request: a number, or a distribution from which each request
-            draws by `seed` and the broker's ID. `{"from": 1, "to": 9}`: each whole number equally likely, both ends
-            included; `{"p50": 2, "p99": 40}`: log-normal, rounded; `{"among": [1, 1, 2, 50]}`: one of these, such as
-            your own measurements. A broker still answers its requests in order.
-        brokers: By ID, a broker's own values: `latency_ms`, and `away`, a list of spans `[from, to)` in which the
-            broker accepts no request.
-        sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or also after
-            each append that filled or opened a batch.
-        flush_ms: When `flush()` begins, after all records were sent.
-        failed_requests: The requests, counted from 0, that fail and whose batches are sent again.
-        seed: The seed of all draws; see `partwright.Producer`.
-        draws: The strategy's draws themselves, instead of a seed.
-        client: Whose rule places records by key.
-        key_type: How a key becomes key bytes.
-        key: The column of keys.
-        partition: The column with the partitions that records name.
-        value: The column with the values; only their sizes count.
-        size: The column with the values' sizes in bytes, instead of the values.
-        time: The column with the times: whole numbers of milliseconds, or timestamps.
-        headers: The column with the headers: for each record a list of structs of a name (text or binary) and a value
-            (the same, or null), as in Spark and kafka-python, or a map; null means no headers.
+        producer: How the producer is set up, or its strategy alone: sticky@4.4 (`sticky`), sticky@3.3, round-robin or
+            random of Kafka 4, round-robin@3.9.2; with the accumulator of Kafka 2.8.2 sticky@2.4, uniform-sticky@2.4 and
+            round-robin@2.8.
+        workload: Which columns are the records' parts; by default those with the parts' own names.
+        delivery: How the brokers answer.
+        draws: The strategy's draws themselves, instead of those of the producer's seed.
 
     Returns:
         Tables of the records, batches, requests and switches, and a summary.
@@ -187,24 +180,16 @@ def simulate(
 
     Examples:
         >>> records = {"time": [0, 1, 9], "size": [100] * 3}
-        >>> found = simulate(records, {"orders": 2}, "round-robin@2.8", configs={"linger.ms": 3})
+        >>> found = simulate(records, {"orders": 2}, ProducerConfig("round-robin@2.8", {"linger.ms": 3}))
         >>> found.records.to_pydict()
         {'partition': [1, 1, 1], 'batch': [0, 0, 1], 'waited_ms': [3, 2, 3]}
         >>> found.summary.select(["batches", "requests", "p99_delay_ms"]).to_pylist()
         [{'batches': 2, 'requests': 2, 'p99_delay_ms': 4}]
     """
-    columns = {
-        "key": key,
-        "partition": partition,
-        "value": value,
-        "size": size,
-        "time": time,
-        "headers": headers,
-    }
-    given = _Given.of(cluster, topic, client, key_type, columns)
-    scenario = _scenario(given, latency_ms, brokers, sender, flush_ms, failed_requests, seed, draws)
-    run = _Run(strategy, strategy, configs, scenario, rows=True)
-    _feed(given, records, [run])
+    delivery = options(delivery, Delivery, "delivery")
+    cluster, topic = one_topic(cluster, delivery.topic)
+    run = _Run(None, producer, _scenario(cluster, topic, delivery, draws), rows=True)
+    _feed(records, workload, cluster, topic, [run])
     summary, tables = run.summary(), run.tables()
     return Simulation(**tables, summary=pa.Table.from_pylist([summary], SUMMARY))
 
@@ -212,23 +197,10 @@ def simulate(
 def compare(
     records: object,
     cluster: Cluster | Mapping[str, int],
-    strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
+    strategies: Sequence[str | ProducerConfig] | Mapping[str, str | ProducerConfig],
     *,
-    configs: Mapping[str, object] | None = None,
-    topic: str | None = None,
-    latency_ms: Latency = 1,
-    brokers: Mapping[int, Mapping[str, object]] | None = None,
-    sender: str = "each-instant",
-    flush_ms: int | None = None,
-    seed: int = 0,
-    client: str = "java",
-    key_type: str | None = None,
-    key: str = "key",
-    partition: str = "partition",
-    value: str = "value",
-    size: str = "size",
-    time: str = "time",
-    headers: str = "headers",
+    workload: Workload | None = None,
+    delivery: Delivery | None = None,
 ) -> pa.Table:
     """Simulate the same records under several strategies and settings, in one pass over them.
 
@@ -237,23 +209,9 @@ def compare(
     Args:
         records: As for `simulate`, and so are all others.
         cluster: The topic's partitions.
-        strategies: Names of strategies; or, by a name of your own, a `strategy` and `configs`, which override the
-            others.
-        configs: Kafka's own keys and values, for all of them.
-        topic: The records' topic.
-        latency_ms: How long a broker takes to answer.
-        brokers: Brokers with values of their own.
-        sender: When the sender runs.
-        flush_ms: When `flush()` begins.
-        seed: The seed of each simulation's draws.
-        client: Whose rule places records by key.
-        key_type: How a key becomes key bytes.
-        key: The column of keys.
-        partition: The column with the partitions that records name.
-        value: The column with the values.
-        size: The column with the values' sizes.
-        time: The column with the times.
-        headers: The column with the headers.
+        strategies: Names of strategies, or whole producers; as a mapping, by a name of your own.
+        workload: Which columns are the records' parts.
+        delivery: How the brokers answer.
 
     Returns:
         A row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent` (records whose
@@ -272,94 +230,65 @@ def compare(
         >>> compare(records, {"orders": 3}, ["round-robin", "sticky"]).select(["name", "batches"]).to_pylist()
         [{'name': 'round-robin', 'batches': 3}, {'name': 'sticky', 'batches': 1}]
     """
-    columns = {
-        "key": key,
-        "partition": partition,
-        "value": value,
-        "size": size,
-        "time": time,
-        "headers": headers,
-    }
-    given = _Given.of(cluster, topic, client, key_type, columns)
-    scenario = _scenario(given, latency_ms, brokers, sender, flush_ms, (), seed, None)
-    runs = [
-        _Run(name, strategy, {**(configs or {}), **own}, scenario, rows=False)
-        for name, strategy, own in _named(strategies)
-    ]
-    _feed(given, records, runs)
+    delivery = options(delivery, Delivery, "delivery")
+    cluster, topic = one_topic(cluster, delivery.topic)
+    chosen = (
+        strategies.items()
+        if isinstance(strategies, Mapping)
+        else [(None, each) for each in listed(strategies, "strategies")]
+    )
+    scenario = _scenario(cluster, topic, delivery, None)
+    runs = [_Run(name, each, scenario, rows=False) for name, each in chosen]
+    _feed(records, workload, cluster, topic, runs)
     return pa.Table.from_pylist([run.summary() for run in runs], SUMMARY)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """A topic, and the columns of its records in a table."""
+def one_topic(cluster: Cluster | Mapping[str, int], topic: str | None) -> tuple[Cluster, str]:
+    """The cluster, and the topic of the simulation."""
+    cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
+    if topic is None and len(cluster.topics) != 1:
+        raise PartwrightError(
+            f"the cluster has {counted(len(cluster.topics), 'topic')}, and a simulation is for one: say which, "
+            f"with topic="
+        )
+    topic = next(iter(cluster.topics)) if topic is None else topic
+    cluster.partitions(topic)
+    return cluster, topic
 
-    cluster: Cluster
-    topic: str
-    client: str
-    key_type: str | None
-    columns: Mapping[str, str]
 
-    @classmethod
-    def of(
-        cls,
-        cluster: Cluster | Mapping[str, int],
-        topic: str | None,
-        client: str,
-        key_type: str | None,
-        columns: Mapping[str, str],
-    ) -> _Given:
-        _core.check(1, client, key_type)
-        cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
-        if topic is None and len(cluster.topics) != 1:
-            raise PartwrightError(
-                f"the cluster has {counted(len(cluster.topics), 'topic')}, and a simulation is for one: say which, "
-                f"with topic="
-            )
-        topic = next(iter(cluster.topics)) if topic is None else topic
-        cluster.partitions(topic)
-        return cls(cluster, topic, client, key_type, columns)
+def _arrays(batch: RecordChunk, producer: ProducerConfig, cluster: Cluster) -> pa.StructArray:
+    """A batch of records in the form that the core takes."""
+    times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
+    if times is None:
+        raise PartwrightError("a simulation needs the records' times: name their column with time=")
+    if sizes is None:
+        raise PartwrightError("a simulation counts bytes: give the records' values (value=) or sizes (size=)")
 
-    def arrays(self, batch: RecordChunk) -> pa.StructArray:
-        """A batch of records in the form that the core takes."""
-        times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
-        if times is None:
-            raise PartwrightError("a simulation needs the records' times: name their column with time=")
-        if sizes is None:
-            raise PartwrightError(
-                "a simulation counts bytes: give the records' values (value=) or sizes (size=)"
-            )
-        found = {
-            "time": times,
-            "partition": batch.partitions(),
-            "keyed": None if keys is None else batch.by_topic(keys, self._placed, self.cluster),
-            "key_size": batch.key_sizes(self.key_type),
-            "value_size": sizes,
-            "headers": batch.header_sizes(),
-        }
-        there = {name: column for name, column in found.items() if column is not None}
-        return pa.StructArray.from_arrays(list(there.values()), list(there))
+    def placed(keys: pa.Array, partitions: int) -> pa.Array:
+        return partition_for_key(keys, partitions, producer.client, producer.key_type)
 
-    def _placed(self, keys: pa.Array, partitions: int) -> pa.Array:
-        placed: pa.Array = partition_for_key(keys, partitions, self.client, self.key_type)
-        return placed
+    columns = {
+        "time": times,
+        "partition": batch.partitions(),
+        "keyed": None if keys is None else batch.by_topic(keys, placed, cluster),
+        "key_size": batch.key_sizes(producer.key_type),
+        "value_size": sizes,
+        "headers": batch.header_sizes(),
+    }
+    used = {name: column for name, column in columns.items() if column is not None}
+    return pa.StructArray.from_arrays(list(used.values()), list(used))
 
 
 class _Run:
     """A running simulation."""
 
-    def __init__(
-        self,
-        name: str,
-        strategy: object,
-        configs: Mapping[str, object] | None,
-        scenario: Fields,
-        *,
-        rows: bool,
-    ) -> None:
+    def __init__(self, name: object, producer: object, scenario: Json, *, rows: bool) -> None:
+        self.producer = producer = ProducerConfig.of(producer)
+        strategy, configs = producer.partitioner, producer.configs
         if not isinstance(strategy, str):
             raise PartwrightError(f"a strategy is named by text, not {shown(strategy)}")
-        self._name, self._strategy = name, _core.strategy_name(strategy)
+        _core.check(1, producer.client, producer.key_type)
+        self._name, self._strategy = strategy if name is None else str(name), _core.strategy_name(strategy)
         found = read_configs(configs)
         compression = (configs or {}).get("compression.type", "none")
         if compression != "none":
@@ -369,6 +298,7 @@ class _Run:
             )
         self._batch_size = max(1, found.batch_size)
         self._slowest = _slowest(scenario["brokers"])
+        scenario = {**scenario, "seed": optional(producer.seed, "the seed", LEAST_LONG, MOST_LONG) or 0}
         self._core = _core.Batching(self._strategy, settings_of(found, self._strategy), scenario, rows)
         self.append = self._core.append
 
@@ -405,66 +335,47 @@ def _slowest(brokers: Sequence[tuple[int, str | None, Latency, object]]) -> int 
     return max(latencies, key=lambda broker: latencies[broker])
 
 
-def _feed(given: _Given, records: object, runs: Sequence[_Run]) -> None:
-    table = Records(records, given.topic, given.columns, given.cluster, {given.topic: 0}, given.key_type)
+def _feed(
+    records: object, workload: Workload | None, cluster: Cluster, topic: str, runs: Sequence[_Run]
+) -> None:
+    key_type = runs[0].producer.key_type if runs else None
+    table = Records(records, topic, workload, cluster, {topic: 0}, key_type)
     row = 0
     for batch in table.batches():
+        # Producers that place keys alike share the arrays.
+        arrays: dict[tuple[str, str | None], pa.StructArray] = {}
         try:
-            arrays = given.arrays(batch)
             for run in runs:
-                run.append(arrays)
+                rule = (run.producer.client, run.producer.key_type)
+                if rule not in arrays:
+                    arrays[rule] = _arrays(batch, run.producer, cluster)
+                run.append(arrays[rule])
         except PartwrightError as error:
             raise error.moved(row.__add__) from None
         row += len(batch)
 
 
-def _scenario(
-    given: _Given,
-    latency_ms: Latency,
-    brokers: Mapping[int, Mapping[str, object]] | None,
-    sender: str,
-    flush_ms: int | None,
-    failed_requests: Sequence[int],
-    seed: int,
-    draws: Sequence[int] | None,
-) -> Json:
-    others = {} if brokers is None else brokers
+def _scenario(cluster: Cluster, topic: str, delivery: Delivery, draws: Sequence[int] | None) -> Json:
+    others = {} if delivery.brokers is None else delivery.brokers
     if not isinstance(others, Mapping):
-        raise PartwrightError(f"brokers are objects by broker id, not {shown(brokers)}")
-    known = {broker.id: broker.rack for broker in given.cluster.brokers}
+        raise PartwrightError(f"brokers are objects by broker id, not {shown(others)}")
+    known = {broker.id: broker.rack for broker in cluster.brokers}
     for broker in others:
         if broker not in known:
             raise PartwrightError(
                 f"there is no broker {shown(broker)} in the cluster: there are {sorted(known)}"
             )
-    latency = latency_of(latency_ms, "latency_ms")
+    latency = latency_of(delivery.latency_ms, "latency_ms")
     found = []
     for broker, rack in known.items():
         own = object_fields(others.get(broker, {}), f"broker {broker}", ("latency_ms", "away"), needs=None)
         found.append(broker_of({"id": broker, "rack": rack, "latency_ms": latency, **own}))
-    failed = listed(failed_requests, "failed_requests")
+    failed = listed(delivery.failed_requests, "failed_requests")
     return {
-        "each_append": is_each_append(sender),
-        "flush_ms": optional(flush_ms, "flush_ms", 0, MOST_LONG),
+        "each_append": is_each_append(delivery.sender),
+        "flush_ms": optional(delivery.flush_ms, "flush_ms", 0, MOST_LONG),
         "failed_requests": [optional(each, "a failed request", 0, MOST_LONG) for each in failed],
         "brokers": found,
-        "partitions": [(each.id, each.leader) for each in given.cluster.partitions(given.topic)],
+        "partitions": [(each.id, each.leader) for each in cluster.partitions(topic)],
         "draws": draws_of(draws),
-        "seed": optional(seed, "the seed", LEAST_LONG, MOST_LONG) or 0,
     }
-
-
-def _named(
-    strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
-) -> list[tuple[str, str, Mapping[str, object]]]:
-    """The compared strategies: name, strategy and its own configs."""
-    if not isinstance(strategies, Mapping):
-        return [(each, each, {}) for each in listed(strategies, "strategies", str)]
-    found = []
-    for name, each in strategies.items():
-        own = object_fields(each, f"what {shown(name)} stands for", ("strategy", "configs"), needs=None)
-        configs = own.get("configs") or {}
-        if not isinstance(configs, Mapping):
-            raise PartwrightError(f"configs are Kafka's keys and their values, not {shown(configs)}")
-        found.append((str(name), own.get("strategy", "sticky"), configs))
-    return found

@@ -8,25 +8,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from partwright._check import Fields, Json, counted, listed, shown
+from partwright._check import Fields, Json, counted, listed, options, shown
 from partwright._doors import picture
 from partwright.answer import Answer
-from partwright.batching.simulation import SUMMARY, compare
-from partwright.cluster import Cluster
+from partwright.batching.simulation import SUMMARY, Delivery, compare, one_topic
 from partwright.errors import PartwrightError
-from partwright.producer.configs import read_configs, settings_of
+from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from partwright.cluster.latency import Latency
+    from partwright.cluster import Cluster
+    from partwright.producer.records import Workload
 
 __all__ = ["Tuning", "tune"]
 
@@ -94,35 +94,16 @@ class Tuning(Answer):
         picture(self, file)
 
 
-class _Options(TypedDict, total=False):
-    """What `tune` passes on to `compare`; each is described there."""
-
-    topic: str | None
-    latency_ms: Latency
-    brokers: Mapping[int, Mapping[str, object]] | None
-    sender: str
-    flush_ms: int | None
-    seed: int
-    client: str
-    key_type: str | None
-    key: str
-    partition: str
-    value: str
-    size: str
-    time: str
-    headers: str
-
-
 def tune(
     records: object,
     cluster: Cluster | Mapping[str, int],
-    strategies: Sequence[str] = ("sticky",),
+    strategies: Sequence[str | ProducerConfig] = ("sticky",),
     *,
+    workload: Workload | None = None,
+    delivery: Delivery | None = None,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lingers_ms: Sequence[int] = LINGERS_MS,
     at_most_ms: int | None = None,
-    configs: Mapping[str, object] | None = None,
-    **options: Unpack[_Options],
 ) -> Tuning:
     """Simulate each pair of `batch.size` and `linger.ms` with each strategy, and rank them.
 
@@ -132,12 +113,12 @@ def tune(
     Args:
         records: As for `compare`, and so are all others that are not named here.
         cluster: The topic's partitions.
-        strategies: Names of strategies.
+        strategies: Names of strategies, or whole producers; the first one is the present setting.
+        workload: Which columns are the records' parts.
+        delivery: How the brokers answer.
         batch_sizes: Values of `batch.size`, in bytes.
         lingers_ms: Values of `linger.ms`.
         at_most_ms: The longest p99 delay allowed, in milliseconds; twice the present settings' delay by default.
-        configs: Kafka's own keys and values, for all of them.
-        options: `topic`, `latency_ms`, `brokers` and so on.
 
     Returns:
         All settings, the recommended one, and the reason for it.
@@ -150,23 +131,32 @@ def tune(
         >>> tune(records, {"orders": 3}, at_most_ms=20).recommended["linger_ms"]
         10
     """
-    names = listed(strategies, "strategies", str)
+    producers = [ProducerConfig.of(each) for each in listed(strategies, "strategies")]
     sizes, lingers = listed(batch_sizes, "batch_sizes"), listed(lingers_ms, "lingers_ms")
-    if not (names and sizes and lingers):
+    if not (producers and sizes and lingers):
         raise PartwrightError(
             "there is no setting to try: name at least a strategy, a batch.size and a linger.ms"
         )
     if at_most_ms is not None and (type(at_most_ms) is not int or at_most_ms < 0):
         raise PartwrightError(f"at_most_ms is a whole number of milliseconds, not {shown(at_most_ms)}")
-    grid: dict[str, Json] = {"default": {"strategy": names[0], "configs": {}}}
-    for name in names:
-        for size in sizes:
-            for linger in lingers:
-                own = {"batch.size": size, "linger.ms": linger}
-                grid[f"{name}, batch.size={size}, linger.ms={linger}"] = {"strategy": name, "configs": own}
-    known = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
-    found = compare(records, known, grid, configs=configs, **options).to_pylist()
-    rows = [_row(each, {**(configs or {}), **grid[each.pop("name")]["configs"]}) for each in found]
+    by_name: dict[str, ProducerConfig] = {}
+    for each in producers:
+        read_configs(each.configs)
+        if by_name.setdefault(str(each.partitioner), each) != each:
+            raise PartwrightError(
+                f"two producers have the strategy {each.partitioner} and differ in their settings, which the answer "
+                "would not tell apart: tune one after the other"
+            )
+    grid = producers[:1] + [
+        replace(producer, configs={**(producer.configs or {}), "batch.size": size, "linger.ms": linger})
+        for producer in producers
+        for size in sizes
+        for linger in lingers
+    ]
+    delivery = options(delivery, Delivery, "delivery")
+    known, topic = one_topic(cluster, delivery.topic)
+    summaries = compare(records, known, grid, workload=workload, delivery=delivery).to_pylist()
+    rows = [_row(*each) for each in zip(summaries, grid, strict=True)]
     default = rows[0]
     rows = _without_twins(rows)
     if all(row["p99_delay_ms"] is None for row in rows):
@@ -180,12 +170,12 @@ def tune(
     ranked = [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
     reason = _reason(ranked[0], default, limit)
     at_most = None if limit == inf else int(limit)
-    topic = options.get("topic") or next(iter(known.topics))
     return Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
 
 
-def _row(summary: Json, configs: Mapping[str, object]) -> Json:
-    settings = settings_of(read_configs(configs), summary["strategy"])
+def _row(summary: Json, producer: ProducerConfig) -> Json:
+    settings = settings_of(read_configs(producer.configs), summary["strategy"])
+    del summary["name"]
     about = {
         "strategy": summary.pop("strategy"),
         "batch_size": settings["batch_size"],

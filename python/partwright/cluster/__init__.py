@@ -11,6 +11,17 @@ from partwright.cluster import placement, storage
 from partwright.cluster.brokers import Broker, Partition
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment import Reassignment, reassign
-from partwright.cluster.sizing.advice import advise
+from partwright.cluster.sizing.advice import BrokerFleet, TopicClients, advise
 
-__all__ = ["Broker", "Cluster", "Partition", "Reassignment", "advise", "placement", "reassign", "storage"]
+__all__ = [
+    "Broker",
+    "BrokerFleet",
+    "Cluster",
+    "Partition",
+    "Reassignment",
+    "TopicClients",
+    "advise",
+    "placement",
+    "reassign",
+    "storage",
+]

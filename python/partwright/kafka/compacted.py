@@ -57,7 +57,7 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
     if not _exists(config, topic, "WRITE"):
         # Another run may create it at this very moment.
         with contextlib.suppress(topics.TopicExistsError):
-            topics.create_topic(None, topic, 1, _CONFIGS, kafka_config=config)
+            topics.create_topic(None, topic, 1, topics.NewTopic(configs=_CONFIGS), kafka_config=config)
     troubles = Troubles(config, TIMEOUT_S)
     given = {
         **config.librdkafka(),

@@ -32,7 +32,7 @@ class NewTopic:
     """
 
     replication_factor: int | None = None
-    replica_assignment: tuple[tuple[int, ...], ...] | None = None
+    replica_assignment: Sequence[Sequence[int]] | None = None
     configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @classmethod
@@ -89,18 +89,13 @@ class NewTopic:
         )
 
 
-def requested(
-    topic: str,
-    partitions: int,
-    factor: int | None,
-    assignment: Sequence[Sequence[int]] | None,
-    configs: Mapping[str, str],
-) -> Request:
+def requested(topic: str, partitions: int, properties: NewTopic) -> Request:
     """The new topic in confluent-kafka's form; see `partwright.kafka.topics.create_topic`.
 
     Raises:
         PartwrightError: The assignment has another number of partitions, or a replication factor is given too.
     """
+    factor, assignment = properties.replication_factor, properties.replica_assignment
     replicas: dict[str, object] = {} if factor is None else {"replication_factor": factor}
     if assignment is not None:
         if factor is not None:
@@ -115,6 +110,6 @@ def requested(
             )
         replicas["replica_assignment"] = [list(each) for each in assignment]
     made = confluent_kafka().admin.NewTopic(
-        topic, num_partitions=partitions, config=dict(configs), **replicas
+        topic, num_partitions=partitions, config=dict(properties.configs), **replicas
     )
     return cast("Request", made)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, PartwrightError
+from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import OwnPartitioner, is_path
 from partwright.producer.producer import Producer
 
@@ -155,7 +156,7 @@ class LiveProducer:
         return self._producer
 
     def _made(self, cluster: Cluster, strategy: object) -> Producer:
-        return Producer(cluster, strategy, configs=self._configs, client=self._client, seed=self._seed)
+        return Producer(cluster, ProducerConfig(strategy, self._configs, self._client, seed=self._seed))
 
 
 def _now() -> int:

@@ -13,14 +13,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from partwright._check import counted, meant
+from partwright._check import counted, meant, options
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, Admin, admin_client, confluent_kafka, refusal
 from partwright.kafka.connection.given import KafkaConfigLike, configured
-from partwright.kafka.new_topic import requested
+from partwright.kafka.new_topic import NewTopic, requested
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
     from confluent_kafka.admin._topic import TopicDescription
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEADERLESS",
     "KafkaConfigLike",
+    "NewTopic",
     "TopicExistsError",
     "beginning_offsets",
     "check_topic_name",
@@ -129,10 +130,8 @@ def create_topic(
     bootstrap: str | None,
     topic: str,
     partitions: int,
-    configs: Mapping[str, str] | None = None,
+    properties: NewTopic | None = None,
     *,
-    replication_factor: int | None = None,
-    replica_assignment: Sequence[Sequence[int]] | None = None,
     validate_only: bool = False,
     timeout: float = _SETTLE_S,
     kafka_config: KafkaConfigLike = None,
@@ -146,10 +145,7 @@ def create_topic(
         bootstrap: The broker's address.
         topic: The new topic's name.
         partitions: How many partitions it has; 1 to 2147483647.
-        configs: The topic's own settings, such as `{"cleanup.policy": "compact"}`.
-        replication_factor: How many replicas each partition has; None takes the cluster's default.
-        replica_assignment: The brokers of each partition, its preferred leader first, instead of a replication factor;
-            None lets Kafka choose.
+        properties: Its replicas, and its own settings, such as `NewTopic(configs={"cleanup.policy": "compact"})`.
         validate_only: Whether Kafka only checks the request and creates nothing.
         timeout: Seconds within which all partitions must answer.
         kafka_config: The client configuration.
@@ -168,7 +164,7 @@ def create_topic(
         raise PartwrightError(
             f"a topic cannot have {counted(partitions, 'partition')}: use 1 to {_MOST_PARTITIONS}"
         )
-    wanted = requested(topic, partitions, replication_factor, replica_assignment, configs or {})
+    wanted = requested(topic, partitions, options(properties, NewTopic, "properties"))
     config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         # An unreachable broker is reported before the longer time that many partitions need.

@@ -40,13 +40,11 @@ def make_target(
         BrokerError: No Kafka answers, or it refuses.
     """
     copied = {name: value for name, value in own.items() if name in known and name not in _OF_REPLICAS}
-    settings = {**copied, **new_topic.configs, **meanwhile(known)}
     create_topic(
         None,
         migration.target.topic,
         migration.partitions,
-        settings,
-        replication_factor=new_topic.replication_factor,
+        replace(new_topic, configs={**copied, **new_topic.configs, **meanwhile(known)}),
         kafka_config=migration.target.config,
     )
     return found(migration.target).topic_id
@@ -62,8 +60,7 @@ def foresee_target(migration: Migration, new_topic: NewTopic) -> None:
         None,
         migration.target.topic,
         migration.partitions,
-        new_topic.configs,
-        replication_factor=new_topic.replication_factor,
+        new_topic,
         validate_only=True,
         kafka_config=migration.target.config,
     )

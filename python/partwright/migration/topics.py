@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.topics import create_topic, described, existing, offsets_of
+from partwright.kafka.topics import NewTopic, create_topic, described, existing, offsets_of
 from partwright.kafka.troubles import RetriableError
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def make_ledger(migration: Migration) -> None:
         BrokerError: No Kafka answers, or it refuses.
     """
     settings = {"retention.ms": "-1", "retention.bytes": "-1", "cleanup.policy": "delete"}
-    create_topic(None, migration.ledger, 1, settings, kafka_config=migration.target.config)
+    create_topic(None, migration.ledger, 1, NewTopic(configs=settings), kafka_config=migration.target.config)
 
 
 def meanwhile(known: Mapping[str, str]) -> dict[str, str]:

@@ -53,19 +53,18 @@ def placed_records(
 
 def _by_strategy(records: DataFrame, settings: RunSettings, n: int, cluster: Cluster | None) -> DataFrame:
     """Place by a strategy: each task that reads the source is a producer, whose records are in order."""
-    placed = pws.with_partition(
-        records,
+    workload = pws.Workload(
         key="id",
-        n=n,
-        client=settings.client,
-        key_type=settings.source_key_type,
-        strategy=settings.strategy,
         value="value",
-        order_by=list(_ORDER),
-        seed=settings.seed,
-        configs=settings.properties,
         partition="named" if settings.partition is not None else None,
         field="field" if settings.field is not None else None,
-        cluster=cluster,
     )
+    producer = pws.ProducerConfig(
+        settings.strategy or "key",
+        settings.properties,
+        settings.client,
+        settings.source_key_type,
+        settings.seed,
+    )
+    placed = pws.with_partition(records, workload, cluster or n, producer, order_by=list(_ORDER))
     return placed.drop("named", "field")

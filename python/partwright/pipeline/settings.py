@@ -15,6 +15,7 @@ from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.new_topic import NewTopic
 from partwright.keys.hashing import encode
 from partwright.keys.typed_text import read_key
+from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 
@@ -290,14 +291,9 @@ class RunSettings:
 
     def _producer(self) -> Producer:
         """The producer that each of Spark's tasks is, without its partitions; refuses unknown strategies."""
-        return Producer(
-            {"topic": 1},
-            self.strategy or "key",
-            configs=self.properties,
-            client=self.client,
-            key_type=self.key_type,
-            seed=self.seed,
-        )
+        strategy = self.strategy or "key"
+        config = ProducerConfig(strategy, self.properties, self.client, self.key_type, self.seed)
+        return Producer({"topic": 1}, config)
 
 
 def _first_given(options: Mapping[str, object]) -> str | None:

@@ -187,22 +187,25 @@ def stream(
         query = pws.write_stream(
             records,
             topic=source.topic,
-            key="id",
-            value="value",
-            headers="headers" if source.format == "kafka" and not asked.real_time else None,
-            timestamp="timestamp" if settings.exactly_once and source.format == "kafka" else None,
-            order_by=[] if asked.real_time else ["place", "place_row"],
             checkpoint=asked.checkpoint,
+            workload=pws.Workload(
+                key="id",
+                headers="headers" if source.format == "kafka" and not asked.real_time else None,
+                time="timestamp" if settings.exactly_once and source.format == "kafka" else None,
+            ),
+            producer=pws.ProducerConfig(
+                settings.strategy, client=settings.client, key_type=settings.source_key_type
+            ),
             kafka_config=settings.target.config,
-            client=settings.client,
-            key_type=settings.source_key_type,
-            strategy=settings.strategy,
-            exactly_once=settings.exactly_once,
-            follow_partitions=asked.follow_partitions,
-            available_now=asked.available_now,
-            every=asked.every,
-            real_time=asked.real_time,
-            on_batch=told,
+            options=pws.StreamOptions(
+                order_by=[] if asked.real_time else ["place", "place_row"],
+                exactly_once=settings.exactly_once,
+                follow_partitions=asked.follow_partitions,
+                available_now=asked.available_now,
+                every=asked.every,
+                real_time=asked.real_time,
+                on_batch=told,
+            ),
         )
         job.is_writing = True
         _wait(query, interrupted, job)

@@ -146,9 +146,7 @@ class KafkaTopic:
                 None,
                 self.topic,
                 n,
-                self.new_topic.configs,
-                replication_factor=self.new_topic.replication_factor,
-                replica_assignment=self.new_topic.replica_assignment,
+                self.new_topic,
                 validate_only=validate_only,
                 kafka_config=self.config,
             )

@@ -1,4 +1,4 @@
-"""The part of a producer's configuration, under Kafka's own keys, that decides where a record goes.
+"""How a producer is set up: its strategy, and the part of its configuration that decides where a record goes.
 
 >>> read_configs({"batch.size": "1000", "partitioner.ignore.keys": True, "acks": "all"}).batch_size
 1000
@@ -16,7 +16,7 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Configs", "keys", "linger", "read_configs", "settings_of"]
+__all__ = ["Configs", "ProducerConfig", "keys", "linger", "read_configs", "settings_of"]
 
 _INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
 _OF_KAFKA_4 = ("sticky@4.4", "round-robin", "random")
@@ -118,6 +118,48 @@ class Configs:
     field_prefix_ipv4: int = _config("field.prefix.ipv4", 32, _number(0, range(33)))
     field_prefix_ipv6: int = _config("field.prefix.ipv6", 128, _number(0, range(129)))
     otherwise: str = _config("otherwise", "error", _one_of("error", "round-robin", "random"))
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerConfig:
+    """How a producer is set up, in plain Python and in Spark; whoever uses it checks it.
+
+    Attributes:
+        strategy: A name from `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1` and so on for
+            the behaviour of a Kafka version; one of Kafka's class names; or your own partitioner, as an object, a class
+            or the class's dotted path (see `partwright.producer.custom`). None: as `partitioner.class` says, otherwise
+            `sticky`.
+        configs: Kafka's own keys and values; see `Configs`.
+        client: Whose rule places records by key, a name in `partwright.clients()`.
+        key_type: How a key becomes key bytes; see `partwright.encode`.
+        seed: The seed of all draws, a whole number of 64 bits.
+
+    Examples:
+        >>> from partwright import Producer
+        >>> Producer({"orders": 3}, ProducerConfig("sticky", seed=7)).partition("orders")
+        0
+    """
+
+    strategy: Any = None
+    configs: Mapping[str, object] | None = None
+    client: str = "java"
+    key_type: str | None = None
+    seed: int = 0
+
+    @classmethod
+    def of(cls, producer: object) -> ProducerConfig:
+        """A producer's whole configuration, or that of its strategy alone."""
+        return producer if isinstance(producer, cls) else cls(producer)
+
+    @property
+    def partitioner(self) -> Any:
+        """The strategy, or else what `partitioner.class` names, or else `sticky`.
+
+        Raises:
+            PartwrightError: As for `read_configs`.
+        """
+        named = read_configs(self.configs).partitioner_class or "sticky"
+        return named if self.strategy is None else self.strategy
 
 
 def keys() -> list[str]:

@@ -1,6 +1,6 @@
 """A producer's choice of partitions: every strategy of Kafka's clients, for one record or a table of them.
 
->>> producer = Producer(Cluster.of({"orders": 4}), "sticky", seed=7)
+>>> producer = Producer(Cluster.of({"orders": 4}), ProducerConfig("sticky", seed=7))
 >>> producer.partition("orders"), producer.partition("orders", "TT0124")
 (0, 2)
 >>> producer.place({"key": [None, "TT0124", None], "size": [100, 100, 100]}, topic="orders").to_pylist()
@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
 
@@ -18,10 +18,10 @@ from partwright import _core
 from partwright._check import bits, listed, shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
-from partwright.producer.configs import Configs, linger, read_configs
+from partwright.producer.configs import Configs, ProducerConfig, linger, read_configs
 from partwright.producer.custom import OwnPartitioner, is_path
 from partwright.producer.leader import is_near
-from partwright.producer.records import Records, Row
+from partwright.producer.records import Records, Row, Workload
 from partwright.producer.sticky import INT, LONG, Sticky
 from partwright.producer.strategy import Strategy
 from partwright.user_code import called
@@ -53,14 +53,7 @@ class Producer:
         cluster: The topics, their partitions in the order of the metadata, and their leaders;
             `Cluster.in_metadata_order` gives Java's order. A mapping of topics to numbers of partitions is a
             cluster, too.
-        strategy: A name from `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1` and so on for
-            the behaviour of a Kafka version; one of Kafka's class names; or your own partitioner, as an object, a class
-            or the class's dotted path (see `partwright.producer.custom`). None: as `partitioner.class` says, otherwise
-            `sticky`.
-        configs: Kafka's own keys and values; see `partwright.producer.configs.Configs`.
-        client: Whose rule places records by key, a name in `partwright.clients()`.
-        key_type: How a key becomes key bytes; see `partwright.encode`.
-        seed: The seed of all draws, a whole number of 64 bits.
+        config: How the producer is set up, a `ProducerConfig`, or its strategy alone.
         draws: The draws themselves, instead of a seed: raw values of Java's `nextInt()`, taken in order.
         counters: By topic, where round robin begins; Kafka's own start since 2.4 is 0.
         lingers: Whether a batch also leaves when `linger.ms` has passed, if records have times; if not, it leaves only
@@ -76,7 +69,7 @@ class Producer:
         >>> producer = Producer({"orders": 3}, "round-robin")
         >>> [producer.partition("orders") for _ in range(4)]
         [0, 1, 2, 0]
-        >>> Producer({"orders": 3}, configs={"batch.size": "16k"})
+        >>> Producer({"orders": 3}, ProducerConfig(configs={"batch.size": "16k"}))
         Traceback (most recent call last):
             ...
         partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not '16k'
@@ -85,33 +78,29 @@ class Producer:
     def __init__(
         self,
         cluster: Cluster | Mapping[str, int],
-        strategy: object = None,
+        config: object = None,
         *,
-        configs: Mapping[str, object] | None = None,
-        client: str = "java",
-        key_type: str | None = None,
-        seed: int = 0,
         draws: Sequence[int] | None = None,
         counters: Mapping[str, int] | None = None,
         lingers: bool = True,
         leader: Callable[[Broker], bool] | None = None,
     ) -> None:
-        _core.check(1, client, key_type)
+        config = ProducerConfig.of(config)
+        self.client, self.key_type = config.client, config.key_type
+        _core.check(1, self.client, self.key_type)
         self.cluster = _cluster(cluster)
-        self.configs = read_configs(configs)
-        named: Any = self.configs.partitioner_class or "sticky" if strategy is None else strategy
+        self.configs, named = read_configs(config.configs), config.partitioner
         self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
         # With your own partitioner, the core gets records that name their partitions.
         known = "explicit" if self._own is not None else _core.strategy_name(named)
         self.strategy = known if self._own is None else self._own.name
-        self.client, self.key_type = client, key_type
         if leader is not None and (known != "leader" or not callable(leader)):
             raise PartwrightError(
                 f"leader= says which brokers the strategy leader wants: {shown(leader)} does not for {self.strategy}"
             )
         self._leader = leader
         self._is_closed = False
-        self._kafka = Strategy(known, self.configs, key_type)
+        self._kafka = Strategy(known, self.configs, self.key_type)
         self._places = {name: place for place, name in enumerate(self.cluster.topics)}
         topics = [(name, self._partitions(name)) for name in self._places]
         taken = None if draws is None else [bits(draw, "a draw", INT) for draw in listed(draws, "draws")]
@@ -119,16 +108,16 @@ class Producer:
             raise PartwrightError(f"counters are numbers by topic, not {shown(counters)}")
         self._core = _core.Producer(
             known,
-            client,
+            self.client,
             _settings(self.configs, linger(self.configs, self.strategy) if lingers else None),
             topics,
             taken,
-            bits(seed, "the seed", LONG),
+            bits(config.seed, "the seed", LONG),
         )
         for name, counter in (counters or {}).items():
             self._core.set_counter(self._place_of(name), bits(counter, "a counter", INT))
         if self._own is not None:
-            self._own.configure(configs or {})
+            self._own.configure(config.configs or {})
 
     @property
     def counts_bytes(self) -> bool:
@@ -218,7 +207,7 @@ class Producer:
             PartwrightError: As for `partition`; the record names no partition of its topic.
 
         Examples:
-            >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
+            >>> producer = Producer({"orders": 3}, ProducerConfig("round-robin@2.8", {"batch.size": 200}))
             >>> [producer.place_record("orders", value=b"x" * 100) for _ in range(6)]
             [1, 0, 2, 1, 0, 2]
         """
@@ -262,33 +251,15 @@ class Producer:
             self._core.set_topic(place, name, self._partitions(name))
 
     def place(
-        self,
-        records: object,
-        *,
-        topic: str | None = None,
-        key: str = "key",
-        partition: str = "partition",
-        value: str = "value",
-        size: str = "size",
-        time: str = "time",
-        field: str = "field",
-        headers: str = "headers",
+        self, records: object, workload: Workload | None = None, *, topic: str | None = None
     ) -> pa.ChunkedArray:
         """The partition of each record, in the order of the rows.
 
         Args:
-            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns. Each
-                column below may be missing, except those that the strategy needs.
+            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns. It needs
+                the columns that the strategy needs.
+            workload: Which columns are the records' parts; by default those with the parts' own names.
             topic: The records' topic; if it is None, the cluster's only one, or the column `topic`.
-            key: The column of keys, of any type that `partition_for_key` takes.
-            partition: The column with the partitions that records name, whole numbers; null if a record names none.
-            value: The column with the values, text or binary; only their sizes count.
-            size: The column with the values' sizes in bytes, instead of the values; null for a null value.
-            time: The column with the times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
-            field: The column for the strategy `field`.
-            headers: The column with the headers, whose sizes alone count: for each record a list of structs of a name
-                (text or binary) and a value (the same, or null), as in Spark and kafka-python, or a map. Your own
-                partitioner sees batches without headers.
 
         Returns:
             An int32 column as long as `records` in the same chunks; null for a null key under the strategy `key`.
@@ -298,24 +269,15 @@ class Producer:
                 of another type. Records before that row may have been placed.
 
         Examples:
-            >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
+            >>> producer = Producer({"orders": 3}, ProducerConfig("round-robin@2.8", {"batch.size": 200}))
             >>> producer.place({"size": [100] * 6}).to_pylist()
             [1, 0, 2, 1, 0, 2]
         """
         self._refuse_closed()
-        names = {
-            "key": key,
-            "partition": partition,
-            "value": value,
-            "size": size,
-            "time": time,
-            "field": field,
-            "headers": headers,
-        }
-        given = Records(records, topic, names, self.cluster, self._places, self.key_type)
+        table = Records(records, topic, workload, self.cluster, self._places, self.key_type)
         chunks = []
         row = 0
-        for batch in given.batches():
+        for batch in table.batches():
             try:
                 if self._own is None:
                     chunks.append(self._kafka.place(self._core, batch, self.cluster))

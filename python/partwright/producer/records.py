@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted, refused, shown
+from partwright._check import counted, options, refused, shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
 from partwright.files.scalars import array_of
@@ -24,11 +25,45 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-__all__ = ["RecordChunk", "Records", "Row", "network"]
+__all__ = ["RecordChunk", "Records", "Row", "Workload", "network"]
 
 # The names that kafka-python gives the parts of a header.
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _PLAIN = ("utf8", "bytes", "java:string", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Which columns of a table are the parts of its records, by name; in Spark also as a Column.
+
+    A column that is not named here is the one with the part's own name, such as `size`, if the table has it. Spark uses
+    no column that is not named, except that `write_stream` takes `key` and `value`.
+
+    Attributes:
+        key: The keys, of any type that `partition_for_key` takes.
+        partition: The partitions that records name, whole numbers; null if a record names none.
+        value: The values, text or binary; only their sizes count, except for a partitioner of your own.
+        size: The values' sizes in bytes, instead of the values; null for a null value.
+        time: The times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
+        field: What the strategy `field` goes by.
+        headers: For each record a list of structs of a name (text or binary) and a value (the same, or null), as in
+            Spark and kafka-python, or a map; null means no headers. A partitioner of your own sees batches without
+            headers.
+
+    Examples:
+        >>> from partwright import Producer
+        >>> records = {"id": ["TT0124", None], "bytes": [100, 100]}
+        >>> Producer({"orders": 3}).place(records, Workload(key="id", size="bytes")).to_pylist()
+        [1, 0]
+    """
+
+    key: Any = None
+    partition: Any = None
+    value: Any = None
+    size: Any = None
+    time: Any = None
+    field: Any = None
+    headers: Any = None
 
 
 class Records:
@@ -37,7 +72,7 @@ class Records:
     Args:
         records: An Arrow table, batch or stream, or a dict of columns.
         topic: The topic of all of them; None if there is a column `topic`, or only one topic.
-        names: By role, the column's name in the table.
+        workload: Which columns are the records' parts.
         cluster: The existing topics.
         places: By topic, its place among the producer's.
         key_type: How a key becomes key bytes.
@@ -50,21 +85,27 @@ class Records:
         self,
         records: object,
         topic: str | None,
-        names: Mapping[str, str],
+        workload: Workload | None,
         cluster: Cluster,
         places: Mapping[str, int],
         key_type: str | None,
     ) -> None:
-        self._reader = _reader(records, names, key_type)
-        there = self._reader.schema.names
-        self._found = {}
-        for what, name in names.items():
-            if not isinstance(name, str):
+        workload = options(workload, Workload, "workload")
+        names = {}
+        for what in (each.name for each in fields(Workload)):
+            name = getattr(workload, what)
+            if name is not None and not isinstance(name, str):
                 raise PartwrightError(
                     f"the column of each record's {what} is named by text, not {shown(name)}"
                 )
-            if name in there or name != what:
-                self._found[what] = find_column("the table", there, name)
+            names[what] = what if name is None else name
+        self._reader = _reader(records, names, key_type)
+        there = self._reader.schema.names
+        self._found = {
+            what: find_column("the table", there, name)
+            for what, name in names.items()
+            if name in there or getattr(workload, what) is not None
+        }
         if topic is None and "topic" in there:
             self._found["topic"] = find_column("the table", there, "topic")
         elif topic is None and len(cluster.topics) != 1:
@@ -121,7 +162,7 @@ def _column(
         raise PartwrightError(f"a column is named by text, not {shown(name)}")
     if name == names["key"]:
         column = as_column(column, key_type)
-    if name == names.get("headers") and isinstance(column, (list, tuple)):
+    if name == names["headers"] and isinstance(column, (list, tuple)):
         return _made(f"the column {name!r} (a {type(column).__name__})", lambda: pa.array(column, _HEADERS))
     if isinstance(column, (list, tuple)):
         # A list that contains itself overflows Arrow's stack.

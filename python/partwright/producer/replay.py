@@ -13,8 +13,10 @@ import pyarrow as pa
 from partwright._check import Fields, Json, counted, hex_key, object_fields, refuse_many, shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
+from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
+from partwright.producer.records import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,10 +71,12 @@ def replay(question: Mapping[str, object]) -> Json:
         Cluster.from_dict(
             {part: given[part] for part in ("brokers", "topics") if part in given}, strict=False
         ),
-        given.get("strategy"),
-        configs=_mapping(given, "configs"),
-        client="java" if given.get("client") is None else given["client"],
-        seed=0 if given.get("seed") is None else given["seed"],
+        ProducerConfig(
+            given.get("strategy"),
+            _mapping(given, "configs"),
+            "java" if given.get("client") is None else given["client"],
+            seed=0 if given.get("seed") is None else given["seed"],
+        ),
         draws=_list(given, "draws") if given.get("draws") is not None else None,
         counters=_mapping(given, "counters"),
         # No batch of a replay is drained, unless the replay sets how long batches linger.
@@ -229,5 +233,7 @@ def _placed(producer: Producer, records: Sequence[object]) -> list[int | None]:
             columns[name] = pa.array(there, data_type)
         except UnicodeEncodeError as error:
             raise PartwrightError(f"the topic's name {shown(error.object)} is not UTF-8") from None
-    placed: list[int | None] = producer.place(columns, size="value size").to_pylist() if records else []
+    placed: list[int | None] = (
+        producer.place(columns, Workload(size="value size")).to_pylist() if records else []
+    )
     return placed

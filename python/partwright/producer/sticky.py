@@ -1,7 +1,7 @@
 """The sticky partition of each topic, through the calls that Kafka itself makes inside a producer.
 
->>> from partwright.producer.producer import Producer
->>> producer = Producer({"orders": 4}, "sticky", seed=7, configs={"batch.size": 100})
+>>> from partwright import Producer, ProducerConfig
+>>> producer = Producer({"orders": 4}, ProducerConfig("sticky", {"batch.size": 100}, seed=7))
 >>> [producer.sticky.append("orders", 60) for _ in range(4)]
 [0, 0, 2, 2]
 """

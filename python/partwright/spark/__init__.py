@@ -15,6 +15,8 @@ require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
 from partwright.kafka.point_reads import assign_json
+from partwright.producer.configs import ProducerConfig
+from partwright.producer.records import Workload
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.engines.choice import engine_of
@@ -33,12 +35,15 @@ from partwright.spark.quotas import (
 )
 from partwright.spark.session import session
 from partwright.spark.sql import register
-from partwright.spark.streams.write_stream import write_stream
+from partwright.spark.streams.write_stream import StreamOptions, write_stream
 from partwright.spark.tables import with_partition
 from partwright.spark.topic import read_topic
 
 __all__ = [
     "LAYOUT_COLUMNS",
+    "ProducerConfig",
+    "StreamOptions",
+    "Workload",
     "assign",
     "assign_json",
     "check",

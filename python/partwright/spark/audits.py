@@ -55,7 +55,7 @@ _MOST_SHOWN = 2**31 - 1
 
 def fingerprint(
     df: DataFrame,
-    key: str | Column = "key",
+    key: str | Column,
     partition: str | Column = "partition",
     timestamp: str | Column | None = None,
     offset: str | Column | None = None,
@@ -85,7 +85,7 @@ def fingerprint(
             not have; the table is a stream.
 
     Examples:
-        >>> found = fingerprint(records, timestamp="timestamp", offset="offset")
+        >>> found = fingerprint(records, "key", timestamp="timestamp", offset="offset")
         >>> found.verdict, found.n, found.family[0]
         ('one-writer', 12, 'java')
     """
@@ -100,9 +100,9 @@ def fingerprint(
 
 def resize(
     df: DataFrame,
-    key: str | Column = "key",
-    from_: SupportsIndex = 12,
-    to: SupportsIndex = 24,
+    key: str | Column,
+    from_: SupportsIndex,
+    to: SupportsIndex,
     client: str = "java",
     key_type: str | None = None,
     *,
@@ -161,8 +161,8 @@ def resize(
 
 def check(
     df: DataFrame,
-    key: str | Column = "key",
-    n: SupportsIndex = 12,
+    key: str | Column,
+    n: SupportsIndex,
     client: str = "java",
     key_type: str | None = None,
     partition: str | Column | None = None,
@@ -252,7 +252,7 @@ def check(
 def check_copartition(
     a: DataFrame,
     b: DataFrame,
-    key: str | Column = "key",
+    key: str | Column,
     n: SupportsIndex | None = None,
     client: str | None = None,
     key_type: str | None = None,

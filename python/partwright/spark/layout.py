@@ -47,9 +47,9 @@ _LARGEST_INT = 2**31 - 1
 
 
 def kafka_layout(
-    key: str | Column = "id",
-    n: SupportsIndex = 48,
-    order_by: str | Column | Sequence[str | Column] = "ts",
+    key: str | Column,
+    n: SupportsIndex,
+    order_by: str | Column | Sequence[str | Column],
     client: str = "java",
     key_type: str | None = None,
     *,
@@ -122,8 +122,8 @@ def laid_out(placed: DataFrame, df: DataFrame, tasks: int, order: Sequence[Colum
 def copartition(
     a: DataFrame,
     b: DataFrame,
-    key: str | Column = "id",
-    n: SupportsIndex = 48,
+    key: str | Column,
+    n: SupportsIndex,
     *,
     client: str = "java",
     key_type: str | None = None,

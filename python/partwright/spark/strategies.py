@@ -6,6 +6,7 @@ order, if nothing was shuffled, or the order of unique columns by which each tas
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from pyspark import TaskContext
 from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType
 
-from partwright._check import counted, shown
+from partwright._check import counted
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
@@ -23,13 +24,15 @@ from partwright.spark.plans import explained
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import SupportsIndex
 
     from pyspark.sql import Column, DataFrame
 
     from partwright.producer.producer import Producer
+    from partwright.producer.records import Workload
 
-__all__ = ["by_strategy", "the_topic"]
+__all__ = ["by_strategy", "partition_count", "the_topic"]
 
 _TOPIC = "topic"
 _SHUFFLES = ("Exchange", "ShuffleQueryStage")
@@ -48,7 +51,7 @@ _GOES_BY = {"explicit": "partition", "field": "field"}
 def by_strategy(
     df: DataFrame,
     name: str,
-    columns: Mapping[str, str | Column | None],
+    workload: Workload,
     made: Callable[[int], Producer],
     order_by: str | Column | Sequence[str | Column] | None,
 ) -> DataFrame:
@@ -57,7 +60,7 @@ def by_strategy(
     Args:
         df: The table.
         name: The new column's name.
-        columns: The records' columns by their argument names in `Producer.place`; see `with_partition`.
+        workload: The records' columns.
         made: A function from a task's number to its producer.
         order_by: Columns that are unique.
 
@@ -69,7 +72,7 @@ def by_strategy(
         raise PartwrightError(
             "a stream's rows have no order that comes again: place each of its batches in foreachBatch, with order_by="
         )
-    sent = _columns(df, columns, producer)
+    sent = _columns(df, workload, producer)
     if order_by is not None:
         order = [*order_by] if isinstance(order_by, (list, tuple)) else [cast("str | Column", order_by)]
         for each in order:
@@ -82,50 +85,55 @@ def by_strategy(
     return arrow.with_column(df, name, _placing(made, [*sent]), IntegerType(), [*sent.values()])
 
 
-def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
-    """The cluster whose only topic has `n` partitions; without a given one, all of them have a leader.
+def partition_count(n: SupportsIndex | Cluster) -> SupportsIndex:
+    """How many partitions there are, as a number or as those of a cluster's only topic.
 
     Raises:
-        PartwrightError: The cluster has another number of topics, or of partitions; or there is none, but the strategy
-            needs it.
+        PartwrightError: The cluster has another number of topics.
     """
-    if cluster is None and strategy == "leader":
+    if not isinstance(n, Cluster):
+        return n
+    if len(n.topics) != 1:
         raise PartwrightError(
-            "the strategy leader goes by where the partitions' leaders are: name them with cluster="
+            f"the cluster has {counted(len(n.topics), 'topic')}: give one with the topic that the table is written to "
+            "alone"
         )
-    if cluster is None:
-        return Cluster.of({_TOPIC: n})
-    if not isinstance(cluster, Cluster):
-        raise PartwrightError(f"cluster is a partwright.Cluster, not {shown(cluster)}")
-    if len(cluster.topics) != 1:
-        raise PartwrightError(
-            f"the cluster has {counted(len(cluster.topics), 'topic')}: give one with the topic that the table is "
-            f"written to alone"
-        )
-    (name,) = cluster.topics
-    there = len(cluster.partitions(name))
-    if there != n:
-        raise PartwrightError(f"the cluster's topic {name!r} has {counted(there, 'partition')}, and n is {n}")
-    return cluster
+    (partitions,) = n.topics.values()
+    return len(partitions)
 
 
-def _columns(
-    df: DataFrame, columns: Mapping[str, str | Column | None], producer: Producer
-) -> dict[str, Column]:
+def the_topic(n: SupportsIndex | Cluster, strategy: object) -> Cluster:
+    """The cluster whose only topic has `n` partitions; if only their number is known, all of them have a leader.
+
+    Raises:
+        PartwrightError: The strategy needs to know where the leaders are.
+    """
+    if isinstance(n, Cluster):
+        return n
+    if strategy == "leader":
+        raise PartwrightError(
+            "the strategy leader goes by where the partitions' leaders are: give a Cluster with the topic as n"
+        )
+    return Cluster.of({_TOPIC: index(n)})
+
+
+def _columns(df: DataFrame, workload: Workload, producer: Producer) -> dict[str, Column]:
     """The columns that are sent to Python."""
     needed = _GOES_BY.get(producer.strategy)
-    if needed is not None and columns[needed] is None:
+    if needed is not None and getattr(workload, needed) is None:
         raise PartwrightError(
             f"the strategy {producer.strategy} goes by a column of the records: name it with {needed}="
         )
+    if workload.headers is not None:
+        raise PartwrightError("with_partition does not count headers: leave them out")
     sent = {}
     for name in ("key", "partition", "field", "time"):
-        col = columns[name]
+        col = getattr(workload, name)
         if col is None:
             continue
         _check_type(df, col, name)
         sent[name] = as_column(col, name)
-    value, size = columns["value"], columns["size"]
+    value, size = workload.value, workload.size
     if producer.takes_values and value is not None:
         _check_type(df, value, "value")
         sent["value"] = as_column(value, "value")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from operator import index
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.producer.configs import ProducerConfig
 from partwright.producer.producer import Producer
+from partwright.producer.records import Workload
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.choice import JVM, chosen
 from partwright.spark.schema import check_key
-from partwright.spark.strategies import by_strategy, the_topic
+from partwright.spark.strategies import by_strategy, partition_count, the_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import SupportsIndex
 
     from pyspark.sql import Column, DataFrame
@@ -29,45 +31,28 @@ PARTITION = "partition"
 
 def with_partition(
     df: DataFrame,
-    key: str | Column = "id",
-    n: SupportsIndex = 12,
-    client: str = "java",
+    key: str | Column | Workload,
+    n: SupportsIndex | Cluster,
+    client: str | ProducerConfig = "java",
     key_type: str | None = None,
-    strategy: str | None = None,
-    value: str | Column | None = None,
-    size: str | Column | None = None,
+    *,
     order_by: str | Column | Sequence[str | Column] | None = None,
-    seed: int = 0,
-    configs: Mapping[str, object] | None = None,
-    partition: str | Column | None = None,
-    field: str | Column | None = None,
-    time: str | Column | None = None,
-    cluster: Cluster | None = None,
     engine: str | None = None,
 ) -> DataFrame:
     """Add, as an int column `partition`, where a client's producer would put each row.
 
     Args:
         df: The table.
-        key: The column of the keys, by name or as a Column.
-        n: How many partitions the topic has, 1 to 2^31-1.
-        client: The client profile; see `partwright.partition_for_key`.
-        key_type: How a value becomes key bytes; see `partwright.encode`.
-        strategy: `key` or None: by the key's hash. Or another of `partwright.strategies()`: `sticky`, `round-robin` and
-            so on, with their versions, or the dotted path of a partitioner of your own. Each task is one producer.
-        value: For strategies that count bytes, the values: a string or binary.
-        size: Instead of `value`, the values' sizes in bytes, whole numbers; null for a null value.
+        key: The column of the keys, by name or as a Column; or, for strategies, a `Workload` with the key and further
+            columns. Values may be a string or binary. Partitions that rows name override any strategy, and a column
+            named `partition` is replaced.
+        n: How many partitions the topic has, 1 to 2^31-1; or, for strategies that need leaders or racks, a Cluster with
+            only this topic. Otherwise all partitions have a leader.
+        client: The client profile; see `partwright.partition_for_key`. Or, for strategies, a `ProducerConfig`: each
+            task is one producer, and task i begins with `seed + i`. Its strategy `key` goes by the key's hash.
+        key_type: How a value becomes key bytes; see `partwright.encode`. A `ProducerConfig` has its own.
         order_by: For strategies, columns that are unique together: each task is sorted by them. Without them the rows
             are taken in the source's order, if nothing was shuffled.
-        seed: The seed of a strategy's draws; task i begins with `seed + i`.
-        configs: For strategies, Kafka's own keys and values, such as `batch.size`.
-        partition: The column with the partitions that rows name themselves, whole numbers, which override any strategy;
-            null if a row names none. A column named `partition` is replaced.
-        field: The column for the strategy `field`.
-        time: When each record is sent, a timestamp or milliseconds: a batch leaves when `linger.ms` has passed.
-            Without it a batch leaves when it is full.
-        cluster: For strategies that need leaders or racks, where the topic's partitions are; it has only this topic,
-            with `n` partitions. Without it all of them have a leader.
         engine: `arrow` or `jvm`; see `partition_for_key`. Strategies only have `arrow`.
 
     Returns:
@@ -82,37 +67,41 @@ def with_partition(
             a job runs: rows with equal `order_by`.
 
     Examples:
-        >>> with_partition(flights, key="tailnum", n=12)
+        >>> with_partition(flights, "tailnum", 12)
         DataFrame[tailnum: string, partition: int]
     """
-    hashing.partition_for_key(None, n, client, key_type)
-    if partition != PARTITION:
-        check_absent(df, PARTITION)
-    check_key(df, key, key_type)
-    engine = chosen(engine, df.sparkSession)
-    if strategy not in {None, "key"} or partition is not None:
-        if engine == JVM:
+    workload = key if isinstance(key, Workload) else Workload(key=key)
+    if isinstance(client, ProducerConfig):
+        if key_type is not None:
             raise PartwrightError(
-                "engine jvm places by the key alone: say engine='arrow' for a strategy or a column of partitions",
-                value=strategy,
+                "a ProducerConfig has a key_type of its own: leave out key_type", value=key_type
             )
-        topic = the_topic(cluster, index(n), strategy)
+        producer = client
+    else:
+        producer = ProducerConfig("key", client=client, key_type=key_type)
+    partitions = partition_count(n)
+    hashing.partition_for_key(None, partitions, producer.client, producer.key_type)
+    if workload.partition != PARTITION:
+        check_absent(df, PARTITION)
+    check_key(df, workload.key, producer.key_type)
+    engine = chosen(engine, df.sparkSession)
+    strategy = producer.partitioner
+    if strategy == "key" and workload.partition is None:
+        column = partition_for_key(
+            workload.key, partitions, producer.client, producer.key_type, engine=engine
+        )
+        return df.withColumn(PARTITION, column)
+    if engine == JVM:
+        raise PartwrightError(
+            "engine jvm places by the key alone: say engine='arrow' for a strategy or a column of partitions",
+            value=strategy,
+        )
+    topic = the_topic(n, strategy)
 
-        def made(task: int) -> Producer:
-            return Producer(
-                topic, strategy or "key", configs=configs, client=client, key_type=key_type, seed=seed + task
-            )
+    def made(task: int) -> Producer:
+        return Producer(topic, replace(producer, strategy=strategy, seed=producer.seed + task))
 
-        columns = {
-            "key": key,
-            "partition": partition,
-            "field": field,
-            "time": time,
-            "value": value,
-            "size": size,
-        }
-        return by_strategy(df, PARTITION, columns, made, order_by)
-    return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type, engine=engine))
+    return by_strategy(df, PARTITION, workload, made, order_by)
 
 
 def check_absent(df: DataFrame, column: str) -> None:

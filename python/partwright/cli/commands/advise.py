@@ -195,10 +195,13 @@ def command(
         raise PartwrightError(
             "name TARGET, the topic's MB/s at its peak, or ask about numbers of replicas with --replicas"
         )
-    from partwright.cluster import advise
+    from partwright.cluster import BrokerFleet, TopicClients, advise
 
+    settings = {name: value for name, value in given.items() if value is not None}
+    growth = settings.pop("growth", 1.0)
+    of_clients = {name: settings.pop(name) for name in TopicClients.__slots__ if name in settings}
     try:
-        advice = advise(target_mb_s, **{name: value for name, value in given.items() if value is not None})
+        advice = advise(target_mb_s, TopicClients(**of_clients), BrokerFleet(**settings), growth=growth)
     except PartwrightError as error:
         raise _as_typed(error) from None
     output.show(advice)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -28,15 +28,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from partwright._check import Json
-    from partwright.batching import Simulation
+    from partwright.batching import Delivery
     from partwright.cli.output import Output
-    from partwright.cluster import Cluster
+    from partwright.producer.configs import ProducerConfig
 
 
 __all__ = ["command"]
 
 # A broker's ID has no more digits than this.
 _MOST_DIGITS = 9
+# Unlike a summary, the details of records and batches are kept in memory: for more records than this there is only a
+# summary.
+_MOST_RECORDS = 1_000_000
 _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
 
@@ -186,18 +189,17 @@ def command(
         if refused:
             raise PartwrightError(sentence)
     given = _Records(Source((file,), format_, delimiter), names, key_type, partitions)
-    options = {
-        "brokers": _latencies(slow),
-        "configs": key_values("--producer-property", properties),
-        "latency_ms": latency_ms,
-        "seed": seed,
-        "client": client,
-    }
-    chosen = list(_COMPARED if compare else strategies or ("sticky",))
+    from partwright.batching import Delivery
+    from partwright.producer.configs import ProducerConfig
+
+    delivery = Delivery(latency_ms=latency_ms, brokers=_latencies(slow))
+    configs = key_values("--producer-property", properties)
+    chosen = _COMPARED if compare else strategies or ("sticky",)
+    producers = [ProducerConfig(name, configs, client, seed=seed) for name in chosen]
     if tune:
-        _tune(given, brokers, chosen, at_most_ms, options, output)
+        _tune(given, brokers, producers, at_most_ms, delivery, output)
     else:
-        _compare(given, brokers, chosen, options, output)
+        _compare(given, brokers, producers, delivery, output)
 
 
 class _Records(NamedTuple):
@@ -223,7 +225,7 @@ class _Records(NamedTuple):
 
 
 def _compare(
-    given: _Records, brokers: int, strategies: list[str], options: dict[str, Any], output: Output
+    given: _Records, brokers: int, producers: list[ProducerConfig], delivery: Delivery, output: Output
 ) -> None:
     from partwright import batching
     from partwright.batching.files import led_in_turn
@@ -231,34 +233,22 @@ def _compare(
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
-        summary = batching.compare(records, cluster, strategies, **options)
+        summary = batching.compare(records, cluster, producers, delivery=delivery)
+    simulation = None
     is_drawn = output.has_file or output.form == "html"
-    simulation = _simulated(given, cluster, summary.slice(0, 1).to_pylist()[0], options) if is_drawn else None
-    output.show(Strategies(summary, simulation), named(given.file))
-
-
-# Unlike a summary, the details of records and batches are kept in memory: for more records than this there is only a
-# summary.
-_MOST_RECORDS = 1_000_000
-
-
-def _simulated(given: _Records, cluster: Cluster, first: Json, options: dict[str, Any]) -> Simulation | None:
-    """The first strategy's simulation again, with each of its batches; None if not possible."""
     # stdin cannot be read again.
-    if given.file == "-" or first["records"] > _MOST_RECORDS:
-        return None
-    from partwright import batching
-
-    with given.read() as records:
-        return batching.simulate(records, cluster, first["strategy"], **options)
+    if is_drawn and given.file != "-" and summary["records"][0].as_py() <= _MOST_RECORDS:
+        with given.read() as records:
+            simulation = batching.simulate(records, cluster, producers[0], delivery=delivery)
+    output.show(Strategies(summary, simulation), named(given.file))
 
 
 def _tune(
     given: _Records,
     brokers: int,
-    strategies: list[str],
+    producers: list[ProducerConfig],
     at_most_ms: int | None,
-    options: dict[str, Any],
+    delivery: Delivery,
     output: Output,
 ) -> None:
     from partwright import batching
@@ -266,7 +256,7 @@ def _tune(
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
-        tuning = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
+        tuning = batching.tune(records, cluster, producers, delivery=delivery, at_most_ms=at_most_ms)
     output.show(tuning, named(given.file))
 
 

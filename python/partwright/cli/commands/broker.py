@@ -222,15 +222,7 @@ def topic(
     if count is None:
         raise PartwrightError(f"the topic {name!r} gets no partitions: say -n, or --replica-assignment")
     servers = embedded_detached.internal_servers()
-    topics.create_topic(
-        servers,
-        name,
-        count,
-        wanted.configs,
-        replication_factor=wanted.replication_factor,
-        replica_assignment=wanted.replica_assignment,
-        kafka_config={},
-    )
+    topics.create_topic(servers, name, count, wanted, kafka_config={})
     placed = Placement.of(Cluster.from_kafka(servers, [name], kafka_config={}), name)
     if as_json:
         _print({"topic": name, "partitions": count, "replicas": [list(each) for each in placed.replicas]})

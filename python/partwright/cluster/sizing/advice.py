@@ -6,9 +6,19 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from partwright._check import MOST_MADE, Json, at_least_one, counted, number, span
+from partwright._check import MOST_MADE, Json, at_least_one, counted, number, options, span
 from partwright.answer import Answer
-from partwright.cluster.sizing.costs import RAO_2015, SOURCES, CostEstimate, Load, figures, warnings
+from partwright.cluster.sizing.costs import (
+    MEASURED_MB_S,
+    RAO_2015,
+    SOURCES,
+    BrokerFleet,
+    CostEstimate,
+    Load,
+    TopicClients,
+    figures,
+    warnings,
+)
 from partwright.cluster.sizing.platforms import PLATFORM_SOURCES, Platform, platform_of
 from partwright.cluster.sizing.proportions import (
     apportioned,
@@ -25,9 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-__all__ = ["Advice", "Choice", "Need", "advise"]
+__all__ = ["Advice", "BrokerFleet", "Choice", "Need", "TopicClients", "advise"]
 
-_MEASURED = (10.0, 50.0)
 _TIMES = (1, 2, 10)
 
 
@@ -100,24 +109,10 @@ class Advice(Answer):
 
 def advise(
     target_mb_s: float,
+    clients: TopicClients | None = None,
+    fleet: BrokerFleet | None = None,
     *,
-    produce_mb_s: float | tuple[float, float] = _MEASURED,
-    consume_mb_s: float | tuple[float, float] = _MEASURED,
-    consumers: int = 1,
-    groups: int = 1,
-    producers: int = 1,
-    brokers: int | None = None,
-    replication_factor: int | None = None,
-    power: Sequence[float] | None = None,
     growth: float = 1.0,
-    held: int = 0,
-    segments: float | tuple[float, float] = (1, 10),
-    batch_size: int = 16384,
-    buffer_memory: int = 32 << 20,
-    replica_fetchers: int = 1,
-    cleaner_threads: int = 1,
-    clean_s: float | tuple[float, float] = (0.1, 10),
-    platform: str | None = None,
 ) -> Advice:
     """Calculate how many partitions a topic needs, and what more of them would cost.
 
@@ -128,26 +123,9 @@ def advise(
 
     Args:
         target_mb_s: The topic's peak load, in MB/s, above 0.
-        produce_mb_s: What one partition takes from producers, with your acks, compression and replicas, in MB/s or as a
-            range; by default 10 to 50, because nobody has measured yours (`kafka-producer-perf-test.sh`).
-        consume_mb_s: What one consumer reads and processes, in MB/s or as a range; the same by default.
-        consumers: Members of a group that should be busy, 1 or more.
-        groups: Groups that read the topic.
-        producers: Producers that write to it.
-        brokers: How many, 1 to 1000; 3 by default, or as many as `power` has.
-        replication_factor: Replicas of a partition; 3 by default, or as many as there are brokers.
-        power: The brokers' relative power, such as `[1, 1, 2]`: leaders are shared in that proportion.
+        clients: Who writes to the topic and reads it.
+        fleet: The brokers that hold it.
         growth: By how much the target grows while the topic lives; with keys, adding partitions moves them.
-        held: Replicas of other topics that each broker has already.
-        segments: Segments of a replica: the retained bytes divided by `segment.bytes`, plus one; a number or a range.
-        batch_size: The producer's `batch.size`, in bytes.
-        buffer_memory: The producer's `buffer.memory`, in bytes.
-        replica_fetchers: `num.replica.fetchers`.
-        cleaner_threads: `log.cleaner.threads`.
-        clean_s: Seconds in which one compacted log is cleaned, a number or a range; a guess until somebody measures it
-            (`max-clean-time-secs` of `kafka.log:type=LogCleaner`).
-        platform: The provider of the brokers, for its published limits on partitions: `msk:` with an instance size,
-            such as `msk:m7g.large`, or `redpanda`.
 
     Returns:
         The advice.
@@ -157,36 +135,39 @@ def advise(
             the topic would need more than 100000 partitions.
 
     Examples:
-        >>> advice = advise(100, produce_mb_s=(8, 12), consume_mb_s=20, consumers=6, brokers=3)
+        >>> clients = TopicClients(produce_mb_s=(8, 12), consume_mb_s=20, consumers=6)
+        >>> advice = advise(100, clients, BrokerFleet(brokers=3))
         >>> [(need.reason, need.low, need.high) for need in advice.needs]
         [('produce', 9, 13), ('consume', 5, 5), ('consumers', 6, 6), ('brokers', 3, 3)]
         >>> advice.at_least, advice.recommended
         ((9, 13), 15)
     """
+    clients = options(clients, TopicClients, "clients")
+    fleet = options(fleet, BrokerFleet, "fleet")
     target = positive(target_mb_s, "target_mb_s") * positive(growth, "growth")
-    produced, consumed = measured(produce_mb_s, "produce_mb_s"), measured(consume_mb_s, "consume_mb_s")
-    for given, name in ((consumers, "consumers"), (groups, "groups"), (producers, "producers")):
-        at_least_one(given, name)
-    powers = powers_of(brokers, power)
+    produced, consumed = (measured(getattr(clients, name), name) for name in ("produce_mb_s", "consume_mb_s"))
+    for name in ("consumers", "groups", "producers"):
+        at_least_one(getattr(clients, name), name)
+    powers = powers_of(fleet.brokers, fleet.power)
     count = len(powers)
     replicas = (
         min(3, count)
-        if replication_factor is None
-        else at_least_one(replication_factor, "replication_factor")
+        if fleet.replication_factor is None
+        else at_least_one(fleet.replication_factor, "replication_factor")
     )
     if replicas > count:
         raise PartwrightError(
             f"{counted(replicas, 'replica')} of a partition need as many brokers, and there "
             f"{'is' if count == 1 else 'are'} {count}: take fewer replicas"
         )
-    number(held, "held", MOST_MADE)
-    for given, name in ((replica_fetchers, "replica_fetchers"), (cleaner_threads, "cleaner_threads")):
-        at_least_one(given, name)
-    for given, name in ((batch_size, "batch_size"), (buffer_memory, "buffer_memory")):
-        at_least_one(given, name, 2**62)
-    brokers_of = None if platform is None else platform_of(platform)
-    kept, cleaned = measured(segments, "segments"), measured(clean_s, "clean_s")
-    needs = _needs(target, produced, consumed, consumers, count)
+    number(fleet.held, "held", MOST_MADE)
+    for name in ("replica_fetchers", "cleaner_threads"):
+        at_least_one(getattr(fleet, name), name)
+    for name in ("batch_size", "buffer_memory"):
+        at_least_one(getattr(clients, name), name, 2**62)
+    platform = None if fleet.platform is None else platform_of(fleet.platform)
+    kept, cleaned = measured(fleet.segments, "segments"), measured(fleet.clean_s, "clean_s")
+    needs = _needs(target, produced, consumed, clients.consumers, count)
     at_least = (max(need.low for need in needs), max(need.high for need in needs))
     recommended = even(at_least[1], powers)
     threads = (math.ceil(target / consumed[1]), math.ceil(target / consumed[0]))
@@ -196,18 +177,13 @@ def advise(
         # Followers are shared like leaders, as far as they can be: no broker has two replicas of a partition.
         of_topic = min(partitions, -(-partitions * replicas * max(powers) // sum(powers)))
         load = Load(
-            partitions, count, replicas, max(leaders), of_topic + held, floats(kept), consumers, groups, producers,
-            threads, batch_size, buffer_memory, replica_fetchers, cleaner_threads, floats(cleaned),
-            brokers_of,
+            partitions, count, replicas, max(leaders), of_topic + fleet.held, floats(kept), threads, clients, fleet,
+            floats(cleaned), platform,
         )  # fmt: skip
         found = tuple(figures(load))
         choices.append(Choice(partitions, leaders, found, tuple(warnings(load, found))))
-    notes = _notes(target, consumed, consumers, powers, choices[0])
-    unknown = [
-        name
-        for name, given in (("produce_mb_s", produce_mb_s), ("consume_mb_s", consume_mb_s))
-        if given is _MEASURED
-    ]
+    notes = _notes(target, consumed, clients.consumers, powers, choices[0])
+    unknown = [name for name in ("produce_mb_s", "consume_mb_s") if getattr(clients, name) is MEASURED_MB_S]
     assumed = (
         [f"{' and '.join(unknown)} not given: 10 to 50 MB/s is assumed, measure yours"] if unknown else []
     )
@@ -218,7 +194,7 @@ def advise(
         recommended,
         tuple(choices),
         (*notes, *assumed),
-        brokers_of,
+        platform,
         tuple(assumed),
     )
 

@@ -6,13 +6,14 @@ our measurements.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
 from partwright.cluster.sizing.platforms import sizes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from partwright.cluster.sizing.platforms import Platform
 
@@ -20,9 +21,12 @@ __all__ = [
     "FILES_A_SEGMENT",
     "INDEX_BYTES",
     "MAPS_A_SEGMENT",
+    "MEASURED_MB_S",
     "SOURCES",
+    "BrokerFleet",
     "CostEstimate",
     "Load",
+    "TopicClients",
     "figures",
     "warnings",
 ]
@@ -53,6 +57,63 @@ _MOST_AT_ONCE = 10_000
 _FILES_LIMIT, _MAPS_LIMIT = 100_000, 65_530
 
 
+MEASURED_MB_S = (10.0, 50.0)
+"""What is assumed of a partition and of a consumer if nobody has measured yours."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicClients:
+    """Who writes to a topic and reads it.
+
+    Attributes:
+        produce_mb_s: What one partition takes from producers, with your acks, compression and replicas, in MB/s or as a
+            range; by default 10 to 50, because nobody has measured yours (`kafka-producer-perf-test.sh`).
+        consume_mb_s: What one consumer reads and processes, in MB/s or as a range; the same by default.
+        consumers: Members of a group that should be busy, 1 or more.
+        groups: Groups that read the topic.
+        producers: Producers that write to it.
+        batch_size: The producer's `batch.size`, in bytes.
+        buffer_memory: The producer's `buffer.memory`, in bytes.
+    """
+
+    produce_mb_s: float | tuple[float, float] = MEASURED_MB_S
+    consume_mb_s: float | tuple[float, float] = MEASURED_MB_S
+    consumers: int = 1
+    groups: int = 1
+    producers: int = 1
+    batch_size: int = 16384
+    buffer_memory: int = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFleet:
+    """The brokers that hold a topic.
+
+    Attributes:
+        brokers: How many, 1 to 1000; 3 by default, or as many as `power` has.
+        replication_factor: Replicas of a partition; 3 by default, or as many as there are brokers.
+        power: The brokers' relative power, such as `[1, 1, 2]`: leaders are shared in that proportion.
+        held: Replicas of other topics that each broker has already.
+        segments: Segments of a replica: the retained bytes divided by `segment.bytes`, plus one; a number or a range.
+        replica_fetchers: `num.replica.fetchers`.
+        cleaner_threads: `log.cleaner.threads`.
+        clean_s: Seconds in which one compacted log is cleaned, a number or a range; a guess until somebody measures it
+            (`max-clean-time-secs` of `kafka.log:type=LogCleaner`).
+        platform: The provider of the brokers, for its published limits on partitions: `msk:` with an instance size,
+            such as `msk:m7g.large`, or `redpanda`.
+    """
+
+    brokers: int | None = None
+    replication_factor: int | None = None
+    power: Sequence[float] | None = None
+    held: int = 0
+    segments: float | tuple[float, float] = (1, 10)
+    replica_fetchers: int = 1
+    cleaner_threads: int = 1
+    clean_s: float | tuple[float, float] = (0.1, 10)
+    platform: str | None = None
+
+
 class Load(NamedTuple):
     """The input of the figures: a number of partitions, and the properties of the cluster and its clients."""
 
@@ -62,14 +123,9 @@ class Load(NamedTuple):
     busiest_leaders: int
     busiest_replicas: int
     segments: tuple[float, float]
-    consumers: int
-    groups: int
-    producers: int
     threads: tuple[int, int]
-    batch_size: int
-    buffer_memory: int
-    replica_fetchers: int
-    cleaner_threads: int
+    clients: TopicClients
+    fleet: BrokerFleet
     clean_s: tuple[float, float]
     platform: Platform | None = None
 
@@ -89,7 +145,7 @@ def figures(load: Load) -> Iterator[CostEstimate]:
     """All costs, brokers' first; "the busiest broker" is the one with the most partitions.
 
     Examples:
-        >>> load = Load(12, 3, 3, 4, 12, (1, 10), 6, 1, 1, (2, 10), 16384, 33554432, 1, 1, (0.1, 10))
+        >>> load = Load(12, 3, 3, 4, 12, (1, 10), (2, 10), TopicClients(consumers=6), BrokerFleet(), (0.1, 10))
         >>> [(each.name, each.low, each.high) for each in figures(load)][:3]
         [('leaders', 4, 4), ('replicas', 12, 12), ('open files', 12, 120)]
     """
@@ -133,12 +189,12 @@ def figures(load: Load) -> Iterator[CostEstimate]:
     yield CostEstimate("latency of replication", 0, _replicated(load), "ms", RAO_2015, _REPLICATION)
     yield CostEstimate(
         "a round of the log cleaner",
-        held / load.cleaner_threads * load.clean_s[0],
-        held / load.cleaner_threads * load.clean_s[1],
+        held / load.fleet.cleaner_threads * load.clean_s[0],
+        held / load.fleet.cleaner_threads * load.clean_s[1],
         "s",
         "arithmetic",
         f"compacted logs, {_between(*load.clean_s)} s each (a guess: see max-clean-time-secs), "
-        f"log.cleaner.threads {load.cleaner_threads}",
+        f"log.cleaner.threads {load.fleet.cleaner_threads}",
     )
     yield from _of_clients(load)
 
@@ -178,15 +234,15 @@ def _replicated(load: Load) -> float:
     if load.brokers == 1:
         return 0.0
     followed = load.partitions * (load.replication_factor - 1) / (load.brokers * (load.brokers - 1))
-    return followed * _LATENCY_MS / load.replica_fetchers
+    return followed * _LATENCY_MS / load.fleet.replica_fetchers
 
 
 def _of_clients(load: Load) -> Iterator[CostEstimate]:
-    read = min(-(-load.partitions // load.consumers) * _FETCH_PARTITION, load.brokers * _FETCH_BROKER)
+    read = min(-(-load.partitions // load.clients.consumers) * _FETCH_PARTITION, load.brokers * _FETCH_BROKER)
     yield CostEstimate(
         "memory of a producer",
-        load.batch_size,
-        load.partitions * load.batch_size,
+        load.clients.batch_size,
+        load.partitions * load.clients.batch_size,
         "B",
         "RecordAccumulator of kafka-clients 4.4.0",
         "batch.size for each partition with an open batch: one where records have no key, all where keys are many",
@@ -199,12 +255,12 @@ def _of_clients(load: Load) -> Iterator[CostEstimate]:
         "ConsumerConfig of kafka-clients 4.4.0",
         "max.partition.fetch.bytes 1 MiB, and fetch.max.bytes 50 MiB from each broker; larger records exceed it",
     )
-    clients = load.producers + load.consumers * load.groups
+    clients = load.clients.producers + load.clients.consumers * load.clients.groups
     reached = min(load.partitions, load.brokers)
     yield CostEstimate(
         "sockets of clients",
         -(-clients * reached // load.brokers),
-        clients + load.consumers * load.groups,
+        clients + load.clients.consumers * load.clients.groups,
         "",
         f"NetworkClient of kafka-clients 4.4.0; {MEASURED}",
         "on one broker: one connection per client, however many partitions; one more on a group's coordinator",
@@ -223,7 +279,7 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
     """A sentence for each figure beyond a limit that Kafka or its authors name.
 
     Examples:
-        >>> load = Load(12, 3, 3, 4, 12, (1, 10), 6, 1, 1, (2, 10), 16384, 33554432, 1, 1, (0.1, 10))
+        >>> load = Load(12, 3, 3, 4, 12, (1, 10), (2, 10), TopicClients(consumers=6), BrokerFleet(), (0.1, 10))
         >>> list(warnings(load, tuple(figures(load))))
         []
     """
@@ -257,8 +313,8 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
             f"up to {high['memory map areas']:,.0f} memory map areas: raise vm.max_map_count, {_MAPS_LIMIT:,} by "
             "default, or brokers end with 'Map failed'"
         )
-    if high["memory of a producer"] > load.buffer_memory:
+    if high["memory of a producer"] > load.clients.buffer_memory:
         yield (
             f"open batches of all partitions take {high['memory of a producer']:,.0f} bytes, and buffer.memory is "
-            f"{load.buffer_memory:,}: a producer with many keys waits, or has smaller batches"
+            f"{load.clients.buffer_memory:,}: a producer with many keys waits, or has smaller batches"
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as sf
 
@@ -14,7 +14,8 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.last_marks import last_marks, settled_ends
 from partwright.kafka.partition_writer import Mark
-from partwright.spark.columns import encode
+from partwright.producer.records import Workload
+from partwright.spark.columns import as_column, encode
 from partwright.spark.connector import write_topic
 from partwright.spark.continued import HEADERS, MARK, marked, record_bytes, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
@@ -23,28 +24,45 @@ from partwright.spark.streams.notes import BatchNote, DamagedNoteError, run_of
 from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
     from partwright.kafka.connection import KafkaConfig
+    from partwright.producer.configs import ProducerConfig
     from partwright.spark.streams.notes import StreamNote, StreamNotes
 
-__all__ = ["BatchDone", "BatchWriter", "Columns"]
+__all__ = ["BatchDone", "BatchWriter", "StreamOptions"]
 
 # `monotonically_increasing_id` is a task's number, and in its lower 33 bits a row's number in that task.
 _ROW_BITS = 33
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The stream's columns that make up a record; see `write_stream`."""
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """How the query of `write_stream` runs.
 
-    key: Column
-    value: Column
-    headers: Column | None
-    timestamp: Column | None
-    order_by: Sequence[Column]
+    Attributes:
+        order_by: The columns that order a key's records in a batch; None keeps their order, as from Kafka or from
+            files. Name columns after a shuffle in the query.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
+        exactly_once: Whether each task writes in transactions.
+        follow_partitions: Whether the stream continues if the topic gets more partitions; by default it stops.
+        available_now: Whether the query ends once it has written what is there now.
+        every: Seconds from one batch to the next; None for as soon as possible.
+        real_time: How long a batch of Spark's real-time mode lasts, such as `5 minutes`: records pass at once, by the
+            `jvm` engine and Spark's own sink, at least once, for the topic's present number of partitions.
+        on_batch: Called with each finished batch.
+    """
+
+    order_by: str | Column | Sequence[str | Column] | None = None
+    engine: str | None = None
+    exactly_once: bool = False
+    follow_partitions: bool = False
+    available_now: bool = False
+    every: float | None = None
+    real_time: str | None = None
+    on_batch: Callable[[BatchDone], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,38 +98,29 @@ class BatchWriter:
     Args:
         config: How the Kafka is reached.
         topic: The topic.
-        columns: The columns that make up a record.
-        client: The client profile.
-        key_type: How a value becomes key bytes.
-        engine: `arrow` or `jvm`.
-        strategy: Places records that the client does not place by their key; None spreads them.
-        exactly_once: Whether tasks write in transactions.
-        follow_partitions: Whether the stream goes on if the topic got more partitions.
+        columns: The columns `key` and `value`, and those that there are of `headers` and `time`.
+        producer: Places the records; without a strategy, those that the client does not place by their key are spread.
+        options: How the query runs.
         stream: The stream's identity.
         notes: Where its batches are noted.
-        told: Called with each finished batch.
     """
 
     def __init__(
         self,
         config: KafkaConfig,
         topic: str,
-        columns: Columns,
-        *,
-        client: str,
-        key_type: str | None,
-        engine: str | None,
-        strategy: str | None,
-        exactly_once: bool,
-        follow_partitions: bool,
+        columns: Mapping[str, Column],
+        producer: ProducerConfig,
+        options: StreamOptions,
         stream: StreamNote,
         notes: StreamNotes,
-        told: Callable[[BatchDone], None] | None,
     ) -> None:
         self._config, self._topic, self._columns = config, topic, columns
-        self._client, self._key_type, self._engine, self._strategy = client, key_type, engine, strategy
-        self._exactly_once, self._follows = exactly_once, follow_partitions
-        self._stream, self._notes, self._told = stream, notes, told
+        self._producer, self._options, self._stream, self._notes = producer, options, stream, notes
+        by: Any = [] if options.order_by is None else options.order_by
+        self._order_by = [
+            as_column(each, "order_by") for each in (by if isinstance(by, (list, tuple)) else [by])
+        ]
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Write one batch; records that an earlier attempt wrote are left as they are."""
@@ -137,9 +146,9 @@ class BatchWriter:
             already = self._write(placed, note, mark, size / records, is_new=is_new)
         finally:
             placed.unpersist()
-        if self._told is not None:
+        if self._options.on_batch is not None:
             seconds = time.monotonic() - began
-            self._told(
+            self._options.on_batch(
                 BatchDone(
                     number, mark.run, n, records, already, seconds, largest, grown_from, dict(note.begin)
                 )
@@ -151,7 +160,7 @@ class BatchWriter:
             return self._notes.batch(number)
         except DamagedNoteError as error:
             ends = topics.end_offsets(None, self._topic, kafka_config=self._config)
-            if self._exactly_once:
+            if self._options.exactly_once:
                 ends = settled_ends(self._config, self._topic, ends)
             there = last_marks(
                 self._config,
@@ -159,7 +168,7 @@ class BatchWriter:
                 {partition: (0, end) for partition, end in ends.items()},
                 MARK,
                 run_of(self._stream.stream, number),
-                committed=self._exactly_once,
+                committed=self._options.exactly_once,
             )
             if there:
                 raise PartwrightError(
@@ -184,7 +193,7 @@ class BatchWriter:
         before = self._notes.last_n(number)
         if before in {None, n}:
             return n, None
-        if not self._follows:
+        if not self._options.follow_partitions:
             raise PartwrightError(
                 f"the topic {self._topic!r} has {counted(n, 'partition')} now and had {before}: new records of "
                 f"many keys "
@@ -195,33 +204,30 @@ class BatchWriter:
 
     def _placed(self, batch: DataFrame, n: int, mark: Mark) -> DataFrame:
         """The batch as records, partition i in task i, in order; `row` is a record's number in its partition."""
-        wanted = self._columns
-        own = {f"_{at}": column for at, column in enumerate(wanted.order_by)}
+        own = {f"_{at}": column for at, column in enumerate(self._order_by)}
         # Rows that are equal in those columns keep their order in the batch.
         order = own | {"_row": sf.monotonically_increasing_id()}
+        columns = self._columns
         rows = batch.select(
-            wanted.key.alias("id"),
-            wanted.value.alias("value"),
-            (sf.lit(None).cast(HEADERS) if wanted.headers is None else wanted.headers).alias("headers"),
-            *([] if wanted.timestamp is None else [wanted.timestamp.alias("timestamp")]),
+            columns["key"].alias("id"),
+            columns["value"].cast("binary").alias("value"),
+            columns.get("headers", sf.lit(None).cast(HEADERS)).alias("headers"),
+            *([columns["time"].alias("timestamp")] if "time" in columns else []),
             *(column.alias(name) for name, column in order.items()),
         )
         placed = with_partition(
             rows,
-            "id",
+            Workload(key="id", value="value"),
             n,
-            self._client,
-            self._key_type,
-            engine=self._engine,
-            strategy=self._strategy,
-            value="value",
+            replace(self._producer, strategy=self._producer.strategy or "key"),
             order_by=list(order),
+            engine=self._options.engine,
         )
         # By the record's contents, not by the task that read it, so that a machine with another number of cores gives
         # the same.
         spread = sf.pmod(sf.xxhash64("value", *own), sf.lit(n)).cast("int")
         placed = placed.withColumn("partition", sf.coalesce("partition", spread))
-        placed = placed.withColumn("key", encode("id", self._key_type))
+        placed = placed.withColumn("key", encode("id", self._producer.key_type))
         lying = laid_out(placed, rows, n, [sf.col(name) for name in order]).drop("id", *order)
         row = sf.monotonically_increasing_id().bitwiseAND(sf.lit(2**_ROW_BITS - 1))
         return lying.withColumn("row", row).withColumn("file", sf.lit("")).withColumn("headers", marked(mark))
@@ -232,8 +238,8 @@ class BatchWriter:
 
     def _write(self, placed: DataFrame, note: BatchNote, mark: Mark, mean: float, *, is_new: bool) -> int:
         """Write the missing records; return how many were there already."""
-        if self._exactly_once:
-            if self._columns.headers is None:
+        if self._options.exactly_once:
+            if "headers" not in self._columns:
                 # Then the mark is the only header, and the writer adds it.
                 placed = placed.drop("headers")
             done = write_exactly_once(placed, self._config, self._topic, note.begin, mark, mean)

@@ -2,55 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from partwright._check import options as options_of
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.connection.given import configured
+from partwright.producer.configs import ProducerConfig
+from partwright.producer.records import Workload
 from partwright.spark.columns import as_column
 from partwright.spark.connector import PRODUCER, refuse_second_tasks, spark_options
 from partwright.spark.executors.ask import is_classic
 from partwright.spark.schema import type_of
-from partwright.spark.streams.batches import BatchWriter, Columns
+from partwright.spark.streams.batches import BatchWriter, StreamOptions
 from partwright.spark.streams.notes import StreamNotes
 from partwright.spark.tables import with_partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.connection.given import KafkaConfigLike
-    from partwright.spark.streams.batches import BatchDone
 
-__all__ = ["write_stream"]
+__all__ = ["StreamOptions", "write_stream"]
 
 
 def write_stream(
     df: DataFrame,
     *,
     topic: str,
-    key: str | Column = "key",
-    value: str | Column = "value",
     checkpoint: str,
+    workload: Workload | None = None,
+    producer: ProducerConfig | None = None,
     bootstrap: str | None = None,
     kafka_config: KafkaConfigLike = None,
-    headers: str | Column | None = None,
-    timestamp: str | Column | None = None,
-    order_by: str | Column | Sequence[str | Column] | None = None,
-    client: str = "java",
-    key_type: str | None = None,
-    engine: str | None = None,
-    strategy: str | None = None,
-    exactly_once: bool = False,
-    follow_partitions: bool = False,
-    available_now: bool = False,
-    every: float | None = None,
-    real_time: str | None = None,
-    on_batch: Callable[[BatchDone], None] | None = None,
+    options: StreamOptions | None = None,
 ) -> StreamingQuery:
     """Start a query that writes a streaming table to a topic, each record into its exact partition.
 
@@ -63,28 +51,17 @@ def write_stream(
     Args:
         df: A streaming table.
         topic: The topic, which must exist.
-        key: The column of the keys.
-        value: The column of the values, text or binary.
         checkpoint: The folder of Spark's checkpoint, on any file system that Spark knows.
+        workload: The columns of the records: `key`, and `value`, text or binary, by default those of these names;
+            `headers`, `array<struct<key: string, value: binary>>`; with `exactly_once`, `time`, the records' timestamps
+            in milliseconds. None of the last two means no headers, and now.
+        producer: The client and key type that place records by their key. Its strategy places the others, by name or as
+            the dotted path of a partitioner, and starts anew with each batch; None spreads them evenly, by their
+            contents.
         bootstrap: The broker; None for the `bootstrap.servers` of the configuration.
         kafka_config: The client configuration: a dict of settings by Kafka's or by librdkafka's names, or the path of a
             properties file.
-        headers: The column of the headers, `array<struct<key: string, value: binary>>`; None for none.
-        timestamp: With `exactly_once`, the column of the records' timestamps in milliseconds; None for now.
-        order_by: The columns that order a key's records in a batch; None keeps their order, as from Kafka or from
-            files. Name columns after a shuffle in the query.
-        client: The client profile.
-        key_type: How a value becomes key bytes; see `partwright.encode`.
-        engine: `arrow` or `jvm`; see `partition_for_key`.
-        strategy: Places records that the client does not place by their key, by name or as the dotted path of a
-            partitioner; it starts anew with each batch. None spreads them evenly, by their contents.
-        exactly_once: Whether each task writes in transactions.
-        follow_partitions: Whether the stream continues if the topic gets more partitions; by default it stops.
-        available_now: Whether the query ends once it has written what is there now.
-        every: Seconds from one batch to the next; None for as soon as possible.
-        real_time: How long a batch of Spark's real-time mode lasts, such as `5 minutes`: records pass at once, by the
-            `jvm` engine and Spark's own sink, at least once, for the topic's present number of partitions.
-        on_batch: Called with each finished batch.
+        options: How the query runs; see `StreamOptions`.
 
     Returns:
         The running query.
@@ -103,64 +80,54 @@ def write_stream(
         ...     bootstrap="127.0.0.1:9092",
         ... )
     """
-    _check(df, exactly_once, follow_partitions, available_now, every, real_time, timestamp)
+    workload = options_of(workload, Workload, "workload")
+    producer = options_of(producer, ProducerConfig, "producer")
+    options = options_of(options, StreamOptions, "options")
+    _check(df, options, workload)
+    _check_columns(workload)
+    _check_real_time(options)
     config = configured(kafka_config, bootstrap)
     with admin_client(config, TIMEOUT_S) as admin:
         found = topics.existing(admin, topic, "WRITE")
-    for column, name in ((key, "key"), (value, "value"), (headers, "headers"), (timestamp, "timestamp")):
+    key = "key" if workload.key is None else workload.key
+    value = "value" if workload.value is None else workload.value
+    columns = {"key": key, "value": value, "headers": workload.headers, "time": workload.time}
+    for name, column in columns.items():
         if isinstance(column, str):
             type_of(df, column, name)
-    if real_time is not None:
+    if options.real_time is not None:
+        rows = df.select(
+            as_column(key, "key").alias("key"), as_column(value, "value").cast("binary").alias("value")
+        )
         return _in_real_time(
-            df, config, topic, len(found.partitions), key, value, client, key_type, checkpoint, real_time
+            with_partition(
+                rows, "key", len(found.partitions), producer.client, producer.key_type, engine="jvm"
+            ),
+            config,
+            topic,
+            checkpoint,
+            options.real_time,
         )
     asked = {
         "key": str(key),
-        "client": client,
-        "key_type": key_type,
-        "strategy": strategy,
-        "exactly_once": str(exactly_once),
+        "client": producer.client,
+        "key_type": producer.key_type,
+        "strategy": producer.strategy,
+        "exactly_once": str(options.exactly_once),
     }
     notes = StreamNotes(df.sparkSession, checkpoint)
     stream = notes.stream(topic, str(found.topic_id), asked)
-    columns = Columns(
-        as_column(key, "key"),
-        as_column(value, "value").cast("binary"),
-        None if headers is None else as_column(headers, "headers"),
-        None if timestamp is None else as_column(timestamp, "timestamp"),
-        [as_column(each, "order_by") for each in _as_list(order_by)],
-    )
-    write = BatchWriter(
-        config,
-        topic,
-        columns,
-        client=client,
-        key_type=key_type,
-        engine=engine,
-        strategy=strategy,
-        exactly_once=exactly_once,
-        follow_partitions=follow_partitions,
-        stream=stream,
-        notes=notes,
-        told=on_batch,
-    )
+    sent = {name: as_column(column, name) for name, column in columns.items() if column is not None}
+    write = BatchWriter(config, topic, sent, producer, options, stream, notes)
     writer = df.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
-    if available_now:
+    if options.available_now:
         writer = writer.trigger(availableNow=True)
-    elif every is not None:
-        writer = writer.trigger(processingTime=f"{every} seconds")
+    elif options.every is not None:
+        writer = writer.trigger(processingTime=f"{options.every} seconds")
     return writer.start()
 
 
-def _check(
-    df: DataFrame,
-    exactly_once: bool,
-    follow_partitions: bool,
-    available_now: bool,
-    every: float | None,
-    real_time: str | None,
-    timestamp: str | Column | None,
-) -> None:
+def _check(df: DataFrame, options: StreamOptions, workload: Workload) -> None:
     if not is_classic(df.sparkSession):
         raise PartwrightError(
             "write_stream needs a classic Spark session: under Spark Connect its batches would run on the server"
@@ -169,47 +136,40 @@ def _check(
         raise PartwrightError(
             "the table is not a stream: read it with spark.readStream, or write it with partwright run"
         )
-    if available_now and every is not None:
+    if options.available_now and options.every is not None:
         raise PartwrightError("available_now ends after what is there, every goes on: give only one of them")
-    if every is not None and not 0 <= every < float("inf"):
-        raise PartwrightError(f"every takes seconds, 0 or more, not {every}")
-    if timestamp is not None and not exactly_once:
+    if options.every is not None and not 0 <= options.every < float("inf"):
+        raise PartwrightError(f"every takes seconds, 0 or more, not {options.every}")
+    if workload.time is not None and not options.exactly_once:
         raise PartwrightError(
             "timestamps would be lost, for Spark's Kafka sink ignores them: add exactly_once=True, whose writer keeps "
             "them"
         )
-    if not exactly_once:
+    if not options.exactly_once:
         refuse_second_tasks(df.sparkSession)
-    if real_time is not None:
-        for name, given in [
-            ("exactly_once", exactly_once),
-            ("follow_partitions", follow_partitions),
-            ("available_now", available_now),
-            ("every", every is not None),
-        ]:
-            if given:
+
+
+def _check_columns(workload: Workload) -> None:
+    for name in ("partition", "size", "field"):
+        if getattr(workload, name) is not None:
+            raise PartwrightError(
+                f"write_stream does not use the column {name}: leave it out of the workload"
+            )
+
+
+def _check_real_time(options: StreamOptions) -> None:
+    if options.real_time is not None:
+        for name in ("exactly_once", "follow_partitions", "available_now", "every"):
+            if getattr(options, name) is not getattr(StreamOptions(), name):
                 raise PartwrightError(
                     f"Spark's real-time mode has no batches that {name} could act on: leave out {name} or real_time"
                 )
 
 
 def _in_real_time(
-    df: DataFrame,
-    config: KafkaConfig,
-    topic: str,
-    n: int,
-    key: str | Column,
-    value: str | Column,
-    client: str,
-    key_type: str | None,
-    checkpoint: str,
-    lasts: str,
+    placed: DataFrame, config: KafkaConfig, topic: str, checkpoint: str, lasts: str
 ) -> StreamingQuery:
     """Write with Spark's own sink and a JVM expression: real-time mode refuses Python and foreachBatch."""
-    rows = df.select(
-        as_column(key, "key").alias("key"), as_column(value, "value").cast("binary").alias("value")
-    )
-    placed = with_partition(rows, "key", n, client, key_type, engine="jvm")
     placed = placed.withColumn("key", as_column("key", "key").cast("binary"))
     writer = (
         placed.writeStream.format("kafka")
@@ -227,9 +187,3 @@ def _in_real_time(
             "this PySpark has no real-time mode, which 4.2 brought: leave out real_time"
         ) from None
     return query
-
-
-def _as_list(order_by: str | Column | Sequence[str | Column] | None) -> list[str | Column]:
-    if order_by is None:
-        return []
-    return list(order_by) if isinstance(order_by, (list, tuple)) else [cast("str | Column", order_by)]
