@@ -302,7 +302,6 @@ def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
             "lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None, configs=None, **options)"
         ),
         pw.batching.Tuning: "(settings, default, recommended, reason, at_most_ms, partitions)",
-        pw.batching.Tuning.plot: "(self, file)",
         pw.batching.replay: "(scenario)",
         pw.batching.Simulation: "(records, batches, requests, switches, summary)",
     }
