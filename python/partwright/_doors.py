@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-__all__ = ["kafka_metadata", "notebook", "picture", "polars_namespace", "save", "spark"]
+__all__ = ["kafka_metadata", "notebook", "polars_namespace", "save", "spark"]
 
 
 def _behind(door: str) -> ModuleType:
@@ -44,11 +44,6 @@ def notebook(answer: object) -> str:
     """An answer's HTML for a notebook, made by `partwright.report.notebook` and used by `_repr_html_`."""
     shown: str = _behind("report").notebook(answer)
     return shown
-
-
-def picture(answer: object, file: str | os.PathLike[str]) -> None:
-    """Writes the picture of an answer's first plot, as `partwright.rendering.picture` draws it: `Tuning.plot`."""
-    _behind("rendering.picture").draw(_behind("report").document(answer), file)
 
 
 def save(answer: object, file: str | os.PathLike[str]) -> Path:

@@ -301,7 +301,6 @@ def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
             "batch_sizes=(4096, 16384, 32768, 65536, 131072), lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None)"
         ),
         pw.batching.Tuning: "(settings, default, recommended, reason, at_most_ms, partitions)",
-        pw.batching.Tuning.plot: "(self, file)",
         pw.batching.replay: "(scenario)",
         pw.batching.Simulation: "(records, batches, requests, switches, summary)",
     }

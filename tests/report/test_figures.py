@@ -24,7 +24,7 @@ FIGURES = {
     "fingerprint-change": ["rules", "writers", "course", "since"],
     "copartition": ["sides", "keys", "settings", "apart"],
     "advise": ["needs", "costs", "assumed", "sources"],
-    "advise-replicas": ["shares", "moved"],
+    "advise-replicas": ["shares"],
     "check-large": ["partitions", "spread", "heavy-keys", "misplaced", "misplaced-top"],
     "resize-large": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow", "flow-top"],
     "resize": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow"],
@@ -333,7 +333,7 @@ def test_batches_and_settings_are_those_of_the_json(read: Callable[[str], Any]) 
         assert row[1:7] == [
             of["batches"], of["requests"], of["mean_fill"], of["p50_delay_ms"], of["p99_delay_ms"], of["largest_share"]
         ]  # fmt: skip
-    assert sum(row[2] for row in numbers(found.tables["waits"])) == 3000
+    assert sum(row[1] for row in numbers(found.tables["waits"])) == 3000
     tuned = read("batch-tune")
     rows = numbers(tuned.tables["trade-off"])
     assert [(row[2], row[3], row[4], row[5]) for row in rows] == [

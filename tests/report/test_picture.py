@@ -50,7 +50,7 @@ def test_each_setting_is_a_point_and_the_front_is_a_line() -> None:
     found = tuned()
     rows = found.settings.to_pylist()
     line, points, limit, rings, words = layers(found)
-    assert sorted((each["requests"], each["delay"]) for each in values(found)) == sorted(
+    assert sorted((each["requests"], each["p99_delay_ms"]) for each in values(found)) == sorted(
         (row["requests"], row["p99_delay_ms"]) for row in rows
     )
     assert points["encoding"]["x"]["title"] == "requests"
@@ -63,17 +63,14 @@ def test_each_setting_is_a_point_and_the_front_is_a_line() -> None:
         "131,072",
     ]
     front = sorted({(row["requests"], row["p99_delay_ms"]) for row in rows if row["is_on_front"]})
-    assert [(each["requests"], each["delay"]) for each in line["data"]["values"]] == front
-    assert limit["data"]["values"] == [{"limit": 30}]
+    assert [(each["requests"], each["p99_delay_ms"]) for each in line["data"]["values"]] == front
+    assert limit["data"]["values"] == [{"level": 30}]
     best, now = found.recommended, found.default
-    assert (
-        rings["data"]["values"]
-        == words["data"]["values"]
-        == [
-            {"requests": best["requests"], "delay": best["p99_delay_ms"], "text": "recommended"},
-            {"requests": now["requests"], "delay": now["p99_delay_ms"], "text": "as it is set now"},
-        ]
-    )
+    assert rings["data"] == words["data"]
+    assert [(each["requests"], each["p99_delay_ms"], each["word"]) for each in words["data"]["values"]] == [
+        (best["requests"], best["p99_delay_ms"], "take"),
+        (now["requests"], now["p99_delay_ms"], "today"),
+    ]
 
 
 def test_scales_are_of_powers_where_settings_lie_far_apart() -> None:
@@ -103,8 +100,8 @@ def test_one_setting_is_a_picture(tmp_path: Path) -> None:
         batch_sizes=[16384],
         lingers_ms=[5],
     )
-    found.plot(tmp_path / "one.svg")
-    assert "recommended, as it is set now" in (tmp_path / "one.svg").read_text(encoding="utf-8")
+    found.save(tmp_path / "one.svg")
+    assert ">keep<" in (tmp_path / "one.svg").read_text(encoding="utf-8")
 
 
 def test_records_that_never_arrive_leave_no_limit() -> None:
@@ -117,11 +114,11 @@ def test_records_that_never_arrive_leave_no_limit() -> None:
 
 def test_a_picture_says_what_it_is(tmp_path: Path) -> None:
     found = tuned()
-    found.plot(tmp_path / "x.svg")
+    found.save(tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text(encoding="utf-8")
     shown = re.findall(r">([^<]+)<", text)
     assert "batch.size and linger.ms for 4,000 records" in shown
-    assert {"recommended", "as it is set now", "requests", "p99 delay, ms", "batch.size"} <= set(shown)
+    assert {"take", "today", "requests", "p99 delay, ms", "batch.size"} <= set(shown)
     (figure,) = figures.document(found).sections
     assert figure.sentence.replace(" ", "") in "".join(shown).replace(" ", "")
     assert 'fill="white"' in text
@@ -152,7 +149,7 @@ def test_a_full_disk_leaves_the_picture_that_was_there(
 
 def test_a_pdf_is_whole(tmp_path: Path) -> None:
     # Vega names its parts in another order each time, so its bytes differ.
-    tuned().plot(tmp_path / "x.pdf")
+    tuned().save(tmp_path / "x.pdf")
     drawn = (tmp_path / "x.pdf").read_bytes()
     assert drawn.startswith(b"%PDF-")
     assert drawn.rstrip().endswith(b"%%EOF")
@@ -164,14 +161,14 @@ def test_the_same_settings_are_the_same_bytes(name: str, magic: bytes, tmp_path:
     file = tmp_path / name
     # Vega keeps counting from picture to picture.
     assert report.page(tuned()).startswith("<!DOCTYPE html>")
-    tuned().plot(file)
+    tuned().save(file)
     here = file.read_bytes()
     assert here.startswith(magic)
     # Another process, with other hashes and another clock.
     program = f"""
 from partwright.batching import tune
 records = {{"time": [number // 4 for number in range(4000)], "size": [50 + number % 300 for number in range(4000)]}}
-tune(records, {{"orders": 6}}, at_most_ms=30).plot({str(file)!r})
+tune(records, {{"orders": 6}}, at_most_ms=30).save({str(file)!r})
 """
     subprocess.run([sys.executable, "-c", program], check=True)
     assert file.read_bytes() == here
@@ -180,9 +177,12 @@ tune(records, {{"orders": 6}}, at_most_ms=30).plot({str(file)!r})
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        ("x.gif", "a picture is a .svg, .png or .pdf file by its suffix, not 'x.gif'"),
-        ("svg", "a picture is a .svg, .png or .pdf file by its suffix, not 'svg'"),
-        (7, "a picture is named by its path, not by 7"),
+        (
+            "x.gif",
+            "an answer is written as .html, .md, .json, .svg, .png or .pdf by its suffix, not as 'x.gif'",
+        ),
+        ("svg", "an answer is written as .html, .md, .json, .svg, .png or .pdf by its suffix, not as 'svg'"),
+        (7, "an answer's file is named by its path, not by 7"),
         (
             "no/such/folder/x.svg",
             "'no/such/folder/x.svg' cannot be written (No such file or directory): name another",
@@ -191,7 +191,7 @@ tune(records, {{"orders": 6}}, at_most_ms=30).plot({str(file)!r})
 )
 def test_a_refusal_is_one_sentence(file: Any, sentence: str) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        tuned(batch_sizes=[16384]).plot(file)
+        tuned(batch_sizes=[16384]).save(file)
     assert str(refused.value).startswith(sentence)
     assert "\n" not in str(refused.value)
 
@@ -202,7 +202,7 @@ def test_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         "partwright.rendering.picture.find_spec", lambda name: None if name == "vl_convert" else find(name)
     )
     with pytest.raises(pw.MissingExtraError) as refused:
-        tuned(batch_sizes=[16384]).plot(tmp_path / "x.svg")
+        tuned(batch_sizes=[16384]).save(tmp_path / "x.svg")
     assert str(refused.value) == "vl_convert is missing: pip install 'partwright[report]'"
 
 

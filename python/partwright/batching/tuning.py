@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from partwright._check import Fields, Json, counted, listed, options, shown
-from partwright._doors import picture
 from partwright.answer import Answer
 from partwright.batching.simulation import SUMMARY, Delivery, compare, one_topic
 from partwright.errors import PartwrightError
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from partwright.cluster import Cluster
@@ -70,28 +68,6 @@ class Tuning(Answer):
     def table(self) -> pa.Table:
         """A row for each setting."""
         return self.settings
-
-    def plot(self, file: str | os.PathLike[str]) -> None:
-        """Draw the settings: requests to the right, p99 delays upwards.
-
-        It is the plot of `partwright.report`: a line joins the settings that no other beats, each `batch.size` has its
-        colour and each strategy its shape; the present setting and the recommended one are marked, and the limit is a
-        dashed line. The same settings give the same bytes, except for a .pdf, whose parts change their order.
-
-        Args:
-            file: The picture's path: a .svg, .png or .pdf file.
-
-        Raises:
-            PartwrightError: The file's name ends otherwise, or it cannot be written.
-            MissingExtraError: The drawing package is missing: `pip install 'partwright[report]'`.
-
-        Examples:
-            >>> tuning = tune({"time": list(range(2000)), "size": [400] * 2000}, {"orders": 3})
-            >>> tuning.plot("tuning.gif")
-            Traceback (most recent call last):
-            partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
-        """
-        picture(self, file)
 
 
 def tune(

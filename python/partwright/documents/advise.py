@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, span
 from partwright.assignors.replica_counts import ReplicaCounts
 from partwright.documents.sentences import named, summed
-from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import Spec, by_kind, by_name, chart, quantity, tooltip
 from partwright.rendering.text import number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from partwright._check import Fields
     from partwright.cluster.sizing.advice import Advice
     from partwright.cluster.sizing.costs import CostEstimate
 
@@ -23,7 +19,6 @@ __all__ = ["document"]
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _KILO = 1024
-_POINTS = {"type": "point", "filled": True, "size": 60, "opacity": 1}
 
 
 def document(answer: Advice | ReplicaCounts) -> Document:
@@ -47,49 +42,25 @@ def _of_partitions(advice: Advice) -> Document:
         ),
         *(Verdict("said", note) for note in advice.notes if note not in advice.assumed),
     )
-    sections = (_needs(advice), *_costs(advice))
-    return Document(f"How many partitions for {peak}", verdicts, sections, summed(verdicts, advice.to_dict()))
-
-
-def _needs(advice: Advice) -> Section:
-    rows = [
-        {
-            "label": need.reason,
-            "low": need.low,
-            "high": need.high,
-            "why": need.why,
-            "text": span(need.low, need.high),
-        }
-        for need in advice.needs
-    ]
-    return Section(
+    needs = Section(
         id="needs",
         title="What partitions are needed for",
-        spec=by_name(
-            rows,
-            quantity("high", "partitions at most", "whole"),
-            None,
-            tooltip(label="what for", text="partitions", why="why"),
-        ),
         columns=(
-            Column("label", "what for", "text"),
+            Column("reason", "what for", "text"),
             Column("low", "at least"),
             Column("high", "at most"),
             Column("why", "why", "prose"),
         ),
-        **bounded(rows),
-        marks=len(rows),
+        **bounded([asdict(need) for need in advice.needs]),
+        bar="high",
     )
+    sections = (needs, *_costs(advice))
+    return Document(f"How many partitions for {peak}", verdicts, sections, summed(verdicts, advice.to_dict()))
 
 
 def _costs(advice: Advice) -> tuple[Section, ...]:
     rows = [
-        {
-            "name": figures[0].name,
-            "assumes": figures[0].assumes,
-            "source": figures[0].source,
-            **{str(place): _cost(figure) for place, figure in enumerate(figures)},
-        }
+        {**figures[0]._asdict(), **{str(place): _cost(figure) for place, figure in enumerate(figures)}}
         for figures in zip(*(choice.figures for choice in advice.choices), strict=True)
     ]
     costs = Section(
@@ -140,25 +111,35 @@ def _of_counts(counts: ReplicaCounts) -> Document:
     numbers = counted(len(counts.rows), "number")
     title = f"How evenly {numbers} of replicas read {counted(counts.partitions, 'partition')}"
     useful = set(counts.useful)
-    rows = [
-        {
-            **row._asdict(),
-            "kind": "equally many" if row.even else "some more",
-            "note": ", ".join(
-                note
-                for note, holds in {
-                    "even": row.even,
-                    "useful": row.replicas in useful,
-                    "divisor": row.divides,
-                }.items()
-                if holds
-            ),
-        }
-        for row in counts.rows
-    ]
+    rows = []
+    for row in counts.rows:
+        notes = {"even": row.even, "useful": row.replicas in useful, "divisor": row.divides}
+        rows.append({**row._asdict(), "note": ", ".join(note for note, holds in notes.items() if holds)})
+    shares = Section(
+        id="shares",
+        title="How evenly replicas read",
+        sentence=(
+            "Apart: the largest difference between two consumers in one topic; paused: partitions that nobody reads "
+            "while the last replica joins; even: all consumers read equally many; useful: the busiest replica reads "
+            "less than with fewer; divisor: an autoscaler that takes only divisors of the partitions takes it."
+        ),
+        columns=(
+            Column("replicas", "replicas"),
+            Column("most", "most"),
+            Column("least", "least"),
+            Column("apart", "apart"),
+            Column("idle", "idle"),
+            *([Column("idle_threads", "idle threads")] if counts.threads > 1 else []),
+            Column("moved", "moved"),
+            Column("note", "note", "prose"),
+            Column("paused", "paused"),
+        ),
+        **bounded(rows),
+        bar="most",
+        picked=frozenset(place for place, row in enumerate(rows) if row["even"]),
+    )
     verdicts = _verdicts(counts)
-    sections = (_shares(rows, has_threads=counts.threads > 1), _moved(rows))
-    return Document(title, verdicts, sections, summed(verdicts, counts.to_dict()))
+    return Document(title, verdicts, (shares,), summed(verdicts, counts.to_dict()))
 
 
 def _verdicts(counts: ReplicaCounts) -> tuple[Verdict, ...]:
@@ -186,73 +167,3 @@ def _verdicts(counts: ReplicaCounts) -> tuple[Verdict, ...]:
             f"An autoscaler's divisor rule never takes {lost}, though the busiest has less with them."
         )
     return tuple(Verdict("said", each) for each in said)
-
-
-def _shares(rows: Sequence[Fields], *, has_threads: bool) -> Section:
-    return Section(
-        id="shares",
-        title="How evenly replicas read",
-        sentence=(
-            "Apart: the largest difference between two consumers in one topic; paused: partitions that nobody reads "
-            "while the last replica joins; even: all consumers read equally many; useful: the busiest replica reads "
-            "less than with fewer; divisor: an autoscaler that takes only divisors of the partitions takes it."
-        ),
-        spec=chart(
-            rows,
-            name="main",
-            mark=_POINTS,
-            encoding={
-                "x": _replicas(rows),
-                "y": quantity("most", "partitions of the busiest replica", "whole"),
-                "color": by_kind("kind", ["equally many", "some more"], [ACCENT, MUTED]),
-                "tooltip": tooltip(replicas="replicas|,", most="most|,", least="least|,", idle="idle|,"),
-            },
-        ),
-        columns=(
-            Column("replicas", "replicas"),
-            Column("most", "most"),
-            Column("least", "least"),
-            Column("apart", "apart"),
-            Column("idle", "idle"),
-            *([Column("idle_threads", "idle threads")] if has_threads else []),
-            Column("moved", "moved"),
-            Column("note", "note", "prose"),
-            Column("paused", "paused"),
-        ),
-        **bounded(rows),
-        marks=len(rows),
-    )
-
-
-def _moved(rows: Sequence[Fields]) -> Section:
-    moving = [row for row in rows if row["moved"]]
-    return Section(
-        id="moved",
-        title="What moves from one replica less",
-        spec=chart(
-            moving,
-            height=200,
-            name="main",
-            mark={**_POINTS, "color": EMPHASIS},
-            encoding={
-                "x": _replicas(rows),
-                "y": quantity("moved", "partitions that move", "whole"),
-                "tooltip": tooltip(replicas="replicas|,", moved="moved|,", paused="read by nobody|,"),
-            },
-        )
-        if moving
-        else None,
-        columns=(
-            Column("replicas", "replicas"),
-            Column("moved", "moved"),
-            Column("paused", "read by nobody"),
-        ),
-        **bounded(rows),
-        marks=len(moving),
-        is_detail=True,
-    )
-
-
-def _replicas(rows: Sequence[Fields]) -> Spec:
-    scale = {"domain": [rows[0]["replicas"] - 0.5, rows[-1]["replicas"] + 0.5], "nice": False, "zero": False}
-    return {**quantity("replicas", "replicas", "whole"), "scale": scale}

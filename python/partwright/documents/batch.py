@@ -11,10 +11,10 @@ from partwright.batching import Simulation, Tuning
 from partwright.batching.scenario import Replay
 from partwright.documents import batch_times, tune
 from partwright.documents.sentences import named, summed
-from partwright.rendering.binned import binned
-from partwright.rendering.colours import ACCENT, MUTED, in_order, strategies
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, by_name, chart, quantity, tooltip
+from partwright.rendering.binned import COLOUR, binned
+from partwright.rendering.colours import in_order, strategies
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
+from partwright.rendering.plots import squares, tooltip
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 _BARS = 30
-_COLUMNS = 60
 # Batches that are emptier than this are mentioned.
 _EMPTY = 0.5
 
@@ -85,33 +84,13 @@ def _verdicts(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
 
 def _strategies(answer: Sequence[Fields]) -> Section:
     rows = [{**row, "used": sum(each["bytes"] > 0 for each in row["partitions"])} for row in answer]
-    kinds = {"batches": ACCENT, "requests": MUTED}
-    bars = [
-        {
-            "strategy": row["strategy"],
-            "label": f"{row['strategy']}: {kind}",
-            "kind": kind,
-            "count": row[kind],
-            "text": number(row[kind]),
-        }
-        for row in rows
-        for kind in kinds
-    ]
     fewest = min((row["requests"], row["batches"]) for row in rows)
-    has_slow = any(row["slow_share"] is not None for row in rows)
     return Section(
         id="requests",
         title="Batches and requests",
         sentence=(
             "A batch's fill is its bytes divided by batch.size; p50 and p99 are the records' delays, from their time "
             "to their batch's answer, and their waits until its first request."
-        ),
-        spec=by_name(
-            bars,
-            quantity("count", "batches, requests", "whole"),
-            None,
-            tooltip(strategy="strategy", kind="which are", count="how many|,"),
-            by_kind("kind", list(kinds), list(kinds.values())),
         ),
         columns=(
             Column("strategy", "strategy", "text"),
@@ -121,14 +100,13 @@ def _strategies(answer: Sequence[Fields]) -> Section:
             Column("p50_delay_ms", "p50, ms"),
             Column("p99_delay_ms", "p99, ms"),
             Column("largest_share", "largest share", "share"),
-            *([Column("slow_share", "to the slow broker", "share")] if has_slow else []),
+            *filled(rows, Column("slow_share", "to the slow broker", "share")),
             Column("used", "partitions"),
             Column("p50_waited_ms", "p50 wait, ms"),
             Column("p99_waited_ms", "p99 wait, ms"),
         ),
         **bounded(rows),
-        marks=len(bars),
-        bar="batches",
+        bar="requests",
         picked=frozenset(
             place for place, row in enumerate(rows) if (row["requests"], row["batches"]) == fewest
         ),
@@ -137,15 +115,12 @@ def _strategies(answer: Sequence[Fields]) -> Section:
 
 def _shares(rows: Sequence[Fields]) -> Section:
     """How many bytes each strategy sends to each partition."""
-    squares = [
-        {"strategy": row["strategy"], "partition": each["partition"], "bytes": each["bytes"]}
-        for row in rows
-        for each in row["partitions"]
-    ]
-    n = max((each["partition"] for each in squares), default=0) + 1
-    wide, _ = binned(n, _COLUMNS)
-    sums: Counter[tuple[str, int]] = Counter()
-    for each in squares:
+    parts = [{**each, "strategy": row["strategy"]} for row in rows for each in row["partitions"]]
+    n = max((each["partition"] for each in parts), default=0) + 1
+    wide, cells = binned(n)
+    # Each pair, in the order of the plot's rows and columns.
+    sums = {(row["strategy"], at): 0 for row in rows for at in range(cells)}
+    for each in parts:
         sums[each["strategy"], each["partition"] // wide] += each["bytes"]
     drawn = [
         {
@@ -153,53 +128,34 @@ def _shares(rows: Sequence[Fields]) -> Section:
             "partition": str(at) if wide == 1 else f"{at * wide}\u2013{min(n, (at + 1) * wide) - 1}",
             "bytes": size,
         }
-        for (strategy, at), size in sorted(sums.items(), key=lambda each: each[0][1])
-        if size
+        for (strategy, at), size in sums.items()
     ]
-    sentence = "" if drawn else "No byte is sent."
-    if drawn and wide > 1:
-        sentence = f"All are drawn, {counted(wide, 'partition')} in a cell."
-    spec = chart(
-        drawn,
-        height=max(60, 30 * len(rows)),
-        name="main",
-        mark={"type": "rect"},
-        encoding={
-            "x": {
-                "field": "partition",
-                "type": "ordinal",
-                "sort": None,
-                "title": "partition",
-                "axis": {"labelAngle": 0, "ticks": False},
-            },
-            "y": {
-                "field": "strategy",
-                "type": "nominal",
-                "sort": [row["strategy"] for row in rows],
-                "title": None,
-                "axis": {"labelLimit": 190, "ticks": False},
-            },
-            "color": {"value": ACCENT},
-            "opacity": {
-                "field": "bytes",
-                "type": "quantitative",
-                "scale": {"domain": [0, max(sums.values(), default=1)], "range": [0.1, 1]},
-                "legend": None,
-            },
-            "tooltip": tooltip(strategy="strategy", partition="partition", bytes="bytes|,"),
-        },
-    )
+    is_sent = any(sums.values())
+    opacity = {"field": "bytes", "type": "quantitative", "legend": None}
     return Section(
         id="bytes",
         title="Bytes a partition, the stronger the more",
-        sentence=sentence,
-        spec=spec if drawn else None,
+        sentence="No byte is sent."
+        if not is_sent
+        else f"All are drawn, {counted(wide, 'partition')} in a cell."
+        if wide > 1
+        else "",
+        spec=squares(
+            drawn,
+            ("partition", "partition"),
+            ("strategy", None),
+            tooltip(strategy="strategy", partition="partition", bytes="bytes|,"),
+            colour=COLOUR,
+            opacity={**opacity, "scale": {"type": "sqrt", "range": [0, 1]}},
+        )
+        if is_sent
+        else None,
         columns=(
             Column("strategy", "strategy", "text"),
             Column("partition", "partition"),
             Column("bytes", "bytes", "bytes"),
         ),
-        **bounded(sorted(squares, key=lambda each: -each["bytes"])),
+        **bounded(sorted(parts, key=lambda each: -each["bytes"])),
         marks=len(drawn),
         is_detail=True,
     )
@@ -207,37 +163,27 @@ def _shares(rows: Sequence[Fields]) -> Section:
 
 def _waits(simulation: Simulation, name: str) -> Section:
     waits = [each for each in simulation.records["waited_ms"].to_pylist() if each is not None]
-    wide = max(1, -(-(max(waits, default=0) + 1) // _BARS))
-    counts = Counter(each // wide for each in waits)
-    rows = [{"from": at * wide, "to": (at + 1) * wide, "records": counts[at]} for at in sorted(counts)]
-    sentence = "No record is sent."
-    if rows:
-        top = max(rows, key=lambda row: row["records"])
-        sentence = (
-            f"Of {counted(len(waits), 'record')} of {name}, {number(top['records'])} wait from {top['from']} to less "
-            f"than {top['to']} ms until their batch is first sent, and none longer than {number(max(waits))} ms."
-        )
-    spec = chart(
-        rows,
-        height=220,
-        name="main",
-        mark={"type": "bar", "color": ACCENT, "stroke": None},
-        encoding={
-            "x": {**quantity("from", "milliseconds"), "scale": {"nice": False}},
-            "x2": {"field": "to"},
-            "y": quantity("records", "records", "whole"),
-            "y2": {"datum": 0},
-            "tooltip": tooltip(**{"from": "from, ms|,", "to": "to less than, ms|,", "records": "records|,"}),
-        },
-    )
+    longest = max(waits, default=0)
+    wide, _ = binned(longest + 1, _BARS)
+    rows = [
+        {
+            "waited": f"{at * wide:,}" if wide == 1 else f"{at * wide:,} to {(at + 1) * wide - 1:,}",
+            "records": records,
+        }
+        for at, records in sorted(Counter(each // wide for each in waits).items())
+    ]
     return Section(
         id="waits",
         title="How long records wait to be sent",
-        sentence=sentence,
-        spec=spec if rows else None,
-        columns=(Column("from", "from, ms"), Column("to", "to less than, ms"), Column("records", "records")),
+        sentence=(
+            f"{counted(len(waits), 'record')} of {name}; none waits longer than {number(longest)} ms until its "
+            "batch is first sent."
+        )
+        if waits
+        else "No record is sent.",
+        columns=(Column("waited", "waited, ms", "text"), Column("records", "records")),
         **bounded(rows),
-        marks=len(rows),
+        bar="records",
         is_detail=True,
     )
 

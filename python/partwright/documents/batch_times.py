@@ -10,7 +10,7 @@ from partwright.documents.sentences import time
 from partwright.rendering.binned import COLOUR, binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Section, bounded
-from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
+from partwright.rendering.plots import Spec, by_kind, chart, column_tooltip, quantity, tooltip
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
@@ -24,9 +24,31 @@ __all__ = ["batches", "requests"]
 _BATCHES = 250
 _PARTITIONS = 40
 _REQUESTS = 600
-_FIELDS = ("batch", "partition", "opened_ms", "closed_ms", "acked_ms", "records", "bytes", "fill")
 # If there are more batches, time is cut into this many spans.
 _SPANS = 100
+# 2001 in milliseconds: an earlier time is not a calendar time.
+_CALENDAR = 978_307_200_000
+_WHY = {"no-room": "no room for the next record", "linger": "linger.ms", "node": "its node's request"}
+_COLUMNS = (
+    Column("batch", "batch"),
+    Column("partition", "partition"),
+    Column("opened_ms", "opened, ms"),
+    Column("closed_ms", "closed, ms"),
+    Column("acked_ms", "acknowledged, ms"),
+    Column("records", "records"),
+    Column("bytes", "bytes"),
+    Column("fill", "fill", "share"),
+    Column("why", "ended by", "text"),
+)
+_REQUEST = (
+    Column("id", "request"),
+    Column("node", "broker"),
+    Column("sent_ms", "sent, ms"),
+    Column("done_ms", "done, ms"),
+    Column("batches", "batches"),
+    Column("bytes", "bytes"),
+    Column("was", "was", "text"),
+)
 
 
 def batches(found: Sequence[Fields], name: str) -> Section:
@@ -36,38 +58,32 @@ def batches(found: Sequence[Fields], name: str) -> Section:
         found: Each with its `batch`, `partition`, `opened_ms`, `closed_ms` and so on.
         name: The strategy's.
     """
-    rows = [{**{name: each[name] for name in _FIELDS}, "why": each["why"] or "never sent"} for each in found]
-    used = sorted({row["partition"] for row in rows})
-    start = min((row["opened_ms"] for row in rows), default=0)
-    sentence = "There is no batch."
-    if rows:
-        full = sum(row["fill"] or 0.0 for row in rows) / len(rows)
-        why = Counter(row["why"] for row in rows)
-        ended = ", ".join(f"{_WHY.get(which, which)} {number(count)}" for which, count in sorted(why.items()))
-        sentence = (
-            f"{name} makes {counted(len(rows), 'batch', 'batches')} in "
-            f"{counted(len(used), 'partition')}, {share(full)} full on average; what ended them: {ended}"
+    rows = [{**each, "why": each["why"] or "never sent"} for each in found]
+    if not rows:
+        return Section(
+            id="batches", title="Batches over time", sentence="There is no batch.", columns=_COLUMNS
         )
-    many = len(rows) > _BATCHES or len(used) > _PARTITIONS
-    spec, marks, told = (_counted if many else _drawn)(rows, start)
+    used = len({row["partition"] for row in rows})
+    full = sum(row["fill"] or 0.0 for row in rows) / len(rows)
+    why = Counter(row["why"] for row in rows)
+    ended = ", ".join(f"{_WHY.get(which, which)} {number(count)}" for which, count in sorted(why.items()))
+    sentence = (
+        f"{name} makes {counted(len(rows), 'batch', 'batches')} in {counted(used, 'partition')}, {share(full)} full on "
+        f"average; what ended them: {ended}"
+    )
+    if many := len(rows) > _BATCHES or used > _PARTITIONS:
+        spec, marks, cell = _counted(rows)
+        sentence += f"; all are drawn, and a cell counts those that {cell}"
+    else:
+        opacity: Spec = {"field": "fill", "type": "quantitative", "legend": None}
+        opacity |= {"scale": {"domain": [0, 1], "range": [0.4, 1], "clamp": True}}
+        spec, marks = _over_time(rows, _COLUMNS, 1, (2, 3), opacity=opacity), len(rows)
     return Section(
         id="batches",
-        title="Batches over time, the stronger the more"
-        if many
-        else "Batches over time, the stronger the fuller",
-        sentence=f"{sentence.rstrip('.')}{told}.",
-        spec=spec if rows else None,
-        columns=(
-            Column("batch", "batch"),
-            Column("partition", "partition"),
-            Column("opened_ms", "opened, ms"),
-            Column("closed_ms", "closed, ms"),
-            Column("acked_ms", "acknowledged, ms"),
-            Column("records", "records"),
-            Column("bytes", "bytes"),
-            Column("fill", "fill", "share"),
-            Column("why", "ended by", "text"),
-        ),
+        title=f"Batches over time, the stronger the {'more' if many else 'fuller'}",
+        sentence=f"{sentence}.",
+        spec=spec,
+        columns=_COLUMNS,
         **bounded(rows),
         marks=marks,
     )
@@ -78,59 +94,51 @@ def _elapsed(start: float) -> str:
     return "milliseconds" if start < _CALENDAR else f"milliseconds since {time(int(start))}"
 
 
-# 2001 in milliseconds: an earlier time is not a calendar time.
-_CALENDAR = 978_307_200_000
+def _over_time(
+    rows: Sequence[Fields], columns: Sequence[Column], lane: int, ends: tuple[int, int], **channels: Spec
+) -> Spec:
+    """Bars over the time since the first, in lanes.
 
-
-def _drawn(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
-    used = len({row["partition"] for row in rows})
-    end = max((_end(row) for row in rows), default=0)
-    least = max((end - start) / 250, 0.5)
+    Args:
+        rows: A table's; where the time of its end is missing, a bar is short.
+        columns: The table's columns.
+        lane: The place of the column whose values have a lane each.
+        ends: The places of the columns with the times of a bar's begin and end.
+        channels: What else tells bars apart.
+    """
+    name, (begin, end) = columns[lane], (columns[place].field for place in ends)
+    start = min(row[begin] for row in rows)
+    least = max(max((row[end] or row[begin]) - start for row in rows) / 250, 0.5)
     bars = [
         {
-            **row,
-            "from": row["opened_ms"] - start,
-            "to": max(row["opened_ms"] + least, _end(row)) - start,
-            "full": min(1.0, row["fill"] or 0.0),
+            **{column.field: row[column.field] for column in columns},
+            "left": row[begin] - start,
+            "right": max(row[begin] + least, row[end] or 0) - start,
         }
         for row in rows
     ]
-    spec = chart(
+    return chart(
         bars,
-        height=max(80, min(700, 24 * used)),
+        height=max(60, min(700, 24 * len({row[name.field] for row in rows}))),
         name="main",
-        mark={"type": "bar", "height": {"band": 0.8}, "color": ACCENT, "stroke": ACCENT, "strokeWidth": 0.5},
+        mark={"type": "bar", "height": {"band": 0.8}, "color": ACCENT, "opacity": 0.75},
         encoding={
-            "x": {**quantity("from", _elapsed(start)), "scale": {"zero": False, "nice": False}},
-            "x2": {"field": "to"},
-            "y": {"field": "partition", "type": "ordinal", "title": "partition", "axis": {"ticks": False}},
-            "opacity": {
-                "field": "full",
-                "type": "quantitative",
-                "scale": {"domain": [0, 1], "range": [0.4, 1]},
-                "legend": None,
-            },
-            "tooltip": tooltip(
-                batch="batch",
-                partition="partition",
-                opened_ms="opened, ms|,",
-                closed_ms="closed, ms|,",
-                records="records|,",
-                bytes="bytes|,",
-                fill="fill|.1%",
-                why="ended by",
-            ),
+            "x": quantity("left", _elapsed(start), scale={"zero": False, "nice": False}),
+            "x2": {"field": "right"},
+            "y": {"field": name.field, "type": "ordinal", "title": name.title, "axis": {"ticks": False}},
+            "tooltip": column_tooltip(columns),
+            **channels,
         },
     )
-    return spec, len(bars), ""
 
 
-def _counted(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
-    """How many batches are opened in each span of time, by partition or by several partitions."""
-    last = max(row["opened_ms"] for row in rows)
-    wide = max(1.0, (last - start + 1) / _SPANS)
+def _counted(rows: Sequence[Fields]) -> tuple[Spec, int, str]:
+    """How many batches are opened in each span of time, by partition or by several partitions; and what a cell has."""
+    opened = [row["opened_ms"] for row in rows]
+    start = min(opened)
+    wide = max(1.0, (max(opened) - start + 1) / _SPANS)
     most = max(row["partition"] for row in rows) + 1
-    high, _ = binned(most, _PARTITIONS)
+    high, lanes = binned(most, _PARTITIONS)
     counts = Counter((row["partition"] // high, int((row["opened_ms"] - start) // wide)) for row in rows)
     drawn = [
         {
@@ -150,25 +158,9 @@ def _counted(rows: Sequence[Fields], start: float) -> tuple[Spec, int, str]:
         ("partition", most),
         tooltip(**{"partitions": "partitions", "from": "opened from", "count": "batches|,"}),
         COLOUR,
-        max(120, min(420, 24 * -(-most // high))),
+        max(120, min(420, 24 * lanes)),
     )
-    what = f"{counted(high, 'partition')} opened in {number(round(wide, 1))} ms"
-    told = f"; all are drawn, and a cell counts those that {what}"
-    return spec, len(drawn), told
-
-
-_WHY = {
-    "full": "full",
-    "no-room": "no room for the next record",
-    "linger": "linger.ms",
-    "flush": "flush",
-    "node": "its node's request",
-}
-
-
-def _end(row: Fields) -> float:
-    found = row["closed_ms"] if row["closed_ms"] is not None else row["opened_ms"]
-    return float(found)
+    return spec, len(drawn), f"{counted(high, 'partition')} opened in {number(round(wide, 1))} ms"
 
 
 def requests(sent: Sequence[Fields]) -> Section:
@@ -178,67 +170,23 @@ def requests(sent: Sequence[Fields]) -> Section:
         sent: The requests of a scenario's answer.
     """
     rows = [
-        {
-            "request": each["id"],
-            "node": each["node"],
-            "from": each["sent_ms"],
-            "to": each["done_ms"],
-            "bytes": each["bytes"],
-            "batches": len(each["batches"]),
-            "kind": "answered" if each["ok"] else "failed",
-        }
+        {**each, "batches": len(each["batches"]), "was": "answered" if each["ok"] else "failed"}
         for each in sent
     ]
-    drawn = [row for row in rows if row["to"] is not None][:_REQUESTS]
-    end = max((row["to"] for row in drawn), default=0) - min((row["from"] for row in drawn), default=0)
-    least = max(end / 250, 0.5)
-    start = min((row["from"] for row in drawn), default=0)
-    bars = [
-        {**row, "left": row["from"] - start, "until": max(row["to"], row["from"] + least) - start}
-        for row in drawn
-    ]
+    drawn = [row for row in rows if row["done_ms"] is not None][:_REQUESTS]
     sentence = "No request is sent."
     if rows:
-        failed = sum(row["kind"] == "failed" for row in rows)
+        failed = sum(not row["ok"] for row in rows)
         brokers = counted(len({row["node"] for row in rows}), "broker")
         sentence = f"{counted(len(rows), 'request')} to {brokers}, {number(failed)} of them failed"
         sentence += f"; the first {number(len(drawn))} are drawn." if len(drawn) < len(rows) else "."
+    colour = by_kind("was", ["answered", "failed"], [ACCENT, EMPHASIS])
     return Section(
         id="requests",
         title="Requests over time",
         sentence=sentence,
-        spec=chart(
-            bars,
-            height=max(60, 34 * len({row["node"] for row in drawn})),
-            name="main",
-            mark={"type": "bar", "height": {"band": 0.7}, "opacity": 0.75},
-            encoding={
-                "x": {**quantity("left", _elapsed(start)), "scale": {"zero": False, "nice": False}},
-                "x2": {"field": "until"},
-                "y": {"field": "node", "type": "ordinal", "title": "broker", "axis": {"ticks": False}},
-                "color": by_kind("kind", ["answered", "failed"], [ACCENT, EMPHASIS]),
-                "tooltip": tooltip(
-                    **{
-                        "request": "request",
-                        "node": "broker",
-                        "from": "sent, ms|,",
-                        "to": "done, ms|,",
-                        "bytes": "bytes|,",
-                    }
-                ),
-            },
-        )
-        if bars
-        else None,
-        columns=(
-            Column("request", "request"),
-            Column("node", "broker"),
-            Column("from", "sent, ms"),
-            Column("to", "done, ms"),
-            Column("batches", "batches"),
-            Column("bytes", "bytes"),
-            Column("kind", "was", "text"),
-        ),
+        spec=_over_time(drawn, _REQUEST, 1, (2, 3), color=colour) if drawn else None,
+        columns=_REQUEST,
         **bounded(rows),
-        marks=len(bars),
+        marks=len(drawn),
     )

@@ -13,6 +13,7 @@ from partwright.rendering.text import bytes_, label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from partwright._check import Json
     from partwright.migration.answer import MigrationStep
 
 __all__ = ["document"]
@@ -57,8 +58,9 @@ def document(step: MigrationStep) -> Document:
         *(Verdict("said", each) for each in _details(step)),
     )
     source, target = label(step.source), label(step.target)
-    sections = (*_groups(step), *_shares(step), *_next(step))
-    return Document(f"From {source} to {target}", verdicts, sections, summed(verdicts, step.to_dict()))
+    return Document(
+        f"From {source} to {target}", verdicts, tuple(_sections(step)), summed(verdicts, step.to_dict())
+    )
 
 
 def _plan(step: MigrationStep) -> str:
@@ -189,62 +191,53 @@ def _copied(step: MigrationStep) -> Iterator[str]:
         yield f"{counted(more['untimed'], 'record')} had no time: a copy has the time at which it was made."
 
 
-def _groups(step: MigrationStep) -> Iterator[Section]:
-    if step.step not in _AGAIN or not step.groups:
-        return
-    hint = ""
-    if step.step == "plan" and step.new % step.old and any(step.reread.values()):
-        multiple = -(-step.new // step.old) * step.old
-        of = counted(step.old, "partition")
-        hint = f"With a multiple of {of}, such as {multiple}, no group reads anything again."
-    rows = [
-        {"group": name, "unread": step.unread.get(name), "reread": step.reread.get(name, 0)}
-        for name in sorted(step.groups)
-    ]
-    yield Section(
-        id="groups",
-        title="Consumer groups, in records",
-        sentence=hint,
-        columns=(
-            Column("group", "group", "text"),
-            Column("unread", "has not read"),
-            Column("reread", _AGAIN[step.step]),
-        ),
-        **bounded(rows),
-    )
+def _sections(step: MigrationStep) -> Iterator[Section]:
+    """A row for each group, the new partitions of a plan, and the next step."""
+    is_plan = step.step == "plan"
+    if step.groups and step.step in _AGAIN:
+        hint = ""
+        if is_plan and step.new % step.old and any(step.reread.values()):
+            multiple = -(-step.new // step.old) * step.old
+            of = counted(step.old, "partition")
+            hint = f"With a multiple of {of}, such as {multiple}, no group reads anything again."
+        rows: list[Json] = [
+            {"group": name, "unread": step.unread.get(name), "reread": step.reread.get(name, 0)}
+            for name in sorted(step.groups)
+        ]
+        again = Column("reread", _AGAIN[step.step])
+        yield Section(
+            id="groups",
+            title="Consumer groups, in records",
+            sentence=hint,
+            columns=(Column("group", "group", "text"), Column("unread", "has not read"), again),
+            **bounded(rows),
+        )
+    if is_plan and step.scan is not None and step.scan.shares:
+        rows = [
+            {"partition": at, "records": many, "share": many / step.scan.records}
+            for at, many in sorted(step.scan.shares.items())
+        ]
+        sizes = (Column("records", "records"), Column("share", "share", "share"))
+        yield Section(
+            id="shares",
+            title="The new partitions",
+            columns=(Column("partition", "new partition"), *sizes),
+            **bounded(rows),
+            bar="records",
+        )
+    if words := _next(step):
+        yield Section(id="next", title="Next", sentence=words)
 
 
-def _shares(step: MigrationStep) -> Iterator[Section]:
-    if step.step != "plan" or step.scan is None or not step.scan.shares:
-        return
-    rows = [
-        {"partition": at, "records": many, "share": many / step.scan.records}
-        for at, many in sorted(step.scan.shares.items())
-    ]
-    yield Section(
-        id="shares",
-        title="The new partitions",
-        columns=(
-            Column("partition", "new partition"),
-            Column("records", "records"),
-            Column("share", "share", "share"),
-        ),
-        **bounded(rows),
-        bar="records",
-    )
-
-
-def _next(step: MigrationStep) -> Iterator[Section]:
-    words: str | None = _NEXT[step.step]
+def _next(step: MigrationStep) -> str:
     if step.step == "back" and step.more["written_since"]:
-        words = (
+        return (
             "Start the groups and the writers on the old topic, and take the records that it lacks from the new one. "
             "Before the next copy delete the new topic and its ledger."
         )
-    elif not step.ok:
-        words = "Delete the new topic and its ledger, and begin anew." if step.step == "verify" else None
-    if words is not None:
-        yield Section(id="next", title="Next", sentence=words)
+    if step.ok:
+        return _NEXT[step.step]
+    return "Delete the new topic and its ledger, and begin anew." if step.step == "verify" else ""
 
 
 def _lasting(seconds: float) -> str:

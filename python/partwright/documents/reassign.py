@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import summed
-from partwright.rendering.colours import ACCENT, MUTED
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, chart, quantity, tooltip
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
 from partwright.rendering.text import bytes_, label, number, share
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-_KINDS = {"today": MUTED, "after": ACCENT}
+_SIDES = ("today", "after")
 _LOST = {
     "taken_over": "with a new leader",
     "below_min_insync": "closed for acks=all",
@@ -149,52 +147,24 @@ def _lasting(seconds: float) -> str:
 
 
 def _brokers(plan: Reassignment, answer: Fields) -> Section:
-    """A row for each broker, and a plot of what a broker's disk holds: bytes, or replicas if these are not known."""
     listed = {each.id for each in plan.before.brokers}
     rows = []
     for each in answer["brokers"]:
         note = "" if each["broker"] in listed else " (joins)"
         rows.append({**each, "label": f"{each['broker']}{note if each['stays'] else ' (leaves)'}"})
-    names = {"replicas": "number", "leaders": "number", "bytes": "bytes"}
-    if plan.bytes_within is None:
-        del names["bytes"]
-    drawn = [*names][-1] if "bytes" in names else "replicas"
-    data = [
-        {"label": row["label"], "kind": kind, "value": row[field]}
-        for row in rows
-        for kind, field in zip(_KINDS, (f"{drawn}_before", drawn), strict=True)
+    sides = [
+        Column(field, f"{name} {when}", "bytes" if name == "bytes" else "number")
+        for name in ("replicas", "leaders", "bytes")
+        for when, field in zip(_SIDES, (f"{name}_before", name), strict=True)
     ]
-    bars: Json = {
-        "x": {
-            "field": "label",
-            "type": "ordinal",
-            "sort": None,
-            "title": "broker",
-            "axis": {"labelAngle": 0},
-        },
-        "xOffset": {"field": "kind", "sort": [*_KINDS]},
-        "y": quantity("value", drawn, "bytes" if drawn == "bytes" else "whole"),
-        "color": by_kind("kind", [*_KINDS], [*_KINDS.values()]),
-        "tooltip": tooltip(label="broker", kind="when", value=f"{drawn}|,"),
-    }
-    main = {"name": "main", "mark": {"type": "bar"}, "encoding": bars}
+    more = (Column("bytes_in", "received", "bytes"), Column("rack", "rack", "text"))
     return Section(
         id="brokers",
         title="What each broker carries",
         sentence=_evenness(plan, answer),
-        spec=chart(data, layer=[main]),
-        columns=(
-            Column("label", "broker", "text"),
-            *(
-                Column(field, f"{name} {when}", kind)
-                for name, kind in names.items()
-                for when, field in zip(_KINDS, (f"{name}_before", name), strict=True)
-            ),
-            *([Column("bytes_in", "received", "bytes")] if "bytes" in names else []),
-            *([Column("rack", "rack", "text")] if any(row["rack"] for row in rows) else []),
-        ),
+        columns=(Column("label", "broker", "text"), *filled(rows, *sides, *more)),
         **bounded(rows),
-        marks=len(data),
+        bar="replicas" if plan.bytes_within is None else "bytes",
         picked=frozenset(place for place, row in enumerate(rows) if row["label"] != str(row["broker"])),
     )
 
@@ -225,24 +195,19 @@ def _spread(ends: Json, form: Callable[[float | None], str] = number) -> str:
 def _losses(answer: Fields) -> Section:
     sides = [{(each["kind"], each["name"]): each for each in side} for side in answer["losses"].values()]
     rows = []
-    for kind, name in dict.fromkeys(sorted({**sides[0], **sides[1]}, key=_order)):
+    for kind, name in sorted({**sides[0], **sides[1]}, key=_order):
         row: Json = {"label": f"{kind} {label(name)}"}
-        for when, side in zip(_KINDS, sides, strict=True):
+        for when, side in zip(_SIDES, sides, strict=True):
             row |= {f"{field} {when}": side.get((kind, name), {}).get(field) for field in _LOST}
         rows.append(row)
+    # Most clusters do not list the topics that have coordinators.
+    counts = [
+        Column(f"{field} {when}", f"{words}, {when}") for field, words in _LOST.items() for when in _SIDES
+    ]
     return Section(
         id="losses",
         title="What the loss of a broker or a rack costs, in partitions",
-        columns=(
-            Column("label", "lost", "text"),
-            *(
-                Column(f"{field} {when}", f"{words}, {when}")
-                for field, words in _LOST.items()
-                for when in _KINDS
-                # Most clusters do not list the topics that have coordinators.
-                if any(row[f"{field} {when}"] is not None for row in rows)
-            ),
-        ),
+        columns=(Column("label", "lost", "text"), *filled(rows, *counts)),
         **bounded(rows),
         is_detail=True,
     )
@@ -259,17 +224,16 @@ def _batches(answer: Fields) -> Iterator[Section]:
         for place, each in enumerate(answer["batches"], 1)
     ]
     if len(rows) > 1:
-        has_bytes = rows[0]["bytes"] is not None
+        sizes = filled(rows, Column("bytes", "bytes", "bytes"))
+        counts = (
+            Column("batch", "batch"),
+            Column("partitions", "partitions"),
+            Column("replicas", "replicas"),
+        )
         yield Section(
             id="batches",
             title="Batches",
-            columns=(
-                Column("batch", "batch"),
-                Column("partitions", "partitions"),
-                Column("replicas", "replicas"),
-                *([Column("bytes", "bytes", "bytes")] if has_bytes else []),
-                *([Column("time", "time", "text")] if rows[0]["time"] is not None else []),
-            ),
+            columns=(*counts, *sizes, *filled(rows, Column("time", "time", "text"))),
             **bounded(rows),
-            bar="bytes" if has_bytes else "replicas",
+            bar="bytes" if sizes else "replicas",
         )

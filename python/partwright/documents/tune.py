@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import summed
-from partwright.rendering.colours import EMPHASIS, MUTED, PALETTE
+from partwright.rendering.colours import EMPHASIS, MUTED, colours
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import Spec, by_kind, chart, tooltip
+from partwright.rendering.plots import Spec, by_kind, chart, column_tooltip, level, powers, quantity
 from partwright.rendering.text import number
 
 if TYPE_CHECKING:
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from partwright.batching import Tuning
 
 __all__ = ["document"]
+
+_COLUMNS = (
+    Column("rank", "rank"),
+    Column("name", "strategy", "text"),
+    Column("batch_size", "batch.size"),
+    Column("linger_ms", "linger.ms"),
+    Column("requests", "requests"),
+    Column("p99_delay_ms", "p99, ms"),
+    Column("mean_fill", "fill", "share"),
+    Column("front", "beaten by none", "text"),
+)
 
 
 def document(tuning: Tuning) -> Document:
@@ -29,119 +40,28 @@ def document(tuning: Tuning) -> Document:
 
 
 def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
-    sizes = sorted({row["batch_size"] for row in settings})
     recommended, present = _place(found.recommended), _place(found.default)
-    marks = {present: " (today)", recommended: " (keep)" if recommended == present else " (take)"}
-    rows = [
-        {
-            "rank": row["rank"],
-            "name": f"{row['strategy']}{marks.get(_place(row), '')}",
-            "strategy": row["strategy"],
-            "batch_size": row["batch_size"],
-            "linger_ms": row["linger_ms"],
-            "requests": row["requests"],
-            "delay": row["p99_delay_ms"],
-            "fill": row["mean_fill"],
-            "front": "yes" if row["is_on_front"] else "",
-            "kind": f"{row['batch_size']:,}",
-            "area": 60 + 110 * sizes.index(row["batch_size"]),
-        }
-        for row in settings
-    ]
-    # Larger points first, because several settings may be at the same place.
-    drawn = sorted((row for row in rows if row["delay"] is not None), key=lambda row: -row["batch_size"])
-    kinds = [f"{size:,}" for size in sorted({row["batch_size"] for row in drawn})]
-    limits = [] if found.at_most_ms is None else [found.at_most_ms]
-    x = _scale("requests", "requests", [row["requests"] for row in drawn])
-    y = _scale("delay", "p99 delay, ms", [row["delay"] for row in drawn] + limits)
-    points = {
-        "name": "main",
-        "mark": {"type": "point", "filled": True, "opacity": 1},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "color": {
-                **by_kind("kind", kinds, [PALETTE[place % len(PALETTE)] for place in range(len(kinds))]),
-                "title": "batch.size",
-            },
-            "size": {"field": "area", "type": "quantitative", "scale": None, "legend": None},
-            "shape": {"field": "strategy", "type": "nominal", "title": None, "legend": None},
-            "tooltip": tooltip(
-                strategy="strategy",
-                kind="batch.size",
-                linger_ms="linger.ms",
-                requests="requests|,",
-                delay="p99 delay, ms|,",
-                fill="fill|.1%",
-            ),
-        },
-    }
-    if len({row["strategy"] for row in drawn}) > 1:
-        points["encoding"]["shape"]["legend"] = {}  # type: ignore[index] # a channel is a dict
-    front = sorted(
-        {(row["requests"], row["delay"]) for row in drawn if row["front"]},
-    )
-    line = {
-        "data": {"values": [{"requests": requests, "delay": delay} for requests, delay in front]},
-        "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": MUTED},
-        "encoding": {"x": x, "y": y},
-    }
-    layers: list[Spec] = [line, points]
-    if found.at_most_ms is not None:
-        layers.append(
-            {
-                "data": {"values": [{"limit": found.at_most_ms}]},
-                "mark": {"type": "rule", "strokeDash": [6, 4], "color": EMPHASIS, "strokeWidth": 1.5},
-                "encoding": {"y": {**y, "field": "limit"}},
-            }
-        )
-    marked = [
-        {"requests": row["requests"], "delay": row["p99_delay_ms"], "text": words}
-        for row, words in ((found.recommended, "recommended"), (found.default, "as it is set now"))
-        if row["p99_delay_ms"] is not None
-    ]
-    if (
-        len(marked) > 1
-        and marked[0]["requests"] == marked[1]["requests"]
-        and marked[0]["delay"] == marked[1]["delay"]
-    ):
-        marked = [{**marked[0], "text": "recommended, as it is set now"}]
-    layers += [
-        {
-            "data": {"values": marked},
-            "mark": {"type": "point", "filled": False, "size": 300, "strokeWidth": 2, "color": EMPHASIS},
-            "encoding": {"x": x, "y": y},
-        },
-        {
-            "data": {"values": marked},
-            "mark": {"type": "text", "dy": -18, "fontWeight": "bold"},
-            "encoding": {"x": x, "y": y, "text": {"field": "text"}},
-        },
-    ]
+    words = {present: "today", recommended: "keep" if recommended == present else "take"}
+    rows = []
+    for row in settings:
+        word = words.get(_place(row))
+        name = f"{row['strategy']} ({word})" if word else row["strategy"]
+        rows.append({**row, "name": name, "word": word, "front": "yes" if row["is_on_front"] else ""})
     limit = "" if found.at_most_ms is None else f"; the limit is {number(found.at_most_ms)} ms"
-    ahead = sum(1 for row in rows if row["front"])
+    timed = [row for row in rows if row["p99_delay_ms"] is not None]
     return Section(
         id="trade-off",
         title="Requests against delay",
         sentence=(
-            f"Of {counted(len(rows), 'setting')}, {number(ahead)} are beaten by no other in both requests and p99 "
-            f"delay{limit}."
+            f"Of {counted(len(rows), 'setting')}, {number(sum(row['is_on_front'] for row in rows))} are beaten by no "
+            f"other in both requests and p99 delay{limit}."
         ),
-        spec=chart(drawn, height=420, layer=layers),
-        columns=(
-            Column("rank", "rank"),
-            Column("name", "strategy", "text"),
-            Column("batch_size", "batch.size"),
-            Column("linger_ms", "linger.ms"),
-            Column("requests", "requests"),
-            Column("delay", "p99, ms"),
-            Column("fill", "fill", "share"),
-            Column("front", "beaten by none", "text"),
-        ),
+        spec=_plot(timed, found.at_most_ms),
+        columns=_COLUMNS,
         **bounded(rows),
-        marks=len(drawn),
+        marks=len(timed),
         bar="requests",
-        picked=frozenset(place for place, row in enumerate(rows) if _place(row) in marks),
+        picked=frozenset(place for place, row in enumerate(rows) if row["word"]),
     )
 
 
@@ -149,17 +69,61 @@ def _place(row: Fields) -> tuple[str, int, int]:
     return row["strategy"], row["batch_size"], row["linger_ms"]
 
 
+def _plot(rows: Sequence[Fields], at_most_ms: int | None) -> Spec:
+    """A point for each setting, a line through those that no other beats, the limit, and the two with a word."""
+    sizes = sorted({row["batch_size"] for row in rows})
+    kinds = {size: f"{size:,}" for size in sizes}
+    limits = [] if at_most_ms is None else [at_most_ms]
+    x = _scale("requests", "requests", [row["requests"] for row in rows])
+    y = _scale("p99_delay_ms", "p99 delay, ms", [row["p99_delay_ms"] for row in rows] + limits)
+    # Larger points first, because several settings may be at the same place.
+    points = [
+        {**row, "kind": kinds[row["batch_size"]], "area": 60 + 110 * sizes.index(row["batch_size"])}
+        for row in sorted(rows, key=lambda row: -row["batch_size"])
+    ]
+    legend: Spec | None = {} if len({row["strategy"] for row in rows}) > 1 else None
+    colour = by_kind("kind", [*kinds.values()], [*colours(kinds.values()).values()])
+    main = {
+        "name": "main",
+        "mark": {"type": "point", "filled": True, "opacity": 1},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": {**colour, "title": "batch.size"},
+            "size": {"field": "area", "type": "quantitative", "scale": None, "legend": None},
+            "shape": {"field": "strategy", "type": "nominal", "title": None, "legend": legend},
+            "tooltip": column_tooltip(_COLUMNS[1:7]),
+        },
+    }
+    # The present settings win a tie, so no two words are at one place.
+    marked = [row for row in rows if row["word"]]
+    places = sorted({(row["requests"], row["p99_delay_ms"]) for row in rows if row["is_on_front"]})
+    front = [{"requests": requests, "p99_delay_ms": delay} for requests, delay in places]
+    # Around the largest point.
+    ring: Spec = {"type": "point", "filled": False, "size": 200 + 110 * len(sizes), "color": EMPHASIS}
+    return chart(
+        points,
+        height=420,
+        layer=[
+            _layer(front, {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": MUTED}, x, y),
+            main,
+            *(level(limit, EMPHASIS) for limit in limits),
+            _layer(marked, ring, x, y),
+            _layer(marked, {"type": "text", "dy": -24, "fontWeight": "bold"}, x, y, text={"field": "word"}),
+        ],
+    )
+
+
+def _layer(rows: Sequence[Fields], mark: Spec, x: Spec, y: Spec, **channels: Spec) -> Spec:
+    return {"data": {"values": list(rows)}, "mark": mark, "encoding": {"x": x, "y": y, **channels}}
+
+
 # If the largest is this many times the smallest, the scale is one of powers.
 _WIDE = 20
 
 
 def _scale(field: str, title: str, values: Sequence[int]) -> Spec:
-    low, high = float(min(values)), float(max(values))
-    scale: Spec = {"zero": False, "padding": 24}
-    axis: Spec = {"format": ",d", "tickCount": 6, "labelExpr": "datum.value % 1 ? '' : datum.label"}
+    low, high = min(values), max(values)
     if low > 0 and high > _WIDE * low:
-        low, high = low / 1.5, high * 1.5
-        scale = {"type": "log", "domain": [low, high], "nice": False}
-        ticks = [step * 10**power for power in range(19) for step in (1, 2, 5)]
-        axis = {"format": ",d", "values": [tick for tick in ticks if low <= tick <= high]}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+        return powers(field, title, low / 1.5, high * 1.5)
+    return quantity(field, title, "whole", scale={"zero": False, "padding": 24})

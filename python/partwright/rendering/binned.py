@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from partwright.rendering.colours import ACCENT
-from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
+from partwright.rendering.plots import Spec, by_kind, chart, level, powers, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,18 +107,8 @@ def by_rank(
     high = max(row["most"] for row in rows) if rows else 1
     floor = min(low, even or low) / 2
     ranks = max((row["to"] for row in rows), default=1)
-    x = {
-        "field": "left",
-        "type": "quantitative",
-        "title": "partitions by their size, the largest first (scale of powers)",
-        "scale": {"type": "log", "domain": [0.5, ranks + 0.5], "nice": False},
-        "axis": _powers(1, ranks),
-    }
-    y = {
-        **quantity("median", f"{what} (scale of powers)"),
-        "scale": {"type": "log", "domain": [floor, high * 1.2], "nice": False},
-        "axis": _powers(floor, high),
-    }
+    x = powers("left", "partitions by their size, the largest first (scale of powers)", 0.5, ranks + 0.5)
+    y = powers("median", f"{what} (scale of powers)", floor, high * 1.2)
     said = tooltip(ranks="ranks", size=f"{what} of each", **({"kind": "when"} if len(series) > 1 else {}))
     encoding: Spec = {"x": x, "y": y, "tooltip": said, "color": {"value": colours[0]}}
     if len(series) > 1:
@@ -130,23 +120,8 @@ def by_rank(
         encoding |= {"x2": {"field": "right"}, "y2": {"datum": floor}}
     layers: list[Spec] = [{"name": "main", "mark": mark, "encoding": encoding}]
     if even is not None:
-        layers.append(
-            {
-                "data": {"values": [{"even": even}]},
-                "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5},
-                "encoding": {"y": {"field": "even", "type": "quantitative"}},
-            }
-        )
+        layers.append(level(even))
     return chart(rows, layer=layers), len(rows)
-
-
-def _powers(low: float, high: float) -> Spec:
-    ticks = [step * 10**power for power in range(19) for step in (1, 2, 5)]
-    values = [tick for tick in ticks if low <= tick <= high]
-    # If there are many powers, label only these.
-    if len(values) > 9:  # noqa: PLR2004 - more would stand in each other's way
-        values = [tick for tick in values if math.log10(tick).is_integer()]
-    return {"format": ",d", "values": values, "gridOpacity": 0.12}
 
 
 def _ranked(sizes: Sequence[int]) -> list[Json]:

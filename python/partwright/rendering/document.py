@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from partwright._check import Fields
     from partwright.rendering.plots import Spec
 
-__all__ = ["KEPT", "TABLED", "Column", "Document", "Section", "Verdict", "bounded"]
+__all__ = ["KEPT", "TABLED", "Column", "Document", "Section", "Verdict", "bounded", "filled"]
 
 TABLED = 200
 """How many rows of a table are shown at once."""
@@ -151,3 +151,13 @@ def bounded(rows: Sequence[Fields], most: int = KEPT) -> Bounded:
         {'rows': ({'partition': 0},), 'left': 1}
     """
     return {"rows": tuple(rows[:most]), "left": max(0, len(rows) - most)}
+
+
+def filled(rows: Sequence[Fields], *columns: Column) -> tuple[Column, ...]:
+    """The columns in which a row has a value.
+
+    Examples:
+        >>> filled([{"bytes": None, "rack": "a"}], Column("bytes", "bytes"), Column("rack", "rack", "text"))
+        (Column(field='rack', title='rack', kind='text'),)
+    """
+    return tuple(column for column in columns if any(row[column.field] is not None for row in rows))

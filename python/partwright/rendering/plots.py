@@ -17,6 +17,9 @@ __all__ = [
     "by_kind",
     "by_partition",
     "chart",
+    "column_tooltip",
+    "level",
+    "powers",
     "quantity",
     "squares",
     "tooltip",
@@ -110,6 +113,32 @@ def tooltip(**titles: str) -> list[Spec]:
     return found
 
 
+def column_tooltip(columns: Sequence[tuple[str, str, str]]) -> list[Spec]:
+    """The tooltip of a mark that is a row of a table: what the row has in its columns, each a `document.Column`."""
+    forms = {"number": "|,", "seconds": "|,.1f", "share": "|.1%", "bytes": "|,"}
+    return tooltip(**{field: title + forms.get(kind, "") for field, title, kind in columns})
+
+
+def powers(field: str, title: str, low: float, high: float) -> Spec:
+    """A channel of numbers on a scale of powers, from above 0, with ticks at 1, 2 and 5 of each power of ten."""
+    ticks = [step * 10**power for power in range(19) for step in (1, 2, 5)]
+    values = [tick for tick in ticks if low <= tick <= high]
+    # If there are many powers, label only these.
+    if len(values) > 9:  # noqa: PLR2004 - more would stand in each other's way
+        values = [tick for tick in values if str(tick)[0] == "1"]
+    scale = {"type": "log", "domain": [low, high], "nice": False}
+    return quantity(field, title, scale=scale) | {"axis": {"format": ",d", "values": values}}
+
+
+def level(height: float, colour: str = _INK) -> Spec:
+    """A layer: a dashed line across the plot at a height."""
+    return {
+        "data": {"values": [{"level": height}]},
+        "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": colour},
+        "encoding": {"y": {"field": "level", "type": "quantitative"}},
+    }
+
+
 def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> Spec:
     """The colour of a few kinds, with a legend."""
     return {
@@ -185,12 +214,7 @@ def by_partition(
         left = [row["partition"] - gap + wide * place[row["kind"]] for row in rows]
         data = [{**row, "left": at, "right": at + wide} for row, at in zip(rows, left, strict=True)]
     main = {"name": "main", "mark": {"type": "bar", "clip": True}, "encoding": bar}
-    line = {
-        "data": {"values": [{"even": even}]},
-        "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5},
-        "encoding": {"y": {"field": "even", "type": "quantitative"}},
-    }
-    return chart(data, layer=[main] if even is None else [main, line])
+    return chart(data, layer=[main] if even is None else [main, level(even)])
 
 
 # With more partitions than this, bars have no gaps.
@@ -241,7 +265,7 @@ def by_name(
 def squares(
     rows: Sequence[Fields],
     x: tuple[str, str],
-    y: tuple[str, str],
+    y: tuple[str, str | None],
     said: list[Spec],
     *,
     colour: Spec,
@@ -253,7 +277,7 @@ def squares(
     Args:
         rows: The squares.
         x: The field to the right, and its title.
-        y: The field downwards, and its title.
+        y: The field downwards, and its title; None for names that need none.
         said: The tooltip.
         colour: The squares' colour channel.
         opacity: Their opacity channel.
