@@ -23,7 +23,7 @@ from partwright.documents import fingerprint as fingerprints
 from partwright.rendering.colours import ACCENT, EMPHASIS, HOLDS, MUTED
 from partwright.rendering.document import Document, Section
 from partwright.rendering.plots import by_kind, by_partition, chart, quantity
-from partwright.rendering.svg import svg
+from partwright.rendering.svg import bars, svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -232,7 +232,7 @@ FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
 def draw(document: Document, name: str) -> str:
     """A figure of a document, as the text of a file."""
     (found,) = (figure for figure in document.sections if figure.id == name)
-    spec: dict[str, Any] = {**(found.spec or {}), "padding": MARGIN}
+    spec: dict[str, Any] = {**(found.spec or bars(found) or {}), "padding": MARGIN}
     spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columnPadding": ROOM}}
     drawn = svg(type(found)(**{**vars(found), "spec": spec})).replace("currentColor", INK)
     ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
