@@ -291,8 +291,8 @@ def test_shares_beside_a_faulty_rule_are_told_as_an_estimate() -> None:
         "estimated from the other records."
     )
     (writers,) = (section for section in document(found).sections if section.id == "writers")
-    assert [row["label"] for row in writers.rows] == ["java", "murmur2-unsigned", "no rule"]
-    assert writers.rows[-1]["text"] == "0.0%"
+    assert [row["name"] for row in writers.rows] == ["java", "murmur2-unsigned", "no rule"]
+    assert writers.columns[-1].written(writers.rows[-1]) == "0.0%"
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])

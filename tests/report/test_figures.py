@@ -25,8 +25,8 @@ FIGURES = {
     "copartition": ["sides", "keys", "settings", "apart"],
     "advise": ["needs", "costs", "assumed", "sources"],
     "advise-replicas": ["shares"],
-    "check-large": ["partitions", "spread", "heavy-keys", "misplaced", "misplaced-top"],
-    "resize-large": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow", "flow-top"],
+    "check-large": ["partitions", "heavy-keys", "misplaced"],
+    "resize-large": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow"],
     "resize": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow"],
     "assign": ["map", "members"],
     "assign-compare": ["spread", "moved"],
@@ -63,8 +63,8 @@ def test_a_page_has_its_figures(name: str, read: Callable[[str], Any]) -> None:
     for figure, sentence in found.sentences.items():
         assert not sentence or sentence.endswith("."), figure
         assert sentence.count(". ") == 0, sentence
-        # Settings and sources are lines to copy.
-        assert len(found.tables[figure]) > 1 or figure in {"settings", "sources"}, figure
+        # Settings and sources are lines to copy; a replay is steps.
+        assert len(found.tables[figure]) > 1 or figure in {"settings", "sources", "replay"}, figure
 
 
 def test_the_answer_in_the_page_is_that_of_json(
@@ -189,19 +189,18 @@ def test_idle_members_stand_out(read: Callable[[str], Any]) -> None:
 def test_many_partitions_are_all_drawn_by_their_size(read: Callable[[str], Any]) -> None:
     found = read("check-large")
     parts = [part["rows"] for part in found.answer["partitions"]]
-    ranked = found.plots["spread"]["data"]["values"]
+    ranked = found.plots["partitions"]["data"]["values"]
     used = sum(1 for rows in parts if rows)
     assert ranked[-1]["to"] == used
     assert (ranked[0]["most"], ranked[-1]["least"]) == (max(parts), 1)
-    assert f"{used:,} of 2,000 partitions are drawn" in found.sentences["spread"]
-    assert f"{2000 - used:,} are empty" in found.sentences["spread"]
-    largest = sorted(parts, reverse=True)[:20]
-    drawn: dict[str, int] = {}
-    for bar in found.plots["partitions"]["data"]["values"]:
-        drawn[bar["partition"]] = drawn.get(bar["partition"], 0) + bar["size"]
-    assert sorted(drawn.values(), reverse=True) == largest
-    quantiles = {row[0]: row[1] for row in numbers(found.tables["spread"])}
-    assert quantiles["a half (p50)"] == sorted(parts)[round(0.5 * 1999)]
+    assert [row[1] for row in numbers(found.tables["partitions"])] == sorted(parts, reverse=True)[:200]
+    ascending = sorted(parts)
+    assert f"{2000 - used:,} are empty, and there are at most " in found.sentences["partitions"]
+    for name, part in {"half": 0.5, "three quarters": 0.75, "nine tenths": 0.9, "99%": 0.99}.items():
+        most = ascending[round(part * 1999)]
+        # Of parts with the same size, the largest stands for all.
+        assert f"{most:,} in " in found.sentences["partitions"], name
+    assert f"{ascending[round(0.99 * 1999)]:,} in 99% of all partitions" in found.sentences["partitions"]
 
 
 def test_many_flows_are_all_drawn_in_cells(read: Callable[[str], Any]) -> None:
@@ -217,14 +216,11 @@ def test_many_flows_are_all_drawn_in_cells(read: Callable[[str], Any]) -> None:
             f"all {len(found.answer[flows]):,} flows are drawn, in {len(cells):,} cells"
             in found.sentences[figure]
         )
-        top = numbers(found.tables[f"{figure}-top"])
-        moves = [
-            each["rows"]
-            for each in found.answer[flows]
-            if each["from" if figure == "flow" else "partition"]
-            != each["to" if figure == "flow" else "expected"]
-        ]
-        assert [row[1] for row in top] == sorted(moves, reverse=True)[:20]
+        ends = ("from", "to") if figure == "flow" else ("partition", "expected")
+        told = [(each[ends[0]] == each[ends[1]], -each["rows"]) for each in found.answer[flows]]
+        shown = [*numbers(found.tables[figure]), *found.rest.get(figure, [])]
+        # Those that move come first, the largest before others.
+        assert [(str(row[0]).replace(",", "") == str(row[1]), -row[2]) for row in shown] == sorted(told)
 
 
 def test_many_batches_are_all_drawn_over_the_time_since_the_first(read: Callable[[str], Any]) -> None:
@@ -365,3 +361,29 @@ def test_a_page_says_how_even_brokers_are_and_what_losses_cost() -> None:
     ]  # fmt: skip
     # No topic has coordinators.
     assert not [column for column in sections["losses"].columns if "coordinators" in column.title]
+
+
+def test_tied_keys_are_not_heavy(read: Callable[[str], Any]) -> None:
+    found = read("check-hostile")
+    assert {each["rows"] for each in found.answer["heavy_keys"]} == {1}
+    assert found.sentences["heavy-keys"] == "These 9 keys have 1 record each, and no key has more."
+    assert 'data-bar="' not in _section(found.text, "heavy-keys")
+    # No bar is in the colour of the heaviest keys.
+    assert {bar["kind"] for bar in found.plots["partitions"]["data"]["values"]} == {"all others"}
+    assert "of the heaviest keys" not in found.tables["partitions"][0]
+    assert [row[1] for row in numbers(read("check").tables["heavy-keys"])][:2] == [982, 619]
+    assert 'data-bar="' in _section(read("check").text, "heavy-keys")
+
+
+def test_rows_that_stand_out_are_picked(read: Callable[[str], Any]) -> None:
+    for name, figure, first in (
+        ("fingerprint", "rules", "java, "),
+        ("resize", "nearby", "24"),
+        ("copartition", "keys", "in both, in other partitions"),
+    ):
+        rows = re.findall(r'<tr class="(.*?)"><th.*?>(.*?)</th>', _section(read(name).text, figure))
+        assert [re.sub("<.*?>", "", cell)[: len(first)] for kind, cell in rows if "picked" in kind] == [first]
+
+
+def _section(text: str, figure: str) -> str:
+    return text.partition(f'<section class="figure" id="{figure}"')[2].partition("</section>")[0]

@@ -95,8 +95,6 @@ def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
     assert 'a"b' in keys
     assert sum(key == "x" * 49 + "…" + "x" * 50 + " (10,000 characters)" for key in keys) == 1
     assert sum(key == "x" * 49 + "…" + "x" * 49 + "y (10,001 characters)" for key in keys) == 1
-    labels = [row["label"] for row in found.plots["heavy-keys"]["data"]["values"]]
-    assert len(set(labels)) == len(keys)
 
 
 @pytest.mark.parametrize("text", ["\u202eevil", "a\0b", "\udc80", "\u2066x", "line\nbreak"])

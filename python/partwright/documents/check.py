@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
@@ -10,20 +11,19 @@ from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import by_name, by_partition, quantity, tooltip
+from partwright.rendering.plots import by_partition
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from partwright._check import Fields, Json
+    from partwright._check import Fields
     from partwright.audit.check import Check
 
-__all__ = ["document", "heaviest", "partitions"]
+__all__ = ["by_weight", "document", "heaviest", "partitions"]
 
-# Up to this many partitions are drawn by number; of more, only the largest are, and all by rank.
+# Up to this many partitions are drawn by number; of more, all are drawn by size.
 _BY_NUMBER = 300
-_LARGEST = 20
 # Of more partitions than this, the largest come first: a terminal shows no more.
 _BY_SIZE = 48
 # Below this, an uneven spread of keys is not put down to chance.
@@ -34,16 +34,15 @@ _SKEWED = 2.0
 _WORTH = 0.9
 # Name the cheapest salt that helps nearly as much as any.
 _NEARLY = 1.1
-_HEAVY, _OTHERS = "the heaviest keys", "all others"
-_QUANTILES = (
-    ("the smallest", 0.0),
-    ("a tenth (p10)", 0.1),
-    ("a quarter (p25)", 0.25),
-    ("a half (p50)", 0.5),
-    ("three quarters (p75)", 0.75),
-    ("nine tenths (p90)", 0.9),
-    ("all but one in 100 (p99)", 0.99),
-)
+_COLOURS = {"the heaviest keys": EMPHASIS, "all others": ACCENT}
+_PARTS = {
+    "a tenth": 0.1,
+    "a quarter": 0.25,
+    "half": 0.5,
+    "three quarters": 0.75,
+    "nine tenths": 0.9,
+    "99%": 0.99,
+}
 
 
 def document(check: Check) -> Document:
@@ -53,9 +52,9 @@ def document(check: Check) -> Document:
         f", as {answer['client']} would fill them" if answer["misplaced"] is None and answer["rows"] else ""
     )
     sections = (
-        *partitions(answer, answer["heavy_keys"], "rows", title),
+        partitions(answer, answer["heavy_keys"], "rows", title),
         heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),
-        *(_misplaced(answer) if answer["misplaced_by"] else ()),
+        *([_misplaced(answer)] if answer["misplaced_by"] else ()),
     )
     verdicts = (*all_empty(check.is_all_empty), *_verdicts(check, answer))
     return Document(
@@ -182,8 +181,8 @@ def _skew(check: Check, answer: Fields) -> Iterator[str]:
         yield f"With {what} salted, the largest partition would hold: {shares}."
 
 
-def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = "") -> tuple[Section, ...]:
-    """Records per partition, the heaviest keys' apart; of many partitions, the largest, and how all are spread.
+def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = "") -> Section:
+    """Records per partition, the heaviest keys' apart; of many partitions, all by their size.
 
     Args:
         answer: With `n` and, by partition, how many records it has; `among` if not all of them were read.
@@ -191,109 +190,68 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         by: The field of how many records: rows or records.
         title: What the title ends with.
     """
-    n = answer.get("among", answer["n"])
-    of_heavy: dict[int | None, int] = {}
-    for each in heavy:
-        of_heavy[each["partition"]] = of_heavy.get(each["partition"], 0) + each[by]
-    total = sum(part[by] for part in answer["partitions"])
+    n, total = answer.get("among", answer["n"]), sum(part[by] for part in answer["partitions"])
+    of_heavy: Counter[int | None] = Counter()
+    for each in () if _is_tied(heavy, by) else heavy:
+        of_heavy[each["partition"]] += each[by]
     rows = [
-        {
-            **part,
-            "records": part[by],
-            "share": part[by] / (total or 1),
-            # Estimates may add up to more than the total.
-            "heavy": min(part[by], of_heavy.get(part["partition"], 0)),
-        }
+        # Estimates may add up to more than the total.
+        part | {"share": part[by] / (total or 1), "heavy": min(part[by], of_heavy[part["partition"]])}
         for part in answer["partitions"]
     ]
-    is_ranked = answer["n"] > _BY_NUMBER
-    by_size = sorted(rows, key=lambda row: (-row["records"], row["partition"]))
-    stacked = [
-        {
-            "partition": str(row["partition"]) if is_ranked else row["partition"],
-            "kind": kind,
-            "start": start,
-            "end": end,
-            "size": end - start,
-        }
-        for row in (by_size[:_LARGEST] if is_ranked else rows)
-        for kind, start, end in ((_HEAVY, 0, row["heavy"]), (_OTHERS, row["heavy"], row["records"]))
-        if end > start
-    ]
-    used = {bar["kind"] for bar in stacked} or {_OTHERS}
-    kinds = {kind: colour for kind, colour in ((_HEAVY, EMPHASIS), (_OTHERS, ACCENT)) if kind in used}
-    more = (Column("bytes", "size", "bytes"), Column("null_keys", "records without a key"))
-    section = Section(
+    by_size = sorted(rows, key=lambda row: (-row[by], row["partition"]))
+    sentence, spec, marks = "No record is in a partition.", None, 0
+    if total:
+        most = by_size[0]
+        sentence = (
+            f"Partition {most['partition']} has the most, {number(most[by])} of {counted(total, 'record')} "
+            f"({share(most['share'])}), {times(most['share'] * n)} its fair share"
+        )
+        if answer["n"] > _BY_NUMBER:
+            sizes = [row[by] for row in by_size if row[by]]
+            spec, marks = by_rank({"records": sizes}, [ACCENT], "records", total / n)
+            sentence += f" (dashed); {_spread(sizes, n)}"
+        else:
+            bars = [
+                {"partition": row["partition"], "kind": kind, "start": start, "end": end, "size": end - start}
+                for row in rows
+                for kind, start, end in zip(_COLOURS, (0, row["heavy"]), (row["heavy"], row[by]), strict=True)
+                if end > start
+            ]
+            drawn = {bar["kind"] for bar in bars}
+            colours = {kind: colour for kind, colour in _COLOURS.items() if kind in drawn}
+            spec, marks = by_partition(bars, colours, "records", n=answer["n"], even=total / n), len(bars)
+        sentence += "."
+    more = (
+        Column("heavy", "of the heaviest keys"),
+        Column("bytes", "size", "bytes"),
+        Column("null_keys", "records without a key"),
+    )
+    return Section(
         id="partitions",
-        title=f"{'The largest partitions' if is_ranked else 'Records a partition'}{title}",
-        sentence=_sentence(by_size, total, n),
-        spec=by_partition(stacked, kinds, "records", n=None if is_ranked else answer["n"], even=total / n)
-        if total
-        else None,
+        title=f"Records a partition{title}",
+        sentence=sentence,
+        spec=spec,
         columns=(
             Column("partition", "partition"),
-            Column("records", "records"),
+            Column(by, "records"),
             Column("share", "share", "share"),
             Column("keys", "keys"),
-            Column("heavy", "of the heaviest keys"),
             *(column for column in more if any(row.get(column.field) for row in rows)),
         ),
         **bounded(by_size if len(rows) > _BY_SIZE else rows),
-        marks=len(stacked),
-        bar="records",
-    )
-    return (
-        (section, _spread([row["records"] for row in by_size], total, n))
-        if is_ranked and total
-        else (section,)
-    )
-
-
-def _sentence(by_size: Sequence[Fields], total: int, n: int) -> str:
-    if not total:
-        return "No record is in a partition."
-    largest, heavy = by_size[0], sum(row["heavy"] for row in by_size)
-    words = (
-        f"Partition {largest['partition']} has the most, {number(largest['records'])} of {counted(total, 'record')} "
-        f"({share(largest['share'])}), {times(largest['share'] * n)} its fair share"
-    )
-    return (
-        f"{words}; the heaviest keys have {number(heavy)} of all ({share(heavy / total)})."
-        if heavy
-        else f"{words}."
-    )
-
-
-def _spread(sizes: Sequence[int], total: int, n: int) -> Section:
-    """How full the many partitions are: sizes by rank, and quantiles."""
-    spec, marks = by_rank({"records": sizes}, [ACCENT], "records", total / n)
-    # By size, the largest first; partitions that are not listed are empty.
-    used = [size for size in sizes if size]
-    rows: list[Json] = []
-    for name, part in _QUANTILES:
-        place = n - 1 - round(part * (n - 1))
-        size = used[place] if place < len(used) else 0
-        rows.append({"name": name, "records": size, "times": size * n / total})
-    empty = n - len(used)
-    half = rows[len(rows) // 2]
-    return Section(
-        id="spread",
-        title="How evenly all partitions are filled",
-        sentence=(
-            f"{number(len(used))} of {counted(n, 'partition')} are drawn, neighbours in size in one bar, and "
-            f"{counted(empty, 'is', 'are')} empty; the middle one has {counted(half['records'], 'record')}, and "
-            f"the fair share (dashed) is {number(round(total / n, 1))}."
-        ),
-        spec=spec,
-        columns=(
-            Column("name", "partitions", "prose"),
-            Column("records", "records at most"),
-            Column("times", "times fair share"),
-        ),
-        **bounded(rows),
         marks=marks,
-        is_detail=True,
+        bar=by,
     )
+
+
+def _spread(sizes: Sequence[int], n: int) -> str:
+    """How full the many partitions are: how many have no records, and quantiles of all."""
+    places = {name: n - 1 - round(part * (n - 1)) for name, part in _PARTS.items()}
+    # Of parts with the same size, the largest stands for all.
+    at_most = {sizes[place] if place < len(sizes) else 0: name for name, place in places.items()}
+    parts = ", ".join(f"{count:,} in {name}" for count, name in at_most.items())
+    return f"{counted(n - len(sizes), 'is', 'are')} empty, and there are at most {parts} of all partitions"
 
 
 def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Section:
@@ -306,63 +264,56 @@ def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Section:
     """
     rows = [
         {
-            "key": shown(each["key"]),
-            "records": each[by],
+            **each,
             "share": each[by] / (keyed or 1),
-            "partition": "none or several" if each["partition"] is None else str(each["partition"]),
-            # Two long keys may begin alike.
-            "label": f"{place}. {label(each['key'])}",
-            "text": number(each[by]),
+            "place": "none or several" if each["partition"] is None else str(each["partition"]),
         }
-        for place, each in enumerate(heavy, 1)
+        for each in heavy
     ]
-    together = sum(row["records"] for row in rows)
-    names = tooltip(key="key", records="records|,", share="share|.2%", partition="partition")
+    together = sum(row[by] for row in rows)
+    of = f"{number(together)} of {counted(keyed, 'record')} with a key ({share(together / (keyed or 1))})"
+    columns = (
+        Column(by, "records"),
+        Column("share", "share", "share"),
+        Column("place", "partition", "prose"),
+    )
+    return by_weight(rows, columns, "Heaviest keys", f"They have {of}." if rows else "No record has a key.")
+
+
+def by_weight(keys: Sequence[Fields], columns: tuple[Column, ...], title: str, sentence: str = "") -> Section:
+    """Keys by how many records they have, the first of the columns; with bars if these differ."""
+    by = columns[0].field
+    if is_tied := _is_tied(keys, by):
+        each = counted(keys[0][by], "record")
+        sentence = f"These {counted(len(keys), 'key')} have {each} each, and no key has more."
     return Section(
         id="heavy-keys",
-        title="Heaviest keys",
-        sentence=(
-            f"They have {number(together)} of {counted(keyed, 'record')} with a key ({share(together / (keyed or 1))})."
-            if rows
-            else "No record has a key."
-        ),
-        spec=by_name(rows, quantity("records", "records", "whole"), None, names, {"value": EMPHASIS})
-        if rows
-        else None,
-        columns=(
-            Column("key", "key", "text"),
-            Column("records", "records"),
-            Column("share", "share", "share"),
-            Column("partition", "partition", "prose"),
-        ),
-        **bounded(rows),
-        marks=len(rows),
-        bar="records",
+        title=title,
+        sentence=sentence,
+        columns=(Column("key", "key", "text"), *columns),
+        **bounded([{**each, "key": shown(each["key"])} for each in keys]),
+        bar=None if is_tied else by,
     )
 
 
-def _misplaced(answer: Fields) -> tuple[Section, ...]:
+def _is_tied(keys: Sequence[Fields], by: str) -> bool:
+    """Whether there are several keys with equally many records, none of which is heavy then."""
+    return len(keys) > 1 and len({each[by] for each in keys}) == 1
+
+
+def _misplaced(answer: Fields) -> Section:
     flows = [
         {"from": each["partition"], "to": each["expected"], "rows": each["rows"]}
         for each in answer["misplaced_by"]
     ]
-    first = max(flows, key=lambda each: each["rows"])
     left = answer["misplaced"] - sum(each["rows"] for each in flows)
-    undrawn = (
-        f"; {counted(left, 'is', 'are')} in no partition of the topic, or are not drawn" if left > 0 else ""
-    )
     section = Section(
         id="misplaced",
         title="Misplaced records",
-        sentence=(
-            f"The most, {counted(first['rows'], 'is', 'are')} in partition {first['from']} and should be in "
-            f"{first['to']}{undrawn}."
-        ),
-        columns=(
-            Column("from", "is in partition"),
-            Column("to", "belongs into"),
-            Column("rows", "records"),
-        ),
+        sentence=f"{counted(left, 'is', 'are')} in no partition of the topic, or are not drawn"
+        if left > 0
+        else "",
+        columns=(Column("from", "is in partition"), Column("to", "belongs into"), Column("rows", "records")),
         is_detail=True,
     )
-    return flows_of(flows, section, ("where records are", "where they belong"), (answer["n"], answer["n"]))
+    return flows_of(flows, section, ("partition now", "right partition"), (answer["n"], answer["n"]))

@@ -8,9 +8,7 @@ from partwright._check import all_of, counted
 from partwright.audit.copartition_reasons import who
 from partwright.documents.fingerprint import settings
 from partwright.documents.sentences import all_empty, named, of_reading, summed
-from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, by_name, quantity, tooltip
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-_KINDS = {"meets": ACCENT, "does not meet": EMPHASIS, "in one table alone": MUTED}
 # How many of a key's partitions the verdict names.
 _NAMED = 3
 
@@ -37,7 +34,7 @@ def document(meeting: Meeting) -> Document:
         _sides(meeting),
         _keys(answer),
         *settings(names),
-        *(_apart(answer) if answer["examples"] else ()),
+        *([_apart(answer)] if answer["examples"] else ()),
     )
     verdicts = tuple(_verdicts(meeting))
     return Document("Whether two tables meet", verdicts, sections, summed(verdicts, answer))
@@ -112,51 +109,35 @@ def _sides(meeting: Meeting) -> Section:
 
 def _keys(answer: Fields) -> Section:
     apart = answer["keys_shared"] - answer["keys_meeting"]
-    counts = [
-        ("in both, in the same partition", "meets", answer["keys_meeting"]),
-        ("in both, in other partitions", "does not meet", apart),
-        ("in A alone", "in one table alone", answer["a"]["keys_alone"]),
-        ("in B alone", "in one table alone", answer["b"]["keys_alone"]),
-    ]
-    rows = [
-        {"label": label, "kind": kind, "keys": count, "text": number(count)} for label, kind, count in counts
-    ]
+    counts = {
+        "in both, in the same partition": answer["keys_meeting"],
+        "in both, in other partitions": apart,
+        "in A alone": answer["a"]["keys_alone"],
+        "in B alone": answer["b"]["keys_alone"],
+    }
     return Section(
         id="keys",
         title="Keys of both tables",
         sentence=f"A has {counted(answer['a']['keys'], 'different key')} and B {number(answer['b']['keys'])}.",
-        spec=by_name(
-            rows,
-            quantity("keys", "different keys", "whole"),
-            None,
-            tooltip(label="keys", keys="different keys|,"),
-            by_kind("kind", list(_KINDS), list(_KINDS.values())),
-        ),
-        columns=(Column("label", "keys", "prose"), Column("keys", "different keys")),
-        **bounded(rows),
-        marks=len(rows),
+        columns=(Column("name", "keys", "prose"), Column("keys", "different keys")),
+        **bounded([{"name": name, "keys": count} for name, count in counts.items()]),
         bar="keys",
+        picked=frozenset({1} if apart else ()),
     )
 
 
-def _apart(answer: Fields) -> tuple[Section]:
+def _apart(answer: Fields) -> Section:
     rows = [
-        {
-            "key": shown(each["key"]),
-            "a": ", ".join(map(str, each["a"])) or "any",
-            "b": ", ".join(map(str, each["b"])) or "any",
-        }
+        {"key": shown(each["key"])} | {name: ", ".join(map(str, each[name])) or "any" for name in ("a", "b")}
         for each in answer["examples"]
     ]
-    return (
-        Section(
-            id="apart",
-            title="Keys that do not meet, those with the most records",
-            columns=(
-                Column("key", "key", "text"),
-                Column("a", "partition in A", "prose"),
-                Column("b", "in B", "prose"),
-            ),
-            **bounded(rows),
+    return Section(
+        id="apart",
+        title="Keys that do not meet, those with the most records",
+        columns=(
+            Column("key", "key", "text"),
+            Column("a", "partition in A", "prose"),
+            Column("b", "in B", "prose"),
         ),
+        **bounded(rows),
     )

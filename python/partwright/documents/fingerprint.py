@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted, enumeration
-from partwright.documents.sentences import all_empty, named, summed, time
+from partwright.documents.sentences import all_empty, summed, time
 from partwright.keys.clients import clients as client_table
 from partwright.keys.key_text import shown_key
-from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED, PALETTE, clients, in_order
+from partwright.rendering.colours import PALETTE, clients, in_order
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, by_name, by_partition, chart, quantity, tooltip
-from partwright.rendering.text import label, number, share, shown
+from partwright.rendering.plots import by_kind, chart, quantity, tooltip
+from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from partwright._check import Fields, Json
     from partwright.audit import Fingerprint
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "settings"]
 
-_LARGEST = 200
-_BY_NUMBER = 1_000
-_FAMILY, _OTHERS = "what the answer names", "other rules"
 # Less than this is not shown.
 _LEAST = 0.0005
 _STRAYS = 3
@@ -50,14 +47,15 @@ _ADVICE = {
 def document(fingerprint: Fingerprint) -> Document:
     """Who wrote it and what to do, then what each rule explains, keys without one place, and when a writer changed."""
     answer = fingerprint.to_dict()
+    change = answer["change"]
     names = fingerprint.family if fingerprint.verdict == "one-writer" else tuple(fingerprint.shares)
     sections = (
         _rules(answer),
-        *(_scattered(fingerprint) if fingerprint.scattered_keys else ()),
+        *([_scattered(fingerprint)] if fingerprint.scattered_keys else ()),
         *(() if "java" in fingerprint.family else settings(names)),
-        *(_writers(answer) if answer["shares"] else ()),
-        *(_course(answer) if answer["course"] else ()),
-        *(_since(answer) if answer["change"] and answer["change"]["first_offset_after"] else ()),
+        *([_writers(answer)] if answer["shares"] else ()),
+        *([_course(answer)] if answer["course"] else ()),
+        *([_since(change["first_offset_after"])] if change and change["first_offset_after"] else ()),
     )
     verdicts = (*all_empty(fingerprint.is_all_empty), *_verdicts(fingerprint))
     title = f"Who wrote {counted(fingerprint.rows, 'record')}"
@@ -186,39 +184,22 @@ def _faulty_rule(fault: Fault) -> str:
 
 
 def _rules(answer: Fields) -> Section:
-    """A row for each group of rules that explain equally much."""
-    place = {name: at for at, name in enumerate(in_order(answer["explained"], clients()))}
-    answers = {*answer["family"], *answer["shares"]}
+    """A row for each group of rules that explain equally much; those that the answer names stand out."""
     equal: dict[tuple[int, int], list[str]] = {}
-    for name in sorted(answer["explained"], key=place.__getitem__):
+    for name in in_order(answer["explained"], clients()):
         equal.setdefault(tuple(answer["explained"][name]), []).append(name)
     rows: list[Json] = [
-        {
-            "client": ", ".join(names),
-            "label": named(names, 1).replace(" and ", " + "),
-            "right": right,
-            "of": determined,
-            "share": right / (determined or 1),
-            "text": share(right / (determined or 1)),
-            "kind": _FAMILY if answers & set(names) else _OTHERS,
-        }
-        for (right, determined), names in equal.items()
+        {"clients": names, "client": ", ".join(names), "right": right, "of": of, "share": right / (of or 1)}
+        for (right, of), names in equal.items()
     ]
     rows.sort(key=lambda row: -row["share"])
+    named_ = {*answer["family"], *answer["shares"]}
     records = counted(answer["rows"], "record")
     keys = f"{counted(answer['keys'], 'different key')}; {answer['null_keys']:,} of {records} have none."
-    spec = by_name(
-        rows,
-        quantity("share", "share of the records that a rule explains", "share", scale={"domain": [0, 1]}),
-        None,
-        tooltip(client="clients", right="explains|,", of="of|,", share="share|.2%"),
-        by_kind("kind", [_FAMILY, _OTHERS], [ACCENT, MUTED]),
-    )
     return Section(
         id="rules",
         title="What each client's rule explains",
         sentence=keys if rows else f"No client's rule fits: {keys}",
-        spec=spec if rows else None,
         columns=(
             Column("client", "clients with the rule", "prose"),
             Column("right", "explains"),
@@ -226,24 +207,21 @@ def _rules(answer: Fields) -> Section:
             Column("share", "share", "share"),
         ),
         **bounded(rows),
-        marks=len(rows),
         bar="share",
-        picked=frozenset(at for at, row in enumerate(rows) if row["kind"] == _FAMILY),
+        picked=frozenset(at for at, row in enumerate(rows) if named_.intersection(row["clients"])),
     )
 
 
-def _scattered(found: Fingerprint) -> tuple[Section]:
+def _scattered(found: Fingerprint) -> Section:
     rows = [
         {"key": shown(shown_key(key)), "partitions": ", ".join(map(str, partitions))}
         for key, partitions in found.scattered
     ]
-    return (
-        Section(
-            id="scattered",
-            title=f"{counted(found.scattered_keys, 'key is', 'keys are')} in several partitions",
-            columns=(Column("key", "key", "text"), Column("partitions", "its partitions", "prose")),
-            **bounded(rows),
-        ),
+    return Section(
+        id="scattered",
+        title=f"{counted(found.scattered_keys, 'key is', 'keys are')} in several partitions",
+        columns=(Column("key", "key", "text"), Column("partitions", "its partitions", "prose")),
+        **bounded(rows),
     )
 
 
@@ -254,51 +232,33 @@ def settings(names: Iterable[str]) -> tuple[Section, ...]:
     return (Section(id="settings", title="To put every key where java puts it", code=lines),) if lines else ()
 
 
-def _writers(answer: Fields) -> tuple[Section]:
+def _writers(answer: Fields) -> Section:
     parts = sorted(answer["shares"].items(), key=lambda each: -each[1])
     if answer["fault"]:
-        by_clients = sum(answer["shares"].values())
-        parts.append((answer["fault"]["name"], 1 - by_clients - answer["unexplained"]))
+        parts.append((answer["fault"]["name"], 1 - sum(answer["shares"].values()) - answer["unexplained"]))
     parts.append(("no rule", answer["unexplained"]))
-    rows = [{"label": name, "share": part, "text": share(part)} for name, part in parts]
-    return (
-        Section(
-            id="writers",
-            title="Who wrote how much",
-            spec=by_name(
-                rows,
-                quantity("share", "share of the records with a key", "share", scale={"domain": [0, 1]}),
-                None,
-                tooltip(label="writer", share="share|.2%"),
-            ),
-            columns=(Column("label", "writer", "text"), Column("share", "share", "share")),
-            **bounded(rows),
-            marks=len(rows),
-            is_detail=True,
-        ),
+    return Section(
+        id="writers",
+        title="Who wrote how much",
+        columns=(Column("name", "writer", "text"), Column("share", "share", "share")),
+        **bounded([{"name": name, "share": part} for name, part in parts]),
+        bar="share",
+        is_detail=True,
     )
 
 
-def _course(answer: Fields) -> tuple[Section]:
+def _course(answer: Fields) -> Section:
     """The share of each writer's rule over time."""
     spans = answer["course"]
     start, kinds = spans[0]["from_ms"], list(spans[0]["rows"])
     rows: list[Json] = []
     for span in spans:
+        times = {name: (span[f"{name}_ms"] - start) / 1000 for name in ("from", "to")}
         total, at = sum(span["rows"].values()), 0.0
         for kind in filter(span["rows"].get, kinds):
             part = span["rows"][kind] / total
-            rows.append(
-                {
-                    "from": (span["from_ms"] - start) / 1000,
-                    "to": (span["to_ms"] - start) / 1000,
-                    "kind": kind,
-                    "low": at,
-                    "high": at + part,
-                    "share": part,
-                    "records": span["rows"][kind],
-                }
-            )
+            counts = {"kind": kind, "records": span["rows"][kind], "share": part}
+            rows.append({**times, **counts, "low": at, "high": at + part})
             at += part
     first, last = (max(span["rows"], key=span["rows"].__getitem__) for span in (spans[0], spans[-1]))
     names = {
@@ -308,71 +268,46 @@ def _course(answer: Fields) -> tuple[Section]:
         "share": "share|.1%",
         "records": "records|,",
     }
-    return (
-        Section(
-            id="course",
-            title="Who wrote when",
-            sentence=(
-                f"In {counted(len(spans), 'span')} of {(spans[0]['to_ms'] - start) / 1000:,.1f} s each, the records "
-                f"that one rule alone explains: at first mostly of {first}, at last of {last}."
-            ),
-            spec=chart(
-                rows,
-                height=220,
-                name="main",
-                mark={"type": "bar"},
-                encoding={
-                    "x": {**quantity("from", f"seconds since {time(start)}"), "scale": {"nice": False}},
-                    "x2": {"field": "to"},
-                    "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
-                    "y2": {"field": "high"},
-                    "color": by_kind("kind", kinds, [PALETTE[at % len(PALETTE)] for at in range(len(kinds))]),
-                    "tooltip": tooltip(**names),
-                },
-            ),
-            columns=(
-                Column("from", "from, s"),
-                Column("to", "to, s"),
-                Column("kind", "rule", "text"),
-                Column("records", "records"),
-                Column("share", "share", "share"),
-            ),
-            **bounded(rows),
-            marks=len(rows),
-            is_detail=True,
+    return Section(
+        id="course",
+        title="Who wrote when",
+        sentence=(
+            f"In {counted(len(spans), 'span')} of {(spans[0]['to_ms'] - start) / 1000:,.1f} s each, the records "
+            f"that one rule alone explains: at first mostly of {first}, at last of {last}."
         ),
+        spec=chart(
+            rows,
+            height=220,
+            name="main",
+            mark={"type": "bar"},
+            encoding={
+                "x": {**quantity("from", f"seconds since {time(start)}"), "scale": {"nice": False}},
+                "x2": {"field": "to"},
+                "y": quantity("low", "share of the records", "share", scale={"domain": [0, 1]}),
+                "y2": {"field": "high"},
+                "color": by_kind("kind", kinds, [PALETTE[at % len(PALETTE)] for at in range(len(kinds))]),
+                "tooltip": tooltip(**names),
+            },
+        ),
+        columns=(
+            Column("from", "from, s"),
+            Column("to", "to, s"),
+            Column("kind", "rule", "text"),
+            Column("records", "records"),
+            Column("share", "share", "share"),
+        ),
+        **bounded(rows),
+        marks=len(rows),
+        is_detail=True,
     )
 
 
-def _since(answer: Fields) -> tuple[Section]:
-    """The first offset by the new rule, for each partition."""
-    rows = [
-        {"partition": at, "offset": offset}
-        for at, offset in sorted(answer["change"]["first_offset_after"].items())
-    ]
-    n = max(answer["n"] or 0, rows[-1]["partition"] + 1)
-    is_ranked = n > _BY_NUMBER
-    drawn = sorted(rows, key=lambda row: -row["offset"])[:_LARGEST] if is_ranked else rows
-    bars = [
-        {
-            "partition": str(row["partition"]) if is_ranked else row["partition"],
-            "kind": "since",
-            "start": 0,
-            "end": row["offset"],
-            "size": row["offset"],
-        }
-        for row in drawn
-    ]
-    title = "first offset by the new rule"
-    least, most = (number(pick(row["offset"] for row in rows)) for pick in (min, max))
-    return (
-        Section(
-            id="since",
-            title="Since which offset",
-            sentence=f"{least} at the earliest and {most} at the latest, over {counted(len(rows), 'partition')}.",
-            spec=by_partition(bars, {"since": EMPHASIS}, title, n=None if is_ranked else n, unit="offset"),
-            columns=(Column("partition", "partition"), Column("offset", title)),
-            **bounded(rows),
-            marks=len(bars),
-        ),
+def _since(first_offset_after: Mapping[int, int]) -> Section:
+    rows = [{"partition": at, "offset": offset} for at, offset in sorted(first_offset_after.items())]
+    return Section(
+        id="since",
+        title="Since which offset",
+        columns=(Column("partition", "partition"), Column("offset", "first offset by the new rule")),
+        **bounded(rows),
+        bar="offset",
     )

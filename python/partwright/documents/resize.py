@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
+from partwright.documents.check import by_weight
 from partwright.documents.sentences import all_empty, summed, times
 from partwright.rendering.binned import by_rank
-from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
+from partwright.rendering.colours import ACCENT, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import by_kind, by_name, by_partition, quantity, tooltip
-from partwright.rendering.text import bytes_, label, number, share
+from partwright.rendering.plots import by_partition
+from partwright.rendering.text import bytes_, label, share
 
 if TYPE_CHECKING:
     from partwright._check import Fields
@@ -20,22 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 _BY_NUMBER = 150
+_MOVED = (Column("rows", "records"), Column("from", "from partition"), Column("to", "to partition"))
 
 
 def document(resize: Resize) -> Document:
     """What moves, the heaviest keys of it, other numbers of partitions, then the steps and each partition's numbers."""
     answer = resize.to_dict()
-    is_whole = "among" not in answer
-    sections = [
-        *([_heaviest(answer)] if answer["heaviest_moved"] else []),
-        *([_nearby(answer)] if is_whole else []),
+    moved = answer["heaviest_moved"]
+    sections = (
+        *([by_weight(moved, _MOVED, "Heaviest keys that move")] if moved else []),
+        *([] if "among" in answer else [_nearby(answer)]),
         *_steps(answer),
         _partitions(answer),
-        *_flow(answer),
-    ]
+        *([_flow(answer)] if answer["rows_moved"] else ()),
+    )
     verdicts = _verdicts(answer)
     title = f"From {answer['from']:,} to {counted(answer['to'], 'partition')}"
-    return Document(title, verdicts, tuple(sections), summed(verdicts, answer))
+    return Document(title, verdicts, sections, summed(verdicts, answer))
 
 
 def _verdicts(answer: Fields) -> tuple[Verdict, ...]:
@@ -82,72 +84,24 @@ def _verdicts(answer: Fields) -> tuple[Verdict, ...]:
     )
 
 
-def _heaviest(answer: Fields) -> Section:
-    rows = [
-        {
-            **each,
-            "label": f"{place}. {label(each['key'])}",
-            "text": f"{number(each['rows'])} ({each['from']} → {each['to']})",
-        }
-        for place, each in enumerate(answer["heaviest_moved"], 1)
-    ]
-    names = {"key": "key", "rows": "records|,", "from": "from", "to": "to"}
-    return Section(
-        id="heavy-keys",
-        title="Heaviest keys that move",
-        spec=by_name(rows, quantity("rows", "records", "whole"), None, tooltip(**names), {"value": EMPHASIS}),
-        columns=(
-            Column("key", "key", "text"),
-            Column("rows", "records"),
-            Column("from", "from partition"),
-            Column("to", "to partition"),
-        ),
-        **bounded(rows),
-        marks=len(rows),
-        bar="rows",
-    )
-
-
 def _nearby(answer: Fields) -> Section:
-    total = answer["rows"] or 1
     least = min(each["rows_moved"] for each in answer["nearby"])
     most_even = min(each["largest_share"] * each["to"] for each in answer["nearby"])
     rows = []
     for each in answer["nearby"]:
-        over, moved = each["largest_share"] * each["to"], each["rows_moved"] / total
-        is_asked = each["to"] == answer["to"]
+        over = each["largest_share"] * each["to"]
         notes = {
-            "asked for": is_asked,
+            "asked for": each["to"] == answer["to"],
             "moves least": each["rows_moved"] == least,
             "most even": over == most_even,
         }
+        moved = each["rows_moved"] / (answer["rows"] or 1)
         rows.append(
-            {
-                **each,
-                "label": str(each["to"]),
-                "share": moved,
-                "over": over,
-                "text": share(moved),
-                "kind": "asked for" if is_asked else "others",
-                "note": ", ".join(note for note, holds in notes.items() if holds),
-            }
+            {**each, "share": moved, "over": round(over, 2), "note": ", ".join(filter(notes.get, notes))}
         )
-    names = {
-        "to": "partitions",
-        "rows_moved": "records that move|,",
-        "share": "share|.1%",
-        "over": "times fair share|.2f",
-    }
     return Section(
         id="nearby",
         title="Other numbers of partitions",
-        spec=by_name(
-            rows,
-            quantity("share", "share of the records that move", "share"),
-            "partitions",
-            tooltip(**names),
-            by_kind("kind", ["asked for", "others"], [EMPHASIS, MUTED]),
-        ),
         columns=(
             Column("to", "partitions"),
             Column("rows_moved", "records that move"),
@@ -157,9 +111,8 @@ def _nearby(answer: Fields) -> Section:
             Column("note", "note", "prose"),
         ),
         **bounded(rows),
-        marks=len(rows),
         bar="share",
-        picked=frozenset(place for place, row in enumerate(rows) if row["kind"] == "asked for"),
+        picked=frozenset(place for place, row in enumerate(rows) if row["to"] == answer["to"]),
     )
 
 
@@ -217,48 +170,36 @@ def _steps(answer: Fields) -> tuple[Section, ...]:
             "Stop the producers of the old topic, and copy the rest.",
             "Let the old topic's consumers finish, start them on the new one, then the producers.",
         ),
-        columns=(
-            Column("partition", "new partition"),
-            Column("rows", "records"),
-            Column("share", "share", "share"),
-            Column("bytes", "size", "bytes"),
-        ),
-        **bounded([{**each, "share": each["rows"] / (answer["rows"] or 1)} for each in answer["after"]]),
-        bar="rows",
         is_detail=True,
     )
     return (replay,) if to < answer["from"] else (in_place, replay)
 
 
 def _partitions(answer: Fields) -> Section:
-    before, after = (
-        {part["partition"]: part["rows"] for part in answer[side]} for side in ("before", "after")
-    )
-    rows = [
-        {"partition": at, "before": before.get(at), "after": after.get(at)}
-        for at in sorted({*before, *after})
-    ]
-    n = max(answer["from"], answer["to"])
-    is_ranked = n > _BY_NUMBER
-    kinds = {"now": MUTED, "then": ACCENT}
+    """Each partition's records now and then; of many, all by their size."""
+    now = {each["partition"]: each["rows"] for each in answer["before"]}
+    then = {
+        each["partition"]: {**each, "share": each["rows"] / (answer["rows"] or 1)} for each in answer["after"]
+    }
+    rows = [{"partition": at, "now": now.get(at), **then.get(at, {})} for at in sorted({*now, *then})]
+    colours = {"now": MUTED, "then": ACCENT}
     bars = [
-        {"partition": row["partition"], "kind": kind, "start": 0, "end": row[field], "size": row[field]}
+        {"partition": row["partition"], "kind": kind, "start": 0, "end": size, "size": size}
         for row in rows
-        for kind, field in (("now", "before"), ("then", "after"))
-        if row[field]
+        for kind, size in zip(colours, (row["now"], row.get("rows")), strict=True)
+        if size
     ]
-    sentence, spec, marks = "No key decides a partition.", None, 0
-    if bars and is_ranked:
-        empty = answer["to"] - sum(1 for row in rows if row["after"])
-        sentence = (
-            f"All that have records are drawn by their size, and {counted(empty, 'is', 'are')} empty then."
-        )
-        series = {kind: [bar["size"] for bar in bars if bar["kind"] == kind] for kind in kinds}
-        spec, marks = by_rank(series, list(kinds.values()), "records")
-        rows.sort(key=lambda row: -max(row["before"] or 0, row["after"] or 0))
-    elif bars:
-        sentence = ""
-        spec, marks = by_partition(bars, kinds, "records", n=n, beside=True), len(bars)
+    sentence, spec, marks, n = "", None, 0, max(answer["from"], answer["to"])
+    if not bars:
+        sentence = "No key decides a partition."
+    elif n > _BY_NUMBER:
+        empty = counted(answer["to"] - sum(bool(row.get("rows")) for row in rows), "is", "are")
+        sentence = f"All that have records are drawn by their size, and {empty} empty then."
+        sizes = {kind: [bar["size"] for bar in bars if bar["kind"] == kind] for kind in colours}
+        spec, marks = by_rank(sizes, list(colours.values()), "records")
+        rows.sort(key=lambda row: -max(row["now"] or 0, row.get("rows") or 0))
+    else:
+        spec, marks = by_partition(bars, colours, "records", n=n, beside=True), len(bars)
     if "among" in answer:
         of = f"of {counted(answer['from'], 'partition')}"
         sentence = (
@@ -271,27 +212,24 @@ def _partitions(answer: Fields) -> Section:
         spec=spec,
         columns=(
             Column("partition", "partition"),
-            Column("before", "records now"),
-            Column("after", "records then"),
+            Column("now", "records now"),
+            Column("rows", "records then"),
+            Column("share", "share then", "share"),
+            *([Column("bytes", "size then", "bytes")] if answer["bytes"] is not None else ()),
         ),
         **bounded(rows),
         marks=marks,
+        bar="rows",
         is_detail=True,
     )
 
 
-def _flow(answer: Fields) -> tuple[Section, ...]:
-    moved = [each for each in answer["flows"] if each["from"] != each["to"]]
-    sentence = "No record would go to another partition."
-    if moved:
-        most = max(moved, key=lambda each: each["rows"])
-        sentence = f"The most, {number(most['rows'])}, go from partition {most['from']} to {most['to']}."
+def _flow(answer: Fields) -> Section:
     section = Section(
         id="flow",
         title="Where records go",
-        sentence=sentence,
         columns=(Column("from", "from partition"), Column("to", "to partition"), Column("rows", "records")),
         is_detail=True,
     )
     ends = (f"{counted(answer['from'], 'partition')} now", f"{answer['to']:,} then")
-    return flows_of(answer["flows"], section, ends, (answer["from"], answer["to"])) if moved else (section,)
+    return flows_of(answer["flows"], section, ends, (answer["from"], answer["to"]))

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.documents.check import heaviest, partitions
 from partwright.documents.sentences import summed
-from partwright.rendering.colours import ACCENT
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_name, quantity, tooltip
 from partwright.rendering.text import bytes_, cut, label
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ def document(report: Report) -> Document:
     # A strategy places records without a key too: they are among the others.
     placed = [part | ({"null_keys": None} if report.places_all else {}) for part in answer["partitions"]]
     sections = (
-        *partitions({**answer, "partitions": placed}, answer["heaviest_keys"], "records"),
+        partitions({**answer, "partitions": placed}, answer["heaviest_keys"], "records"),
         heaviest(answer["heaviest_keys"], answer["keyed"], "records"),
         _steps(answer, report),
     )
@@ -179,30 +177,17 @@ def _null_keys(report: Report) -> str:
 
 
 def _steps(answer: Fields, report: Report) -> Section:
-    rows = [
-        {
-            "step": step["name"],
-            "label": label(step["name"]),
-            "seconds": step["seconds"],
-            "rate": round(report.rows_per_second(step["name"]) or 0) or None
-            if step["name"] in _PER_RECORD
-            else None,
-            "text": f"{step['seconds']:,.1f} s",
-        }
-        for step in answer["steps"]
-    ]
-    names = tooltip(step="step", seconds="seconds|,.1f", rate="records a second|,.0f")
+    rates = {name: round(report.rows_per_second(name) or 0) or None for name in _PER_RECORD}
+    rows = [step | {"rate": rates.get(step["name"])} for step in answer["steps"]]
     return Section(
         id="steps",
         title="How long each step took",
         sentence=f"All steps took {answer['seconds']:,.1f} s.",
-        spec=by_name(rows, quantity("seconds", "seconds"), None, names, {"value": ACCENT}) if rows else None,
         columns=(
-            Column("step", "step", "text"),
-            Column("seconds", "seconds"),
+            Column("name", "step", "text"),
+            Column("seconds", "seconds", "seconds"),
             Column("rate", "records a second"),
         ),
         **bounded(rows),
-        marks=len(rows),
         bar="seconds",
     )

@@ -12,7 +12,6 @@ from partwright.rendering.text import label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from partwright._check import Json
     from partwright.keys.clients import KeyPlacement
     from partwright.keys.key_placements import KeyPlacements
 
@@ -82,22 +81,15 @@ def _hex(key: bytes) -> str:
 
 def _rules(answer: KeyPlacements) -> Section:
     """A row for each rule, with the clients that have it: the first client's first, last those without a partition."""
-    found: dict[tuple[int | None, str, str], list[KeyPlacement]] = {}
+    found: dict[tuple[int | None, str, str | None], list[str]] = {}
     for each in answer.placements:
-        rule = ("", each.why) if each.why else (f"{each.hash_name} {each.hash}", each.sign)
-        found.setdefault((each.partition, *rule), []).append(each)
-    rows: list[Json] = [
-        {
-            "partition": partition,
-            "clients": ", ".join(each.client for each in those),
-            "hash": hashed or then,
-            "then": then if hashed else None,
-        }
-        for (partition, hashed, then), those in sorted(
-            found.items(), key=lambda rule: (rule[0][0] is None, rule[1][0].client != "java")
-        )
+        rule = (each.why, None) if each.why else (f"{each.hash_name} {each.hash}", each.sign)
+        found.setdefault((each.partition, *rule), []).append(each.client)
+    ordered = sorted(found.items(), key=lambda each: (each[0][0] is None, each[1][0] != "java"))
+    rows = [
+        {"partition": partition, "clients": ", ".join(clients), "hash": hashed, "then": then}
+        for (partition, hashed, then), clients in ordered
     ]
-    agreeing = [place for place, row in enumerate(rows) if "java" in row["clients"].split(", ")]
     return Section(
         id="rules",
         title="Partition by client",
@@ -108,7 +100,7 @@ def _rules(answer: KeyPlacements) -> Section:
             Column("then", "then", "prose"),
         ),
         **bounded(rows),
-        picked=frozenset(agreeing),
+        picked=frozenset(place for place, (_, clients) in enumerate(ordered) if "java" in clients),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.rendering.binned import binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
-from partwright.rendering.document import Column, Section, bounded
+from partwright.rendering.document import Section, bounded
 from partwright.rendering.plots import Spec, by_kind, chart, tooltip
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ __all__ = ["flows_of"]
 _BANDS = 24
 # More flows than this could not be distinguished.
 _FLOWS = 72
-# How many of the largest flows have a bar of their own if all are shown as a map.
-_TOP = 20
 # How many points a band's curve has.
 _STEPS = 24
 _NODE = 0.025
+# Both sides of partitions are at 0 and 1, and their names next to them.
+_EDGES = [-0.09, 1.09]
 # The least distance between names in pixels, and how often they are moved to reach it.
 _APART = 14
 _ROUNDS = 60
@@ -37,24 +37,27 @@ _STAYS, _MOVES = "stays", "moves"
 
 def flows_of(
     flows: Sequence[Fields], figure: Section, ends: tuple[str, str], sizes: tuple[int, int]
-) -> tuple[Section, ...]:
-    """A figure with its plot and its table; if there are many flows, the largest get a figure of their own.
+) -> Section:
+    """A figure with its plot and its table, in which the flows that move come first, the largest before others.
 
     Args:
-        flows: Each with `from`, `to` and `rows`, and it stays where both are the same.
-        figure: Its words.
+        flows: Each with `from`, `to` and `rows`, and it stays where both are the same; at least one moves.
+        figure: Its title, its columns, and how its sentence ends.
         ends: The names of both sides.
         sizes: How many partitions each side has.
     """
     ordered = sorted(flows, key=lambda each: (each["from"], each["to"]))
-    largest = sorted(flows, key=lambda each: (-each["rows"], each["from"], each["to"]))
+    largest = sorted(ordered, key=lambda each: (each["from"] == each["to"], -each["rows"]))
     sides = max(len({each[end] for each in flows}) for end in ("from", "to"))
-    if sides <= _BANDS and len(flows) <= _FLOWS:
-        return (replace(figure, spec=_bands(ordered, ends), marks=len(ordered), **bounded(largest)),)
-    spec, marks, held = _map(ordered, ends, sizes)
-    words = f"{figure.sentence[:-1]}{held}."
-    drawn = replace(figure, sentence=words, spec=spec, marks=marks, **bounded(largest))
-    return (drawn, _top(largest, figure)) if any(each["from"] != each["to"] for each in flows) else (drawn,)
+    spec, marks, held = (
+        (_bands(ordered, ends), len(ordered), "")
+        if sides <= _BANDS and len(flows) <= _FLOWS
+        else _map(ordered, ends, sizes)
+    )
+    first = largest[0]
+    most = f"The largest flow has {counted(first['rows'], 'record')}, from partition {first['from']} to {first['to']}"
+    sentence = f"{'; '.join(filter(None, (most, figure.sentence, held)))}."
+    return replace(figure, sentence=sentence, spec=spec, marks=marks, bar="rows", **bounded(largest))
 
 
 def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
@@ -96,7 +99,7 @@ def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
         "field": "x",
         "type": "quantitative",
         "axis": None,
-        "scale": {"domain": [-0.09, 1.09], "nice": False},
+        "scale": {"domain": _EDGES, "nice": False},
     }
     y = {"type": "quantitative", "axis": None, "scale": {"reverse": True, "nice": False}}
     area: Spec = {
@@ -141,17 +144,14 @@ def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
                 },
             }
         )
-    heads = [{"x": 0.0, "text": ends[0], "at": "left"}, {"x": 1.0, "text": ends[1], "at": "right"}]
+    heads = [
+        {"x": _EDGES[0], "text": ends[0], "at": "left"},
+        {"x": _EDGES[1], "text": ends[1], "at": "right"},
+    ]
     layers += [
         {
             "data": {"values": [head]},
-            "mark": {
-                "type": "text",
-                "align": head["at"],
-                "baseline": "top",
-                "dy": 6,
-                "fontWeight": "bold",
-            },
+            "mark": {"type": "text", "align": head["at"], "baseline": "top", "dy": 6, "fontWeight": "bold"},
             "encoding": {"x": x, "y": {"value": "height"}, "text": {"field": "text"}},
         }
         for head in heads
@@ -247,28 +247,9 @@ def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int])
     return (
         spec,
         len(rows),
-        f"; {all_of(len(flows), 'flow is', 'flows are')} drawn, in {counted(len(rows), 'cell')}{part}",
+        f"{all_of(len(flows), 'flow is', 'flows are')} drawn, in {counted(len(rows), 'cell')}{part}",
     )
 
 
 def _span(low: int, end: int) -> str:
     return f"{low:,}" if end - low == 1 else f"{low:,} to {end - 1:,}"
-
-
-def _top(flows: Sequence[Fields], figure: Section) -> Section:
-    """The largest flows by name; if any leave their partition, only these."""
-    moves = [each for each in flows if each["from"] != each["to"]]
-    rows = [{**each, "flow": f"{each['from']} → {each['to']}"} for each in moves[:_TOP]]
-    together, all_ = (sum(each["rows"] for each in those) for those in (rows, moves))
-    return Section(
-        id=f"{figure.id}-top",
-        title="The largest flows",
-        sentence=(
-            f"The {counted(len(rows), 'largest flow', 'largest flows')} of {len(moves):,} have {together:,} of "
-            f"{counted(all_, 'record that changes its partition', 'records that change their partition')}."
-        ),
-        columns=(Column("flow", "from → to partition", "text"), figure.columns[-1]),
-        rows=tuple(rows),
-        bar="rows",
-        is_detail=figure.is_detail,
-    )
