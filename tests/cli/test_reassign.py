@@ -169,7 +169,7 @@ def test_leaders_today_are_those_of_the_file() -> None:
     assert "1 → 1 with a new leader" in " ".join(text.split())
     assert "fewer replicas" not in text
     rows = [line.split() for line in text.splitlines() if line.startswith((" 0 ", " 1 "))]
-    assert [row[3:] for row in rows] == [["1", "1"], ["1", "1"]]
+    assert [row[3:5] for row in rows] == [["1", "1"], ["1", "1"]]
     told = json.loads(run("--json").stdout)
     assert [(each["leaders_before"], each["preferred_before"]) for each in told["brokers"]] == [
         (1, 0),
