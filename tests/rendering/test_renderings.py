@@ -130,3 +130,18 @@ def test_a_name_that_fits_is_whole_and_another_keeps_both_ends() -> None:
         name = cut(LONG, width)
         assert len(name) == min(width, len(LONG))
         assert name == LONG or (LONG.startswith(name.split("…")[0]) and LONG.endswith(name.split("…")[-1]))
+
+
+def test_bars_begin_below_each_other_and_a_table_of_zeros_has_none() -> None:
+    """However long the words before them are; a rule is as long as the widest line."""
+    columns = (Column("name", "name", "text"), Column("count", "count"), Column("words", "words", "prose"))
+    rows = [{"name": "a", "count": 2, "words": "a long text"}, {"name": "b", "count": 1, "words": "short"}]
+    for factor in (1, 0):
+        drawn = [{**row, "count": row["count"] * factor} for row in rows]
+        section = Section("t", "T", columns=columns, rows=tuple(drawn), bar="count")
+        document = Document("T", (Verdict("said", "It is."),), (section,), {})
+        lines = terminal.text(document, Look(60)).splitlines()[-3:]
+        bars = [line.find("█") for line in lines[1:]]
+        assert len({*bars}) == 1
+        assert (bars[0] > 0) == bool(factor)
+        assert len(lines[0]) == max(map(len, lines[1:]))

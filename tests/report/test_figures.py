@@ -29,7 +29,7 @@ FIGURES = {
     "resize-large": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow"],
     "resize": ["heavy-keys", "nearby", "in-place", "replay", "partitions", "flow"],
     "assign": ["map", "members"],
-    "assign-compare": ["spread", "moved"],
+    "assign-compare": ["spread"],
     "assign-now": ["members"],
     "assign-leaders": ["leaders"],
     "assign-clients": ["clients"],
@@ -172,17 +172,33 @@ def test_many_members_and_topics_are_all_drawn_in_cells(read: Callable[[str], An
         len(found.rest["map"])
         == sum(len({topic for topic, _ in pairs}) for pairs in found.answer["assignment"].values()) - 200
     )
-    histogram = found.plots["members"]["data"]["values"]
-    assert sum(bar["members"] for bar in histogram) == 150
+    assert sum(row[1] for row in numbers(found.tables["spread"])) == 150
+
+
+def test_a_map_in_which_every_cell_is_the_same_is_a_sentence() -> None:
+    import partwright as pw
+    from partwright.documents.assign import document as drawn
+
+    topics = {f"t{place}": 120 for place in range(3)}
+    members = {f"m{place}": list(topics) for place in range(60)}
+    even = {section.id: section for section in drawn(pw.assign(topics, members)).sections}
+    assert list(even) == ["map", "members"]
+    assert even["map"].sentence == "Each member reads 2 partitions of each topic."
+    assert even["map"].spec is None
+    # One partition more is one cell that differs.
+    uneven = {section.id: section for section in drawn(pw.assign({**topics, "t0": 121}, members)).sections}
+    assert list(uneven) == ["map", "spread", "members"]
+    assert uneven["map"].spec is not None
+    strengths = {cell["mean"] for cell in uneven["map"].spec["data"]["values"]}
+    assert strengths == {2.0, 2.5}
+    assert uneven["spread"].rows == ({"partitions": "6", "members": 59}, {"partitions": "7", "members": 1})
 
 
 def test_idle_members_stand_out(read: Callable[[str], Any]) -> None:
     found = read("assign-large")
     idle = sum(not pairs for pairs in found.answer["assignment"].values())
     assert idle > 0
-    bars = {bar["kind"]: bar for bar in found.plots["members"]["data"]["values"] if bar["kind"] == "idle"}
-    assert bars["idle"]["members"] == idle
-    assert f"{idle} are idle" in found.sentences["members"]
+    assert numbers(found.tables["spread"])[0] == ["0 (idle)", idle]
     assert f"{idle} members are idle" in found.text.split("</section>")[0]
 
 
@@ -295,8 +311,8 @@ def test_costs_and_assignors_stand_in_their_one_order(read: Callable[[str], Any]
         (each["unowned_s"], each["moved"]) for each in found.answer["lives"]
     ]
     compared = read("assign-compare")
-    moved = numbers(compared.tables["moved"])
-    assert [(row[0], row[1]) for row in moved] == [
+    moved = numbers(compared.tables["spread"])
+    assert [(row[0], row[4]) for row in moved] == [
         (each["assignor"], each["moved"]) for each in compared.answer["assignors"]
     ]
 
@@ -316,9 +332,6 @@ def test_candidates_are_those_of_the_json_and_two_of_them_stand_out(read: Callab
     names = [row[0] for row in found.tables["candidates"][1:]]
     marked = [place for place, name in enumerate(names) if name.endswith(("(today)", "(take)", "(keep)"))]
     assert marked == sorted({found.answer["recommended"], found.answer["today"]})
-    assert [bar["unread"] for bar in found.plots["candidates"]["data"]["values"]] == [
-        each["unread_s"]["median"] for each in told
-    ]
 
 
 def test_batches_and_settings_are_those_of_the_json(read: Callable[[str], Any]) -> None:

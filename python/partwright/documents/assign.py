@@ -11,26 +11,28 @@ from partwright.assignors.mixed.leaders import Led
 from partwright.documents.sentences import named, of_assumed, summed
 from partwright.errors import PartwrightError
 from partwright.rendering.binned import COLOUR, binned, cells
-from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
+from partwright.rendering.colours import ACCENT, PALETTE, members
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import Spec, by_kind, by_name, quantity, squares, tooltip
-from partwright.rendering.text import label, number, shown
+from partwright.rendering.plots import by_kind, chart, tooltip
+from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from partwright._check import Json
-    from partwright.assignors.assignment import Assignment, Chance
+    from partwright.assignors.assignment import Assignment
 
 __all__ = ["document"]
 
-# Up to this many partitions, a map has a square for each; beyond, a square for each topic.
-_PARTITIONS = 120
-_MEMBERS = 50
-# A histogram has no more bars than these.
-_BARS = 30
+# Up to this many partitions and members, a map has a square for each; beyond, members and topics share cells.
+_PARTITIONS, _MEMBERS = 120, 50
+# Up to this many columns of a map have horizontal names, and a histogram has at most this many bars.
+_LEVEL, _BARS = 14, 30
 # How many idle members are named, how many ranges of a topic's partitions, and how many topics.
 _FEW, _RANGES, _TOPICS = 3, 8, 6
+
+_MEMBER, _TOPIC = Column("member", "member", "text"), Column("topic", "topic", "text")
+_COUNT = Column("partitions", "partitions")
 
 Pairs = list[tuple[str, int]]
 
@@ -43,7 +45,7 @@ def document(answer: Assignment | Led | GroupNow) -> Document:
             (member, topics, named([f"{topic} {count:,}" for topic, count in topics.items()], _TOPICS))
             for member, topics in answer.reads.items()
         ]
-        sections: tuple[Section, ...] = (_members(reads),)
+        sections = _members(reads)
     else:
         title, json = "Who reads what", answer.json_object()
         lists = json["assignment"]
@@ -51,7 +53,7 @@ def document(answer: Assignment | Led | GroupNow) -> Document:
         reads = [
             (member, Counter(topic for topic, _ in pairs), _reads(pairs)) for member, pairs in lists.items()
         ]
-        sections = (_map(lists), _members(reads))
+        sections = (*_map(lists), *_members(reads))
     first, *others = verdicts
     said = (first, *of_assumed(answer.assumed), *others)
     return Document(title, said, sections, summed(said, json, answer.assumed))
@@ -60,9 +62,8 @@ def document(answer: Assignment | Led | GroupNow) -> Document:
 def _of_assignment(found: Assignment, assignor: str) -> list[Verdict]:
     """Who is idle, who has the most, and what to try; then whether chance decided."""
     if not len(found.members):
-        return [
-            Verdict("open", "The group has no members, so nobody reads anything.", "The group has no members")
-        ]
+        words = "The group has no members"
+        return [Verdict("open", f"{words}, so nobody reads anything.", words)]
     spread, partitions = found.spread(), len(found.lists.values)
     counts = {name: len(pairs) for name, pairs in found.to_dict().items()}
     idle = [member for member, count in counts.items() if not count]
@@ -82,7 +83,8 @@ def _of_assignment(found: Assignment, assignor: str) -> list[Verdict]:
     else:
         more = _evenness(found, counts)
     first = Verdict("open" if idle and spread.max and unread <= 0 else "said", f"{words}{more}.", words)
-    return [first, *_of_chance(found.chance)]
+    chance = found.chance
+    return [first, *([Verdict("open", f"This is one of several answers: {chance.why}.")] if chance else [])]
 
 
 def _evenness(found: Assignment, counts: Mapping[str, int]) -> str:
@@ -99,21 +101,16 @@ def _evenness(found: Assignment, counts: Mapping[str, int]) -> str:
     return "" if spread.min == spread.max else ", as even as can be"
 
 
-def _of_chance(chance: Chance | None) -> Iterator[Verdict]:
-    if chance is not None:
-        yield Verdict("open", f"This is one of several answers: {chance.why}.")
-
-
 def _of_leader(led: Led) -> list[Verdict]:
     """The same under one leader, and what it does not know."""
     if led.answer is None:
         raise PartwrightError(led.error or "the leader gives no assignment")
     said = _of_assignment(led.answer, led.assignor)
     if led.left_out:
-        who = named(led.left_out)
-        said.append(
-            Verdict("open", f"The leader cannot read the subscription of {who}: no partitions, and no error.")
+        words = (
+            f"The leader cannot read the subscription of {named(led.left_out)}: no partitions, and no error."
         )
+        said.append(Verdict("open", words))
     if led.forgotten:
         said.append(Verdict("open", f"The leader did not know what {named(led.forgotten)} owned."))
     if led.rounds is None:
@@ -144,9 +141,8 @@ def _of_now(now: GroupNow) -> list[Verdict]:
         change += f", and {counted(count, 'partition')} would have no reader without {label(member)}"
     said = [f"{words}. A rebalance now would move {moves}."]
     if now.idle:
-        said.append(
-            f"{counted(len(now.idle), 'member reads', 'members read')} nothing: {named(now.idle, _FEW)}."
-        )
+        idle = counted(len(now.idle), "member reads", "members read")
+        said.append(f"{idle} nothing: {named(now.idle, _FEW)}.")
     said += [f"{change}.", *([f"Uneven: {'; '.join(now.uneven)}."] if now.uneven else [])]
     if now.apart is not None and now.apart[1] > 1:
         # Equally many partitions are not equal work if topics differ.
@@ -177,104 +173,101 @@ def _reads(pairs: Pairs) -> str:
     return "; ".join([*told, *([counted(left, "more topic")] if left > 0 else [])])
 
 
-def _map(assignment: Mapping[str, Pairs]) -> Section:
-    partitions = {pair for pairs in assignment.values() for pair in pairs}
-    topics = members(topic for topic, _ in partitions)
+def _map(lists: Mapping[str, Pairs]) -> tuple[Section, ...]:
+    """Members by partitions or, if there are many, by topics; nothing if nobody reads anything."""
+    partitions = {pair for pairs in lists.values() for pair in pairs}
     if not partitions:
-        return Section(
-            id="map",
-            title="Members by partitions",
-            sentence="Nobody reads anything.",
-            columns=(Column("member", "member", "text"),),
-            is_detail=True,
-        )
-    if len(partitions) <= _PARTITIONS and len(assignment) <= _MEMBERS:
-        return _by_partition(assignment, topics)
-    return _by_topic(assignment, topics)
+        return ()
+    topics = members(topic for topic, _ in partitions)
+    is_small = len(partitions) <= _PARTITIONS and len(lists) <= _MEMBERS
+    return (_by_partition(lists, topics) if is_small else _by_topic(lists, topics),)
 
 
-def _by_partition(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
+def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
+    # A name that is cut gets its number, because long names may begin and end alike.
+    names = {
+        member: label(member) if label(member) == member else f"{place}. {label(member)}"
+        for place, member in enumerate(lists, 1)
+    }
     rows = [
-        {"member": shown(member), "at": _row(place, member), "topic": shown(topic), "partition": partition}
-        for place, (member, pairs) in enumerate(assignment.items())
+        {
+            "member": shown(member),
+            "topic": shown(topic),
+            "partition": partition,
+            "row": names[member],
+            "column": f"{label(topic)}-{partition}",
+        }
+        for member, pairs in lists.items()
         for topic, partition in sorted(pairs)
     ]
-    columns = sorted({(row["topic"], row["partition"]) for row in rows})
-    many = len(topics) > len(PALETTE)
-    drawn = [{**row, "place": f"{label(row['topic'])}-{row['partition']}"} for row in rows]
+    by_place = sorted(rows, key=lambda row: (row["topic"], row["partition"]))
+    columns = list(dict.fromkeys(row["column"] for row in by_place))
     kinds = [shown(topic) for topic in topics]
-    spec = squares(
-        drawn,
-        ("place", "partition"),
-        ("at", "member"),
-        tooltip(member="member", topic="topic", partition="partition"),
-        colour={"value": ACCENT} if many else by_kind("topic", kinds, PALETTE[: len(kinds)]),
-    )
-    spec["encoding"]["x"]["sort"] = [f"{label(topic)}-{partition}" for topic, partition in columns]
-    spec["encoding"]["x"]["axis"] = _names(len(columns))
-    _with_all(spec, assignment)
+    axis = {"labelAngle": -45 if len(columns) > _LEVEL else 0, "labelLimit": 110, "ticks": False}
+    # Members without partitions have a row, too.
+    y = {"field": "row", "type": "ordinal", "title": "member", "scale": {"domain": list(names.values())}}
+    encoding = {
+        "x": {"field": "column", "type": "ordinal", "sort": columns, "title": "partition", "axis": axis},
+        "y": {**y, "axis": {"labelLimit": 150, "ticks": False}},
+        "color": by_kind("topic", kinds, PALETTE[: len(kinds)])
+        if len(kinds) <= len(PALETTE)
+        else {"value": ACCENT},
+        "tooltip": tooltip(member="member", topic="topic", partition="partition"),
+    }
     return Section(
         id="map",
         title="Members by partitions",
-        spec=spec,
-        columns=(
-            Column("member", "member", "text"),
-            Column("topic", "topic", "text"),
-            Column("partition", "partition"),
+        spec=chart(
+            rows, height=max(60, 22 * len(names)), name="main", mark={"type": "rect"}, encoding=encoding
         ),
+        columns=(_MEMBER, _TOPIC, Column("partition", "partition")),
         **bounded(rows),
         marks=len(rows),
         is_detail=True,
     )
 
 
-# Up to this many columns, their names are written horizontally.
-_LEVEL = 14
-
-
-def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
-    """How many partitions of each topic each member reads; if there are many, members and topics share cells."""
-    rows: list[Json] = []
-    places = {topic: place for place, topic in enumerate(topics)}
-    (wide, _), (high, _) = binned(len(topics)), binned(len(assignment), _MEMBERS)
-    counts: Counter[tuple[int, int]] = Counter()
-    for place, (member, pairs) in enumerate(assignment.items()):
-        of_topic = Counter(topic for topic, _ in pairs)
-        rows += [
-            {"member": shown(member), "topic": shown(topic), "partitions": count}
-            for topic, count in sorted(of_topic.items())
-        ]
-        for topic, count in of_topic.items():
-            counts[place // high, places[topic] // wide] += count
-    names = list(assignment)
-    drawn = [
-        {
-            "left": x * wide,
-            "right": min((x + 1) * wide, len(topics)),
-            "top": y * high,
-            "bottom": min((y + 1) * high, len(names)),
-            "count": count,
-            "members": _ends(names[y * high : (y + 1) * high]),
-            "topics": _ends(topics[x * wide : (x + 1) * wide]),
-        }
-        for (y, x), count in sorted(counts.items())
+def _by_topic(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
+    """How many partitions of each topic each member reads; nothing is drawn if that is the same everywhere."""
+    rows: list[Json] = [
+        {"member": shown(member), "topic": shown(topic), "partitions": count}
+        for member, pairs in lists.items()
+        for topic, count in sorted(Counter(topic for topic, _ in pairs).items())
     ]
+    title, same = "Members by topics", rows[0]["partitions"]
+    if len(rows) == len(lists) * len(topics) and all(row["partitions"] == same for row in rows):
+        return Section("map", title, f"Each member reads {counted(same, 'partition')} of each topic.")
+    (wide, _), (high, _) = binned(len(topics)), binned(len(lists), _MEMBERS)
+    places, names = {topic: place for place, topic in enumerate(topics)}, list(lists)
+    held = Counter(
+        (y // high * high, places[topic] // wide * wide)
+        for y, pairs in enumerate(lists.values())
+        for topic, _ in pairs
+    )
+    drawn: list[Json] = []
+    for (y, x), count in sorted(held.items()):
+        those, of = names[y : y + high], topics[x : x + wide]
+        ends = {"left": x, "right": x + len(of), "top": y, "bottom": y + len(those)}
+        mean = count / len(those) / len(of)
+        drawn.append({**ends, "count": count, "mean": mean, "members": _ends(those), "topics": _ends(of)})
+    spec = cells(
+        drawn,
+        ("topics, in the order of their names", len(topics)),
+        ("members, as they are listed", len(names)),
+        tooltip(members="members", topics="topics", count="partitions|,"),
+        COLOUR,
+    )
+    scale = {"domain": [0, max(cell["mean"] for cell in drawn)], "range": [0.1, 1]}
+    spec["encoding"]["opacity"] = {"field": "mean", "type": "quantitative", "scale": scale, "legend": None}
     return Section(
         id="map",
-        title="Members by topics, the stronger the more partitions",
-        sentence=f"All are drawn; a cell holds {counted(high, 'member')} by {counted(wide, 'topic')}.",
-        spec=cells(
-            drawn,
-            ("topics, in the order of their names", len(topics)),
-            ("members, as they are listed", len(names)),
-            tooltip(members="members", topics="topics", count="partitions|,"),
-            COLOUR,
+        title=title,
+        sentence=(
+            f"All are drawn; a cell holds {counted(high, 'member')} by {counted(wide, 'topic')}, and is the stronger "
+            "the more partitions they read."
         ),
-        columns=(
-            Column("member", "member", "text"),
-            Column("topic", "topic", "text"),
-            Column("partitions", "partitions"),
-        ),
+        spec=spec,
+        columns=(_MEMBER, _TOPIC, _COUNT),
         **bounded(rows),
         marks=len(drawn),
         is_detail=True,
@@ -282,88 +275,51 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Section
 
 
 def _ends(names: Sequence[str]) -> str:
-    return label(names[0]) if len(names) == 1 else f"{label(names[0])} … {label(names[-1])}"
+    return " … ".join(label(name) for name in dict.fromkeys((names[0], names[-1])))
 
 
-def _names(count: int) -> Spec:
-    return {"labelAngle": -45 if count > _LEVEL else 0, "ticks": False, "labelLimit": 110}
+def _members(reads: Sequence[tuple[str, Mapping[str, int], str]]) -> tuple[Section, ...]:
+    """What each member reads, and how many of many members read how much.
 
-
-def _with_all(spec: Spec, assignment: Mapping[str, Pairs]) -> None:
-    """Members without partitions have a row, too."""
-    names = [_row(place, member) for place, member in enumerate(assignment)]
-    spec["encoding"]["y"]["scale"] = {"domain": names}
-    spec["height"] = max(60, 22 * len(names))
-
-
-def _row(place: int, member: str) -> str:
-    """The label of a member's row; a name that is cut gets the row's number, because long names may begin alike."""
-    name = label(member)
-    return name if name == member else f"{place + 1}. {name}"
-
-
-def _members(reads: Sequence[tuple[str, Mapping[str, int], str]]) -> Section:
-    """What each member reads: its name, how many partitions of each topic, and these in words."""
+    Args:
+        reads: A member's name, how many partitions of each topic it reads, and these in words.
+    """
     rows: list[Json] = [
         {
             "member": shown(member),
-            "label": _row(place, member),
             "partitions": sum(topics.values()),
             "topics": len(topics),
             "reads": words or "nothing",
-            "text": number(sum(topics.values())),
         }
-        for place, (member, topics, words) in enumerate(reads)
+        for member, topics, words in reads
     ]
     counts = [row["partitions"] for row in rows]
-    sentence, spec, marks = "" if rows else "There is no member.", None, len(rows)
-    if len(rows) > _MEMBERS:
-        spec, marks = _histogram(counts)
-        idle = counts.count(0)
-        sentence = (
-            f"A bar counts the members that read as many partitions, and {counted(idle, 'is', 'are')} idle."
-        )
-    elif rows:
-        spec = by_name(
-            rows,
-            quantity("partitions", "partitions", "whole"),
-            None,
-            tooltip(member="member", partitions="partitions|,", topics="topics|,"),
-        )
-    return Section(
+    section = Section(
         id="members",
         title="What each member reads",
-        sentence=sentence,
-        spec=spec,
-        columns=(
-            Column("member", "member", "text"),
-            Column("partitions", "partitions"),
-            Column("topics", "topics"),
-            Column("reads", "reads", "prose"),
-        ),
+        sentence="" if rows else "There is no member.",
+        columns=(_MEMBER, _COUNT, Column("topics", "topics"), Column("reads", "reads", "prose")),
         **bounded(rows),
-        marks=marks,
+        bar="partitions",
         picked=frozenset(place for place, count in enumerate(counts) if not count and any(counts)),
     )
+    is_uneven = len(counts) > _MEMBERS and len({*counts}) > 1
+    return (_histogram(counts), section) if is_uneven else (section,)
 
 
-def _histogram(counts: Sequence[int]) -> tuple[Spec, int]:
+def _histogram(counts: Sequence[int]) -> Section:
     """How many members read each number of partitions, with idle ones apart."""
     wide, _ = binned(max(counts), _BARS)
-    found = Counter(0 if not count else 1 + (count - 1) // wide for count in counts)
-    rows = [
-        {
-            "label": "0 (idle)" if not at else span(1 + (at - 1) * wide, at * wide),
-            "members": found[at],
-            "text": number(found[at]),
-            "kind": "idle" if not at else "reading",
-        }
-        for at in sorted(found)
-    ]
-    colour: Spec = {"value": ACCENT}
-    if found[0]:
-        colour = by_kind("kind", ["idle", "reading"], [EMPHASIS, ACCENT])
-    said = tooltip(label="partitions", members="members|,")
-    return by_name(rows, quantity("members", "members", "whole"), "partitions a member", said, colour), len(
-        rows
+    held = Counter(-(-count // wide) for count in counts)
+    return Section(
+        id="spread",
+        title="How many members read how much",
+        columns=(Column("partitions", "partitions", "text"), Column("members", "members")),
+        rows=tuple(
+            {"partitions": span((at - 1) * wide + 1, at * wide) if at else "0 (idle)", "members": held[at]}
+            for at in sorted(held)
+        ),
+        bar="members",
+        picked=frozenset({0} if held[0] else ()),
+        is_detail=True,
     )

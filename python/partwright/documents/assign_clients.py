@@ -8,22 +8,18 @@ from partwright._check import counted
 from partwright.assignors.mixed.by_client import ClientAnswers
 from partwright.assignors.mixed.rolling import Rolls
 from partwright.documents.sentences import named, of_assumed, summed
-from partwright.rendering.colours import EMPHASIS
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_name, quantity, tooltip
-from partwright.rendering.text import label, number, shown
+from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from partwright._check import Json
     from partwright.assignors.mixed.leaders import Leaders
-    from partwright.assignors.mixed.rolling import Roll, Step
+    from partwright.assignors.mixed.rolling import Roll
 
 __all__ = ["document"]
 
-# A plot has no more bars than these.
-_BARS = 100
 _SPREAD = (Column("least", "fewest"), Column("most", "most"))
 _COST = (
     Column("moved", "moved"),
@@ -59,10 +55,8 @@ def _of_leaders(leaders: Leaders) -> list[Verdict]:
     members = f"any of {counted(len(leaders), 'member')}" if len(leaders) > 1 else "its only member"
     words = "The leader matters."
     if len(answers) > 1:
-        words = (
-            f"The leader matters: {counted(len(leaders), 'member')} would give "
-            f"{counted(len(answers), 'different assignment')}."
-        )
+        different = counted(len(answers), "different assignment")
+        words = f"The leader matters: {counted(len(leaders), 'member')} would give {different}."
     elif answers and not failing:
         words = f"Each member gets the same partitions, whichever leads: {members} may."
     if failing:
@@ -79,28 +73,23 @@ def _leaders(leaders: Leaders) -> Section:
     rows = [
         {
             "name": shown(each.leader),
-            "label": f"{place}. {label(each.leader)}",
             "assignor": each.assignor,
-            "least": None if each.error else each.spread[0],
-            "most": None if each.error else each.spread[1],
-            "rebalances": "" if each.error else _rebalances(each.rounds),
-            "moved": 0 if each.error else each.moved,
+            **_figures(None if each.error else each.spread, each.moved),
             "unread": None if each.error else each.unread,
+            "rebalances": "" if each.error else _rebalances(each.rounds),
             "note": "fails" if each.error else _unseen(each.left_out, each.forgotten),
         }
-        for place, each in enumerate(leaders, 1)
+        for each in leaders
     ]
-    return _section(
-        "leaders",
-        "Each leader's answer",
-        rows,
-        (
-            Column("name", "leader", "text"),
-            Column("assignor", "assignor", "prose"),
-            *_SPREAD,
-            *_COST,
-        ),
-    )
+    columns = (Column("name", "leader", "text"), Column("assignor", "assignor", "prose"), *_SPREAD, *_COST)
+    return _section("leaders", "Each leader's answer", rows, columns)
+
+
+def _figures(spread: tuple[int, int] | None, moved: int) -> Json:
+    """A member's fewest and most partitions, and what moves; all null if there is no assignment."""
+    if spread is None:
+        return {"least": None, "most": None, "moved": None}
+    return {"least": spread[0], "most": spread[1], "moved": moved}
 
 
 def _of_clients(clients: ClientAnswers) -> list[Verdict]:
@@ -119,48 +108,33 @@ def _of_clients(clients: ClientAnswers) -> list[Verdict]:
         *(Verdict("fails", f"{each.client}: {each.error}") for each in clients if each.error is not None),
     ]
     common = set.intersection(*(set(each.agrees) for each in clients if each.answer != "has none"))
-    if common:
-        verdicts.append(
-            Verdict(
-                "said",
-                f"All clients that have {clients.assignor} agree with Java on {', '.join(sorted(common))}.",
-            )
-        )
-    verdicts += [
-        Verdict(
-            "said", f"{each.client}: set {each.setting} to {' or '.join(each.agrees)} to agree with Java."
-        )
+    advice = [f"All clients that have {clients.assignor} agree with Java on {', '.join(sorted(common))}."]
+    advice = (advice if common else []) + [
+        f"{each.client}: set {each.setting} to {' or '.join(each.agrees)} to agree with Java."
         for each in clients
         if each.error is None and each.answer.startswith("other") and each.agrees
     ]
-    return verdicts
+    return [*verdicts, *(Verdict("said", each) for each in advice)]
 
 
 def _clients(clients: ClientAnswers) -> Section:
     rows = [
         {
             "name": each.client,
-            "label": each.client,
             "answer": f"{each.answer}, one of several" if each.chance else each.answer,
-            "least": None if each.spread is None else each.spread[0],
-            "most": None if each.spread is None else each.spread[1],
-            "moved": None if each.spread is None else each.moved,
+            **_figures(each.spread, each.moved),
             "agrees": ", ".join(each.agrees),
         }
         for each in clients
     ]
-    return _section(
-        "clients",
-        f"{clients.assignor} of each client",
-        rows,
-        (
-            Column("name", "leader", "text"),
-            Column("answer", f"its {clients.assignor}", "prose"),
-            *_SPREAD,
-            Column("moved", "differ from Java"),
-            Column("agrees", "same as Java with", "prose"),
-        ),
+    columns = (
+        Column("name", "leader", "text"),
+        Column("answer", f"its {clients.assignor}", "prose"),
+        *_SPREAD,
+        Column("moved", "differ from Java"),
+        Column("agrees", "same as Java with", "prose"),
     )
+    return _section("clients", f"{clients.assignor} of each client", rows, columns)
 
 
 def _of_rolls(rolls: Rolls) -> list[Verdict]:
@@ -189,33 +163,26 @@ def _cost(roll: Roll) -> str:
 
 
 def _steps(roll: Roll, *, is_best: bool) -> Section:
-    rows = [_step(place, step) for place, step in enumerate(roll.steps, 1)]
-    return _section(
-        roll.order.replace(" ", "-"),
-        f"The steps, {roll.order}",
-        rows,
-        (
-            Column("name", "replaced", "text"),
-            Column("leader", "leader", "text"),
-            Column("assignor", "assignor", "prose"),
-            *_COST,
-        ),
-        is_detail=not is_best,
+    rows = [
+        {
+            "name": shown(step.replaced),
+            "leader": shown(step.leader),
+            "assignor": step.assignor,
+            "moved": None if step.error else step.moved,
+            "unread": None if step.error else step.unread,
+            "rebalances": "fails" if step.error else _rebalances(step.rebalances),
+            "note": _unseen(step.left_out, step.forgotten),
+        }
+        for step in roll.steps
+    ]
+    columns = (
+        Column("name", "replaced", "text"),
+        Column("leader", "leader", "text"),
+        Column("assignor", "assignor", "prose"),
+        *_COST,
     )
-
-
-def _step(place: int, step: Step) -> Json:
-    is_failing = step.error is not None
-    return {
-        "name": shown(step.replaced),
-        "label": f"{place}. {label(step.replaced)}",
-        "leader": shown(step.leader),
-        "assignor": step.assignor,
-        "rebalances": "fails" if is_failing else _rebalances(step.rebalances),
-        "moved": None if is_failing else step.moved,
-        "unread": None if is_failing else step.unread,
-        "note": _unseen(step.left_out, step.forgotten),
-    }
+    name, title = roll.order.replace(" ", "-"), f"The steps, {roll.order}"
+    return _section(name, title, rows, columns, is_detail=not is_best)
 
 
 def _rebalances(count: int | None) -> str:
@@ -231,28 +198,15 @@ def _unseen(left_out: Sequence[str], forgotten: Sequence[str]) -> str:
 
 
 def _section(
-    name: str, title: str, rows: Sequence[Json], columns: tuple[Column, ...], *, is_detail: bool = False
+    name: str, title: str, rows: Sequence[Json], columns: Sequence[Column], *, is_detail: bool = False
 ) -> Section:
-    """A table of leaders or steps, and bars of what each moves, if one moves anything."""
-    is_any = len(rows) <= _BARS and any(row["moved"] for row in rows)
-    drawn = [{**row, "text": number(row["moved"])} for row in rows]
+    """A table of leaders or steps, with bars of what each moves."""
     return Section(
         id=name,
         title=title,
         sentence="Fewest and most are the partitions of a member." if "least" in rows[0] else "",
-        spec=by_name(
-            drawn,
-            quantity("moved", "partitions that move", "whole"),
-            None,
-            tooltip(name=columns[0].title, moved="partitions|,"),
-            {"value": EMPHASIS},
-        )
-        if is_any
-        else None,
-        columns=tuple(
-            column for column in columns if column.field != "note" or any(row["note"] for row in rows)
-        ),
+        columns=tuple(each for each in columns if each.field != "note" or any(row["note"] for row in rows)),
         **bounded(rows),
-        marks=len(rows) if is_any else 0,
+        bar="moved",
         is_detail=is_detail,
     )

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import all_of, counted, span
 from partwright.documents.sentences import named, of_assumed, summed
-from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED, assignors, in_order
+from partwright.rendering.colours import assignors, in_order
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, by_name, chart, quantity, tooltip
-from partwright.rendering.text import label, number, share, shown
+from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from partwright._check import Fields
     from partwright.assignors.compare import Compared, Comparison
 
 __all__ = ["document"]
@@ -23,31 +21,7 @@ __all__ = ["document"]
 def document(comparison: Comparison) -> Document:
     """Which assignor to take, then the figures of each; one that has no assignment is only in the verdicts."""
     able = [each for each in comparison if each.error is None]
-    order = in_order((each.assignor for each in able), assignors())
-    best = min(map(_rank, able), default=())
-    rows = [
-        {
-            "assignor": shown(each.assignor),
-            "label": label(each.assignor),
-            "least": each.spread.min,
-            "most": each.spread.max,
-            "apart": each.topic_spread,
-            "moved": each.moved,
-            "unread": each.unread,
-            "in_rack": each.in_rack_share,
-            "ms": None if each.seconds is None else round(each.seconds * 1000, 1),
-            "range": span(each.spread.min, each.spread.max),
-            "is_best": _rank(each) == best,
-        }
-        for each in sorted(able, key=lambda each: order.index(each.assignor))
-    ]
-    sizes = (
-        (comparison.members, "member"),
-        (len(comparison.topics), "topic"),
-        (sum(comparison.topics.values()), "partition"),
-    )
-    sentence = f"{', '.join(counted(*size) for size in sizes)}; fewest and most are those of a member."
-    sections = (_spread(rows, sentence), _moved(rows)) if rows else ()
+    sections = (_figures(comparison, able),) if able else ()
     first, *others = _verdicts(able)
     verdicts = (
         first,
@@ -132,43 +106,33 @@ def _rank(each: Compared) -> tuple[float, ...]:
     return tuple(criterion.figure(each) for criterion in _JUDGED)
 
 
-def _spread(rows: Sequence[Fields], sentence: str) -> Section:
-    x = quantity("least", "partitions a member, the fewest to the most", "whole")
-    y = {
-        "field": "label",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"labelLimit": 190, "ticks": False},
-    }
-    spec = chart(
-        rows,
-        height=26 * len(rows),
-        layer=[
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
-                "encoding": {"x": x, "x2": {"field": "most"}, "y": y},
-            },
-            {
-                "name": "main",
-                "transform": [{"fold": ["least", "most"], "as": ["end", "partitions"]}],
-                "mark": {"type": "circle", "size": 110, "opacity": 1, "color": ACCENT},
-                "encoding": {
-                    "x": {"field": "partitions", "type": "quantitative"},
-                    "y": y,
-                    "tooltip": tooltip(
-                        assignor="assignor", range="partitions a member", apart="apart in one topic|,"
-                    ),
-                },
-            },
-        ],
+def _figures(comparison: Comparison, able: Sequence[Compared]) -> Section:
+    """All figures of each assignor, with bars of the first one that they do not share."""
+    order = in_order((each.assignor for each in able), assignors())
+    ranked = sorted(able, key=lambda each: order.index(each.assignor))
+    rows = [
+        {
+            "assignor": shown(each.assignor),
+            "least": each.spread.min,
+            "most": each.spread.max,
+            "apart": each.topic_spread,
+            "moved": each.moved,
+            "unread": each.unread,
+            "in_rack": each.in_rack_share,
+            "ms": None if each.seconds is None else round(each.seconds * 1000, 1),
+        }
+        for each in ranked
+    ]
+    sizes = (
+        (comparison.members, "member"),
+        (len(comparison.topics), "topic"),
+        (sum(comparison.topics.values()), "partition"),
     )
-    has_racks, has_times = (any(row[name] is not None for row in rows) for name in ("in_rack", "ms"))
+    best = min(map(_rank, able))
     return Section(
         id="spread",
-        title="How even each assignor is",
-        sentence=sentence,
-        spec=spec,
+        title="How even each assignor is, and what it moves",
+        sentence=f"{', '.join(counted(*size) for size in sizes)}; fewest and most are those of a member.",
         columns=(
             # In one piece: an assignor's name is copied into settings.
             Column("assignor", "assignor", "prose"),
@@ -177,48 +141,15 @@ def _spread(rows: Sequence[Fields], sentence: str) -> Section:
             Column("apart", "apart in one topic"),
             Column("moved", "moved"),
             Column("unread", "unread"),
-            *([Column("in_rack", "in rack", "share")] if has_racks else []),
-            *([Column("ms", "ms")] if has_times else []),
+            *(
+                column
+                for column in (Column("in_rack", "in rack", "share"), Column("ms", "ms"))
+                if any(row[column.field] is not None for row in rows)
+            ),
         ),
         **bounded(rows),
-        marks=2 * len(rows),
-        picked=frozenset(place for place, row in enumerate(rows) if row["is_best"]),
-    )
-
-
-def _moved(rows: Sequence[Fields]) -> Section:
-    kinds = {"moved": EMPHASIS, "unread": MUTED}
-    bars = [
-        {
-            **row,
-            "kind": kind,
-            "partitions": row[kind],
-            "label": f"{row['label']}: {kind}",
-            "text": number(row[kind]),
-        }
-        for row in rows
-        for kind in kinds
-    ]
-    is_any = any(bar["partitions"] for bar in bars)
-    return Section(
-        id="moved",
-        title="What each assignor moves",
-        sentence="" if is_any else "No assignor moves anything that a member owns.",
-        spec=by_name(
-            bars,
-            quantity("partitions", "partitions", "whole"),
-            None,
-            tooltip(assignor="assignor", kind="which are", partitions="partitions|,"),
-            by_kind("kind", list(kinds), list(kinds.values())),
-        )
-        if is_any
-        else None,
-        columns=(
-            Column("assignor", "assignor", "prose"),
-            Column("moved", "moved"),
-            Column("unread", "unread"),
+        bar=next(
+            (name for name in ("most", "moved", "unread") if len({row[name] for row in rows}) > 1), "most"
         ),
-        **bounded(rows),
-        marks=len(bars) if is_any else 0,
-        is_detail=True,
+        picked=frozenset(place for place, each in enumerate(ranked) if _rank(each) == best),
     )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents import group_compared
-from partwright.documents.group_timeline import timeline_section
+from partwright.documents.group_timeline import SPAN, timeline_section
 from partwright.documents.sentences import named, seconds, summed
 from partwright.errors import PartwrightError
 from partwright.group import Lives
 from partwright.rendering.colours import EMPHASIS
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_name, chart, quantity, tooltip
+from partwright.rendering.plots import chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-# If there are more partitions, the ones that were longest without a reader are drawn.
-_DRAWN = 40
+# Of more partitions than this, the ones that were longest without a reader come first.
+_BY_PLACE = 48
 # A member's idle time is mentioned from this many milliseconds on.
 _LEAST_STILL = 50
 
@@ -37,13 +37,9 @@ def document(answer: Timeline | Lives) -> Document:
         return group_compared.document(answer)
     made = answer.to_dict()
     generations = made["generations"]
-    sections = (
-        replace(
-            timeline_section(answer, generations), sketch=tuple(answer.chart(answer.chart_width).split("\n"))
-        ),
-        _unread(answer),
-        _partitions(answer),
-    )
+    sketch = tuple(answer.chart(answer.chart_width).split("\n"))
+    timeline = replace(timeline_section(answer, generations), sketch=sketch)
+    sections = (timeline, _unread(answer), _partitions(answer))
     verdicts = (*_verdicts(answer, generations), *_races(answer.races))
     return Document("A group over time", verdicts, sections, summed(verdicts, made))
 
@@ -82,13 +78,9 @@ def _verdicts(timeline: Timeline, generations: Sequence[Json]) -> tuple[Verdict,
         Verdict("fails", f"{each['member']} ended at {seconds(each['at_ms'])}{_reason(each['error'])}")
         for each in failures
     ]
-    found += (
-        [Verdict("said", " ".join(said))]
-        if (said := [*_records(cost), *_at_rest(timeline, generations)])
-        else []
-    )
-    found += _of_leaders(generations)
-    found += _without_leader(timeline)
+    at_rest = " ".join([*_records(cost), *_at_rest(timeline, generations)])
+    found += [Verdict("said", at_rest)] if at_rest else []
+    found += [*_of_leaders(generations), *_without_leader(timeline)]
     for commit in timeline.commits():
         answered = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
         found.append(Verdict("said", f"{commit['member']}'s commit at {seconds(commit['at_ms'])} {answered}"))
@@ -202,28 +194,19 @@ def _unread(found: Timeline) -> Section:
         if count:
             rows.append({"from": at / 1000, "to": until / 1000, "partitions": count})
     most = max((row["partitions"] for row in rows), default=0)
-    axis = {**quantity("from", "seconds"), "scale": {"domain": [0, end / 1000], "nice": False}}
+    encoding = {
+        "x": {**quantity("from", "seconds"), "scale": {"domain": [0, end / 1000], "nice": False}},
+        "x2": {"field": "to"},
+        "y": quantity("partitions", "partitions", "whole"),
+        "y2": {"datum": 0},
+        "tooltip": tooltip(partitions="partitions|,", **SPAN),
+    }
+    mark = {"type": "bar", "color": EMPHASIS, "stroke": EMPHASIS, "strokeWidth": 1}
     return Section(
         id="unread",
         title="Partitions without a reader",
         sentence=f"At most {counted(most, 'partition')} had no reader at the same time." if rows else "",
-        spec=chart(
-            rows,
-            height=160,
-            name="main",
-            mark={"type": "bar", "color": EMPHASIS, "stroke": EMPHASIS, "strokeWidth": 1},
-            encoding={
-                "x": axis,
-                "x2": {"field": "to"},
-                "y": quantity("partitions", "partitions", "whole"),
-                "y2": {"datum": 0},
-                "tooltip": tooltip(
-                    **{"partitions": "partitions|,", "from": "from, s|,.1f", "to": "to, s|,.1f"}
-                ),
-            },
-        )
-        if rows
-        else None,
+        spec=chart(rows, height=160, name="main", mark=mark, encoding=encoding) if rows else None,
         columns=(
             Column("from", "from, s"),
             Column("to", "to, s"),
@@ -239,72 +222,51 @@ def _partitions(found: Timeline) -> Section:
     rows = [
         {
             "partition": shown(f"{row['topic']}-{row['partition']}"),
-            "label": label(f"{row['topic']}-{row['partition']}"),
             "unowned": row["unowned_ms"] / 1000,
             "longest": row["longest_ms"] / 1000,
             "moves": row["moves"],
-            "text": f"{row['unowned_ms'] / 1000:,.1f} s",
         }
         for row in found.partitions().to_pylist()
     ]
-    largest = sorted(rows, key=lambda row: -row["unowned"])
-    drawn = rows if len(rows) <= _DRAWN else largest[:_DRAWN]
+    by_time = sorted(rows, key=lambda row: -row["unowned"])
     return Section(
         id="partitions",
         title="How long each partition had no reader",
-        sentence="" if len(drawn) == len(rows) else f"The {_DRAWN} longest without a reader are drawn.",
-        spec=by_name(
-            drawn,
-            quantity("unowned", "seconds without a reader"),
-            None,
-            tooltip(partition="partition", unowned="without a reader, s|,.1f", moves="moved|,"),
-        )
-        if rows
-        else None,
         columns=(
             Column("partition", "partition", "text"),
             Column("unowned", "without a reader, s", "seconds"),
             Column("longest", "longest, s", "seconds"),
             Column("moves", "moved"),
         ),
-        **bounded(rows),
-        marks=len(drawn),
+        **bounded(rows if len(rows) <= _BY_PLACE else by_time),
+        bar="unowned",
         is_detail=True,
     )
 
 
 def _of_leaders(generations: Sequence[Json]) -> list[Verdict]:
     """Sentences about members that leaders left out or forgot, and about chance; none if all use Java's client."""
-    left_out: dict[str, None] = {}
-    forgotten: dict[str, None] = {}
-    forgetting, drawn = [], []
-    for each in generations:
-        left_out |= dict.fromkeys(each.get("left_out", ()))
-        forgotten |= dict.fromkeys(each.get("forgotten", ()))
-        if each.get("forgotten"):
-            forgetting.append(each["generation"])
-        if each.get("chance"):
-            drawn.append(each["generation"])
-    found = []
+    left_out, forgotten = (
+        list(dict.fromkeys(name for each in generations for name in each.get(field, ())))
+        for field in ("left_out", "forgotten")
+    )
+    forgetting, drawn = (
+        [str(each["generation"]) for each in generations if each.get(field)]
+        for field in ("forgotten", "chance")
+    )
+    verdicts = []
     if left_out:
-        found.append(
-            Verdict(
-                "open",
-                f"The leader cannot read the subscription of {named(list(left_out))}: no partitions, and no error.",
-            )
-        )
+        who = named(left_out)
+        words = f"The leader cannot read the subscription of {who}: no partitions, and no error."
+        verdicts.append(Verdict("open", words))
     if forgotten:
-        found.append(
-            Verdict("open", f"The leader did not know what {named(list(forgotten))} owned{_in(forgetting)}.")
-        )
+        words = f"The leader did not know what {named(forgotten)} owned{_in(forgetting)}."
+        verdicts.append(Verdict("open", words))
     if drawn:
-        found.append(
-            Verdict(
-                "said", f"The leader's client draws a part of its answer{_in(drawn)}: this is one of several."
-            )
-        )
-    return found
+        words = f"The leader's client draws a part of its answer{_in(drawn)}: this is one of several."
+        verdicts.append(Verdict("said", words))
+    return verdicts
 
 
-def _in(generations: list[int]) -> str:
-    return f" in generation{'s' if len(generations) > 1 else ''} {named(list(map(str, generations)))}"
+def _in(generations: Sequence[str]) -> str:
+    return f" in generation{'s' if len(generations) > 1 else ''} {named(generations)}"

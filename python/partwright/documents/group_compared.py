@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import named, seconds, summed
-from partwright.rendering.colours import ACCENT, MUTED, PROTOCOLS, in_order
+from partwright.rendering.colours import PROTOCOLS, in_order
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, by_name, quantity, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +25,9 @@ def document(lives: Lives) -> Document:
     rows = [
         {
             **each,
-            "members": _members(each).removesuffix(" members"),
-            "label": f"{each['protocol']}, {_members(each)}".removesuffix(" members"),
-            "text": f"{each['unowned_s']:,.1f}",
+            "members": "static" if each["static"] else "dynamic",
             "not_read": round(each["not_read"]),
             "read_twice": round(each["read_twice"]),
-            "failures": len(each["failures"]),
         }
         for each in sorted(answer["lives"], key=lambda each: (order.index(each["protocol"]), each["static"]))
     ]
@@ -87,15 +83,6 @@ def _costs(rows: Sequence[Fields]) -> Section:
             "Unread adds up the seconds in which partitions had no reader, and longest is one partition's longest; "
             "range and sticky rebalance eagerly, and consumer is KIP-848 with the broker's uniform."
         ),
-        spec=by_name(
-            rows,
-            quantity("unowned_s", "seconds of partitions without a reader"),
-            None,
-            tooltip(protocol="protocol", members="members", unowned_s="unread, s|,.1f", moved="moved|,"),
-            by_kind("members", ["dynamic", "static"], [MUTED, ACCENT]),
-        )
-        if any(row["unowned_s"] for row in rows)
-        else None,
         columns=(
             Column("protocol", "protocol", "prose"),
             Column("members", "members", "text"),
@@ -106,7 +93,6 @@ def _costs(rows: Sequence[Fields]) -> Section:
             Column("generations", "generations"),
         ),
         **bounded(rows),
-        marks=len(rows),
         bar="unowned_s",
         picked=frozenset(place for place, row in enumerate(rows) if _rank(row) == least),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -17,37 +18,36 @@ from partwright.rendering.text import label, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright._check import Fields, Json
+    from partwright._check import Json
     from partwright.group import Timeline
     from partwright.group.readers import Readers
 
-__all__ = ["timeline_section"]
+__all__ = ["SPAN", "timeline_section"]
 
 # Up to this many partitions and members, partitions have colours of their own; beyond, they are counted.
-_LANES = 8
-_FEW_MEMBERS = 12
-_ROWS = 40
-# The number of spans of time in which they are counted.
-_CELLS = 160
-_RULES = 200
-# With more rebalances than this, their lines are faint.
-_CLEAR = 30
+_LANES, _FEW_MEMBERS = 8, 12
+# In how many rows of members, and spans of time, they are counted.
+_ROWS, _CELLS = 40, 160
+# How many rebalances are drawn; with more than the second, their lines are faint.
+_RULES, _CLEAR = 200, 30
 _UNREAD = "nobody"
+_READ, _LOST = "read by members", "read by nobody"
 # Of more members, only the fewest and the most partitions are told.
 _NAMED = 8
+SPAN = {"from": "from, s|,.1f", "to": "to, s|,.1f"}
+"""The lines of a tooltip that say when."""
 
 
-def timeline_section(found: Timeline, generations: Sequence[Json]) -> Section:
-    """Members by time, with the partitions that each reads, and the ones that nobody reads.
+def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section:
+    """Partitions that nobody reads, then members with the ones that each reads, over time.
 
     Args:
-        found: A timeline that kept who read what.
+        timeline: A timeline that kept who read what.
         generations: Its generations.
     """
-    readers = found.readers()
-    _, longest = readers.unread()
-    end = readers.end_ms
-    names, partitions = members(readers.names), readers.partitions
+    readers = timeline.readers()
+    end, (_, longest) = readers.end_ms, readers.unread()
+    names = members(readers.names)
     table = [
         {
             "generation": each["generation"],
@@ -58,47 +58,41 @@ def timeline_section(found: Timeline, generations: Sequence[Json]) -> Section:
         }
         for each in generations[:KEPT]
     ]
-    is_few = len(partitions) <= _LANES and len(names) <= _FEW_MEMBERS
-    high, _ = binned(len(names), _ROWS)
-    drawn = {_together(names[at : at + high]): names[at : at + high] for at in range(0, len(names), high)}
-    if is_few:
-        bars, main = _lanes(found.ownership().to_pylist(), readers.gaps(), partitions, end)
-        order = [label(name) for name in names]
-    else:
-        bars, main = _counts(readers, drawn)
-        order = list(drawn)
-    order += [_UNREAD] if longest else []
-    main["encoding"]["y"] = {
-        "field": "member",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": order, "paddingInner": 0.25, "paddingOuter": 0.1},
-        "axis": {"labelLimit": 150, "ticks": False, "grid": False},
+    is_few = len(readers.partitions) <= _LANES and len(names) <= _FEW_MEMBERS
+    high = 1 if is_few else binned(len(names), _ROWS)[0]
+    rows = {_together(names[at : at + high]): names[at : at + high] for at in range(0, len(names), high)}
+    bars, encoding = _lanes(timeline, readers) if is_few else _counts(readers, rows)
+    order = [*([_UNREAD] if longest else []), *rows]
+    title = "seconds" if is_few else "seconds; the stronger a bar, the more partitions"
+    encoding |= {
+        "x": {**quantity("from", title), "scale": {"domain": [0, end / 1000], "nice": False}},
+        "x2": {"field": "to"},
+        "y": {
+            "field": "member",
+            "type": "nominal",
+            "title": None,
+            "scale": {"domain": order, "paddingInner": 0.25, "paddingOuter": 0.1},
+            "axis": {"labelLimit": 150, "ticks": False, "grid": False},
+        },
     }
-    axis = {**quantity("from", "seconds"), "scale": {"domain": [0, end / 1000], "nice": False}}
-    main["encoding"] |= {"x": axis, "x2": {"field": "to"}}
+    opacity = 0.7 if len(generations) <= _CLEAR else 0.25
     rules = {
         "data": {"values": table[:_RULES]},
-        "mark": {
-            "type": "rule",
-            "strokeDash": [2, 3],
-            "strokeWidth": 1,
-            "opacity": 0.7 if len(generations) <= _CLEAR else 0.25,
-        },
+        "mark": {"type": "rule", "strokeDash": [2, 3], "strokeWidth": 1, "opacity": opacity},
         "encoding": {
             "x": {"field": "at", "type": "quantitative"},
             "tooltip": tooltip(generation="generation", why="why", leader="leader", at="at, s|,.1f"),
         },
     }
-    room = (7 * len(partitions) + 8) if is_few else 22
-    spec = chart(bars, height=max(60, min(1000, room * len(order))), layer=[main, rules])
+    main = {"name": "main", "mark": {"type": "bar", "minBandSize": 2}, "encoding": encoding}
+    room = 7 * len(readers.partitions) + 8 if is_few else 22
+    height = max(60, min(1000, room * len(order)))
+    drawn = all_of(len(names), "member is", "members are")
     return Section(
         id="timeline",
         title="Who reads what, and when",
-        sentence=f"{all_of(len(names), 'member is', 'members are')} drawn, {high} in a row."
-        if high > 1
-        else "",
-        spec=spec if bars else None,
+        sentence=f"{drawn.capitalize()} drawn, {high} in a row." if high > 1 else "",
+        spec=chart(bars, height=height, layer=[main, rules]) if bars else None,
         columns=(
             Column("generation", "generation"),
             Column("at", "at, s", "seconds"),
@@ -123,102 +117,61 @@ def _counted(generation: Json) -> str:
     return f"{span(few, most)} for each of {counted(len(counts), 'member')}"
 
 
-def _lanes(
-    rows: Sequence[Fields],
-    gaps: Sequence[tuple[str, int, int]],
-    partitions: Sequence[str],
-    end: int,
-) -> tuple[list[Json], Spec]:
+def _lanes(timeline: Timeline, readers: Readers) -> tuple[list[Json], Spec]:
     """A bar for each time that a member read a partition, in the partition's colour and lane."""
-    bars = [
+    spans = [
+        (label(row["member"]), f"{row['topic']}-{row['partition']}", row["from_ms"], row["to_ms"])
+        for row in timeline.ownership().to_pylist()
+    ]
+    bars: list[Json] = [
         {
-            "member": label(row["member"]),
-            "partition": plain(f"{row['topic']}-{row['partition']}"),
-            "from": row["from_ms"] / 1000,
-            "to": (end if row["to_ms"] is None else row["to_ms"]) / 1000,
+            "member": member,
+            "partition": plain(name),
+            "from": at / 1000,
+            "to": (readers.end_ms if until is None else until) / 1000,
         }
-        for row in rows
+        for member, name, at, until in [*spans, *((_UNREAD, *gap) for gap in readers.gaps())]
     ]
-    bars += [
-        {"member": _UNREAD, "partition": plain(name), "from": from_ms / 1000, "to": to_ms / 1000}
-        for name, from_ms, to_ms in gaps
-    ]
-    names = [plain(name) for name in partitions]
-    main = {
-        "name": "main",
-        "mark": {"type": "bar", "minBandSize": 2},
-        "encoding": {
-            "yOffset": {"field": "partition", "type": "nominal", "sort": names},
-            "color": by_kind("partition", names, PALETTE[: len(names)]),
-            "tooltip": tooltip(
-                **{"member": "member", "partition": "partition", "from": "from, s|,.1f", "to": "to, s|,.1f"}
-            ),
-        },
+    names = [plain(name) for name in readers.partitions]
+    return bars, {
+        "yOffset": {"field": "partition", "type": "nominal", "sort": names},
+        "color": by_kind("partition", names, PALETTE[: len(names)]),
+        "tooltip": tooltip(member="member", partition="partition", **SPAN),
     }
-    return bars, main
 
 
 def _together(names: Sequence[str]) -> str:
     """The label of a row of several members."""
-    return label(names[0]) if len(names) == 1 else f"{label(names[0])} … {label(names[-1])}"
+    return " … ".join(label(name) for name in dict.fromkeys((names[0], names[-1])))
 
 
 def _counts(readers: Readers, rows: Mapping[str, Sequence[str]]) -> tuple[list[Json], Spec]:
     """A bar for each span, with how many partitions a row's members read; if that changed within it, the fewest."""
     edges = [readers.end_ms * cell // _CELLS for cell in range(_CELLS + 1)]
     changes = readers.changes([name for names in rows.values() for name in names])
-    found = [
-        (row, extremes([change for name in names for change in changes[name]], edges)[0], _READ)
+    counted_rows = [
+        (row, _READ, extremes([change for name in names for change in changes[name]], edges)[0])
         for row, names in rows.items()
     ]
     lost, longest = readers.unread()
     if longest is not None:
-        found.append((_UNREAD, extremes(lost, edges)[1], _LOST))
+        counted_rows.append((_UNREAD, _LOST, extremes(lost, edges)[1]))
+    # A member reads few partitions compared with all unread ones, so each kind has its own maximum.
+    most: Counter[str] = Counter()
+    for _, kind, counts in counted_rows:
+        most[kind] = max(most[kind], *counts)
     bars: list[Json] = []
-    for name, counts, kind in found:
+    for name, kind, counts in counted_rows:
         at = 0
         for count, cells in groupby(counts):
-            wide = len(list(cells))
+            start, at = at, at + len(list(cells))
             if count:
-                bars.append(
-                    {
-                        "member": name,
-                        "kind": kind,
-                        "partitions": count,
-                        "from": edges[at] / 1000,
-                        "to": edges[at + wide] / 1000,
-                    }
-                )
-            at += wide
-    # A member reads few partitions compared with all unread ones, so each kind has its own maximum.
-    most = {
-        kind: max((bar["partitions"] for bar in bars if bar["kind"] == kind), default=1)
-        for kind in (_READ, _LOST)
+                ends = {"from": edges[start] / 1000, "to": edges[at] / 1000}
+                strength = count / most[kind]
+                bars.append({"member": name, "kind": kind, "partitions": count, "strength": strength, **ends})
+    scale = {"domain": [0, 1], "range": [0.15, 1]}
+    return bars, {
+        "color": by_kind("kind", [_READ, _LOST], [ACCENT, EMPHASIS]),
+        "opacity": {"field": "strength", "type": "quantitative", "scale": scale, "legend": None},
+        "tooltip": tooltip(member="member", partitions="partitions|,", **SPAN),
     }
-    for bar in bars:
-        bar["strength"] = bar["partitions"] / most[bar["kind"]]
-    main = {
-        "name": "main",
-        "mark": {"type": "bar"},
-        "encoding": {
-            "color": by_kind("kind", [_READ, _LOST], [ACCENT, EMPHASIS]),
-            "opacity": {
-                "field": "strength",
-                "type": "quantitative",
-                "scale": {"domain": [0, 1], "range": [0.15, 1]},
-                "legend": None,
-            },
-            "tooltip": tooltip(
-                **{
-                    "member": "member",
-                    "partitions": "partitions|,",
-                    "from": "from, s|,.1f",
-                    "to": "to, s|,.1f",
-                }
-            ),
-        },
-    }
-    return bars, main
-
-
-_READ, _LOST = "partitions read, the stronger the more", "partitions that nobody reads"

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.documents.group_timeline import timeline_section
 from partwright.documents.sentences import of_assumed
-from partwright.group import play
-from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
-from partwright.rendering.plots import by_kind, by_name, quantity, tooltip
 
 if TYPE_CHECKING:
     from partwright.group import Rollout
 
 __all__ = ["document"]
-
-# For a larger roll, the chart would take too much memory for a page.
-_MOST_READ = 5_000_000
 
 
 def document(rollout: Rollout) -> Document:
@@ -80,13 +74,10 @@ def _candidates(rollout: Rollout) -> Section:
         marks = [
             word for word, at in (("today", rollout.today), ("take", rollout.recommended)) if at == place
         ]
-        mark = "keep" if len(marks) > 1 else "".join(marks)
-        marked = f" ({mark})" if mark else ""
+        mark = f" ({'keep' if len(marks) > 1 else marks[0]})" if marks else ""
         row = {
-            "candidate": f"{name}{marked}",
+            "candidate": f"{name}{mark}",
             "members": members,
-            "label": f"{name}, {members}{marked}",
-            "kind": mark or "others",
             "unread": each.unread_s.median,
             "p95": each.unread_s.p95,
             "longest": each.longest_unread_s.median,
@@ -94,13 +85,10 @@ def _candidates(rollout: Rollout) -> Section:
             "rebalances": each.rebalances,
             "moved": each.moved,
             "idle": each.idle,
-            "text": f"{each.unread_s.median:,.1f}",
         }
         if each.behind is not None and each.read_twice is not None:
             row |= {"behind": round(each.behind.median), "read_twice": round(each.read_twice.median)}
         rows.append(row)
-    colours = {"today": EMPHASIS, "take": ACCENT, "keep": ACCENT, "others": MUTED}
-    kinds = [kind for kind in colours if any(row["kind"] == kind for row in rows)]
     rolls = counted(len(rollout.best.lived), "roll")
     return Section(
         id="candidates",
@@ -109,19 +97,6 @@ def _candidates(rollout: Rollout) -> Section:
             f"Seconds, as medians of {rolls} of each: unread adds up the times of partitions without a reader (p95: at "
             "most that in 95 of 100 rolls), longest is one partition's longest, and still is how long a pod is up and "
             "reads nothing."
-        ),
-        spec=by_name(
-            rows,
-            quantity("unread", "seconds of partitions without a reader"),
-            None,
-            tooltip(
-                label="candidate",
-                unread="unread, s|,.1f",
-                p95="p95|,.1f",
-                longest="longest, s|,.1f",
-                moved="moved|,",
-            ),
-            by_kind("kind", kinds, [colours[kind] for kind in kinds]),
         ),
         columns=(
             Column("candidate", "candidate", "text"),
@@ -140,9 +115,8 @@ def _candidates(rollout: Rollout) -> Section:
             ),
         ),
         **bounded(rows),
-        marks=len(rows),
         bar="unread",
-        picked=frozenset(place for place, row in enumerate(rows) if row["kind"] != "others"),
+        picked=frozenset(at for at in (rollout.recommended, rollout.today) if at is not None),
     )
 
 
@@ -165,12 +139,10 @@ def _settings(rollout: Rollout) -> Section:
 
 def _roll(rollout: Rollout) -> tuple[Section, ...]:
     """Members by time in the median roll with the recommended candidate; nothing if that is too large."""
-    best = rollout.best
-    lived = sorted(best.lived, key=lambda each: each.unread_ms)
-    script = lived[(len(lived) - 1) // 2].played
-    if sum(script["topics"].values()) * len(script["events"]) > _MOST_READ:
+    timeline = rollout.median_roll
+    if timeline is None:
         return ()
-    timeline = play(script)
     section = timeline_section(timeline, list(timeline.generations()))
+    title = f"A roll with {rollout.best.candidate.label}"
     words = "The first minute is the start-up, which is not counted."
-    return (replace(section, title=f"A roll with {best.candidate.label}", sentence=words, is_detail=True),)
+    return (replace(section, title=title, sentence=words, is_detail=True),)

@@ -113,7 +113,7 @@ def bars(figure: Section) -> Spec | None:
         figure: The table, whose first column names its rows; those that stand out have another colour.
     """
     shown = figure.rows[:_BARS]
-    if figure.bar is None or not shown:
+    if figure.bar is None or not figure.most:
         return None
     column = next(each for each in figure.columns if each.field == figure.bar)
     names = [label(figure.columns[0].written(row)) for row in shown]

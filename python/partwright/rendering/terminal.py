@@ -123,7 +123,7 @@ def _table(section: Section, look: Look) -> Iterator[str]:
     titles = [look.plain(column.title) for column in section.columns]
     room = look.width - len(_EDGE)
     kept, widths = _fitted(section.columns, titles, cells, room)
-    bar = min(_BAR, room - sum(widths) - len(_GAP) * len(widths)) if section.bar else 0
+    bar = min(_BAR, room - sum(widths) - len(_GAP) * len(widths)) if section.most else 0
     bar = bar if bar >= _LEAST_BAR else 0
     columns = [section.columns[at] for at in kept]
     yield from _lines(columns, widths, [titles[at] for at in kept], look, ("bold",))
@@ -131,10 +131,9 @@ def _table(section: Section, look: Look) -> Iterator[str]:
     yield _EDGE + look.plain("─") * rule
     for place, (row, texts) in enumerate(zip(rows, cells, strict=True)):
         styles = ("bold",) if place in section.picked else ()
-        drawn = round(bar * (row.get(section.bar) or 0) / (section.most or 1)) if bar and section.bar else 0
-        lines = _lines(columns, widths, [texts[at] for at in kept], look, styles)
-        yield next(lines) + (_GAP + look.styled(look.plain("█") * drawn, TERMINAL[ACCENT]) if drawn else "")
-        yield from lines
+        drawn = round(bar * (row.get(section.bar) or 0) / section.most) if bar and section.bar else 0
+        end = _GAP + look.styled(look.plain("█") * drawn, TERMINAL[ACCENT]) if drawn else ""
+        yield from _lines(columns, widths, [texts[at] for at in kept], look, styles, end)
     left = section.left + len(section.rows) - len(rows)
     if left:
         yield from wrapped(f"{look.plain('…')} and {counted(left, 'more row')}: --json has them", look.width)
@@ -144,9 +143,14 @@ def _table(section: Section, look: Look) -> Iterator[str]:
 
 
 def _lines(
-    columns: Sequence[Column], widths: Sequence[int], texts: Sequence[str], look: Look, styles: Sequence[str]
+    columns: Sequence[Column],
+    widths: Sequence[int],
+    texts: Sequence[str],
+    look: Look,
+    styles: Sequence[str],
+    end: str = "",
 ) -> Iterator[str]:
-    """One row of a table, in as many lines as its tallest cell."""
+    """One row of a table, in as many lines as its tallest cell; the first one may have a bar at its end."""
     broken = [
         _broken(column, words, width, look)
         for column, words, width in zip(columns, texts, widths, strict=True)
@@ -157,7 +161,8 @@ def _lines(
             words = parts[at] if at < len(parts) else ""
             blanks = " " * (width - columns_of(words))
             shown.append(blanks + words if column.kind in _RIGHT else words + blanks)
-        yield look.styled((_EDGE + _GAP.join(shown)).rstrip(), *styles)
+        line = _EDGE + _GAP.join(shown)
+        yield look.styled(line, *styles) + end if end and not at else look.styled(line.rstrip(), *styles)
 
 
 def _broken(column: Column, words: str, width: int, look: Look) -> list[str]:

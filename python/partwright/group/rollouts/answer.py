@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted
 from partwright.answer import Answer
 from partwright.group.member_client import refuses_list
+from partwright.group.play_script import play
 from partwright.group.rollouts.client_settings import CLIENTS, broker_lines, client_lines
 
 if TYPE_CHECKING:
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
     from partwright.group.kubernetes import Deployment, StatefulSet
     from partwright.group.rollouts.candidates import Candidate
     from partwright.group.rollouts.play import Lived, Surge
+    from partwright.group.timeline import Timeline
 
 __all__ = ["Rollout", "Spread", "Tried", "recommended"]
 
 # Candidates that differ by less are the same: no group lives by the second.
 _ALIKE, _ALIKE_S = 0.05, 1.0
+# Of a larger roll, who reads what would take too much memory.
+_MOST_READ = 5_000_000
 
 
 class Spread(NamedTuple):
@@ -177,6 +182,17 @@ class Rollout(Answer):
     def best(self) -> Tried:
         """The candidate to take."""
         return self.tried[self.recommended]
+
+    @cached_property
+    def median_roll(self) -> Timeline | None:
+        """The roll of the recommended candidate whose time without a reader is the median, played once to show it.
+
+        None if it is too large: if partitions times events are more than 5,000,000.
+        """
+        ordered = sorted(self.best.lived, key=lambda each: each.unread_ms)
+        script = ordered[(len(ordered) - 1) // 2].played
+        is_large = sum(script["topics"].values()) * len(script["events"]) > _MOST_READ
+        return None if is_large else play(script)
 
     @property
     def steadiest(self) -> Tried:
