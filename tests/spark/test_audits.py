@@ -206,26 +206,35 @@ def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Si
 def test_two_tables_meet_or_do_not(table: Table) -> None:
     java, c, grown = records(), records(client="librdkafka"), records(n=24)
     for other, kinds in ((java, []), (c, ["client"]), (grown, ["n"])):
-        found = pws.check_copartition(table(java), table(other), "key", partition="partition")
+        found = pws.check_copartition(table(java), table(other), "key", pws.Topic(partition="partition"))
         assert found == meet(side(java), side(other))
         assert [reason.kind for reason in found.reasons if reason.kind != "null-keys"] == kinds
         assert found.ok == (not kinds)
     # Compared with the partitions that a client would give the other table, whose keys have another name.
     renamed = table(c).withColumnRenamed("key", "user")
     would = pws.check_copartition(
-        table(c), renamed, "key", partition="partition", n=12, key_b="user", client_b="librdkafka"
+        table(c),
+        renamed,
+        "key",
+        pws.Topic(n=12, partition="partition"),
+        key_b="user",
+        topic_b=pws.Topic(client="librdkafka"),
     )
     assert (would.ok, would.a.n, would.b.client) == (True, 12, "librdkafka")
-    placed = pws.check_copartition(table(java), renamed, "key", n=12, n_b=18, key_b=sf.col("user"))
+    placed = pws.check_copartition(
+        table(java), renamed, "key", pws.Topic(n=12), key_b=sf.col("user"), topic_b=pws.Topic(n=18)
+    )
     assert [reason.kind for reason in placed.reasons if reason.kind != "null-keys"] == ["n"]
+    with pytest.raises(pw.PartwrightError, match=r"^topic_b is a Topic, not 'key'"):
+        pws.check_copartition(table(java), table(c), "key", topic_b="key")  # type: ignore[arg-type]
     with pytest.raises(pw.PartwrightError, match=r"^say how many partitions there are, with n, or where"):
         pws.check_copartition(table(java), table(c), "key")
     with pytest.raises(
         pw.PartwrightError, match=r"^client 'java' would place keys, and a column of partitions"
     ):
-        pws.check_copartition(table(java), table(c), "key", partition="partition", client="java")
+        pws.check_copartition(table(java), table(c), "key", pws.Topic(client="java", partition="partition"))
     with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is not a partition of 5"):
-        pws.check_copartition(table(java), table(c), "key", partition="partition", n=5)
+        pws.check_copartition(table(java), table(c), "key", pws.Topic(n=5, partition="partition"))
 
 
 def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,9 +409,9 @@ def test_both_tables_are_refused_before_a_job_runs(table: Table, monkeypatch: py
 
     monkeypatch.setattr("partwright.spark.audits.kept", no_job)
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'"):
-        pws.check_copartition(given, given, "key", n=12, key_b="user")
+        pws.check_copartition(given, given, "key", pws.Topic(n=12), key_b="user")
     with pytest.raises(pw.PartwrightError, match=r"^the number of partitions must be from 1"):
-        pws.check_copartition(given, given, "key", n=12, n_b=0)
+        pws.check_copartition(given, given, "key", pws.Topic(n=12), topic_b=pws.Topic(n=0))
 
 
 def test_audits_at_the_same_time_leave_the_session_as_it_was(table: Table, spark: SparkSession) -> None:
@@ -523,7 +532,7 @@ def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> Non
 
 def test_keys_that_are_all_empty_are_told(table: Table) -> None:
     given = table(pa.table({"key": ["", ""], "partition": pa.array([0, 0], pa.int32())}))
-    found = pws.check_copartition(given, given, "key", 12)
+    found = pws.check_copartition(given, given, "key", pws.Topic(12))
     assert (found.a.is_all_empty, found.b.is_all_empty) == (True, True)
     assert pws.check(given, "key", 12).is_all_empty
     assert pws.resize(given, "key", 12, 24).is_all_empty

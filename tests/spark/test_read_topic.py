@@ -224,7 +224,7 @@ def test_audits_take_it_as_it_is(read: Callable[..., DataFrame], orders: str) ->
     found = pws.check(df, "key", N, partition="partition")
     assert (found.ok, found.misplaced, found.rows) == (True, 0, RECORDS)
     assert "java" in pws.fingerprint(df, "key", n=N, timestamp="timestamp", offset="offset").family
-    assert pws.check_copartition(df, df, "key", partition="partition").ok
+    assert pws.check_copartition(df, df, "key", pws.Topic(partition="partition")).ok
 
 
 def test_it_meets_another_table(

@@ -17,7 +17,7 @@ require_pyspark()
 from partwright.kafka.point_reads import assign_json
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
-from partwright.spark.audits import check, check_copartition, fingerprint, resize
+from partwright.spark.audits import Topic, check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.engines.choice import engine_of
 from partwright.spark.errors import first_sentence
@@ -43,6 +43,7 @@ __all__ = [
     "LAYOUT_COLUMNS",
     "ProducerConfig",
     "StreamOptions",
+    "Topic",
     "Workload",
     "assign",
     "assign_json",

@@ -6,12 +6,13 @@ those of `partwright fingerprint`, `resize`, `check` and `copartition` on files 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
-from partwright._check import counted
+from partwright._check import counted, options
 from partwright.audit.check import Check, Example
 from partwright.audit.columns import checked_n
 from partwright.audit.copartition import ANYWHERE, Side, meet
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.audit.key_sums import Observed
 
-__all__ = ["check", "check_copartition", "fingerprint", "resize"]
+__all__ = ["Topic", "check", "check_copartition", "fingerprint", "resize"]
 
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
@@ -249,20 +250,31 @@ def check(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Where the keys of a topic, or of a table that stands for one, are.
+
+    Attributes:
+        n: The number of partitions; by default found from where the keys are.
+        client: The client profile that would place the keys, if no partition is given; `java` by default.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        partition: The column with the records' partitions, whole numbers without nulls.
+    """
+
+    n: SupportsIndex | None = None
+    client: str | None = None
+    key_type: str | None = None
+    partition: str | Column | None = None
+
+
 def check_copartition(
     a: DataFrame,
     b: DataFrame,
     key: str | Column,
-    n: SupportsIndex | None = None,
-    client: str | None = None,
-    key_type: str | None = None,
-    partition: str | Column | None = None,
+    topic: Topic | None = None,
     *,
     key_b: str | Column | None = None,
-    n_b: SupportsIndex | None = None,
-    client_b: str | None = None,
-    key_type_b: str | None = None,
-    partition_b: str | Column | None = None,
+    topic_b: Topic | None = None,
 ) -> Meeting:
     """Whether two tables or topics meet: the same key bytes in the same partition of both; and why not.
 
@@ -273,15 +285,9 @@ def check_copartition(
         a: One table's records.
         b: The other's.
         key: The column of the keys; see `fingerprint`.
-        n: The number of partitions; by default found from where the keys are.
-        client: The client profile that would place the keys, if no partition is given; `java` by default.
-        key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column with their partitions, whole numbers without nulls.
-        key_b: The same of `b`.
-        n_b: See `key_b`.
-        client_b: See `key_b`.
-        key_type_b: See `key_b`.
-        partition_b: See `key_b`.
+        topic: Where its keys are.
+        key_b: The column of the keys of `b`.
+        topic_b: Where the keys of `b` are.
 
     Returns:
         The answer, a `partwright.audit.Meeting`: whether it is `ok`, the shares and the reasons.
@@ -292,37 +298,26 @@ def check_copartition(
             is in no partition, or in one that n does not have; a table is a stream.
 
     Examples:
-        >>> found = check_copartition(orders, users, "user", partition="partition")
+        >>> found = check_copartition(orders, users, "user", Topic(partition="partition"))
         >>> found.ok, found.reasons[0].sentence
         (False, "A's keys are put by java, and B's by librdkafka")
     """
-    if partition_b is None and client_b is None:
-        partition_b, client_b = partition, client
-    sides = (
-        _side(a, key, n, client, key_type, partition),
-        _side(
-            b,
-            key if key_b is None else key_b,
-            n if n_b is None else n_b,
-            client_b,
-            key_type if key_type_b is None else key_type_b,
-            partition_b,
-        ),
+    topic, topic_b = options(topic, Topic, "topic"), options(topic_b, Topic, "topic_b")
+    by = topic if topic_b.partition is None and topic_b.client is None else topic_b
+    topic_b = Topic(
+        topic.n if topic_b.n is None else topic_b.n,
+        by.client,
+        topic.key_type if topic_b.key_type is None else topic_b.key_type,
+        by.partition,
     )
+    sides = (_side(a, key, topic), _side(b, key if key_b is None else key_b, topic_b))
     # Both are refused before a job runs for one of them.
     return meet(*(side() for side in sides))
 
 
-def _side(
-    df: DataFrame,
-    key: str | Column,
-    n: SupportsIndex | None,
-    client: str | None,
-    key_type: str | None,
-    partition: str | Column | None,
-) -> Callable[[], Side]:
+def _side(df: DataFrame, key: str | Column, topic: Topic) -> Callable[[], Side]:
     """A function that sums up one of two tables; everything that can be refused without a job is refused first."""
-    count = checked_n(n)
+    count, client, key_type, partition = checked_n(topic.n), topic.client, topic.key_type, topic.partition
     rows = records(df, key, partition, key_type=key_type)
     by_pair = sums(rows)
     if partition is None:
