@@ -221,47 +221,6 @@ def by_partition(
 _GAPS = 150
 
 
-def by_name(
-    rows: Sequence[Fields],
-    value: Spec,
-    name_title: str | None,
-    said: list[Spec],
-    colour: Spec | None = None,
-) -> Spec:
-    """Horizontal bars with names, in the order of the rows, each with its value at its end.
-
-    Args:
-        rows: Each with a unique `label`, and `text`, which is written at the bar's end.
-        value: The channel of the bars' lengths.
-        name_title: The title of the names; None for no title.
-        said: The tooltip.
-        colour: The bars' colour channel.
-    """
-    names = {
-        "field": "label",
-        "type": "nominal",
-        "sort": None,
-        "title": name_title,
-        "axis": {"labelLimit": 190, "labelOverlap": False, "ticks": False, "domain": False},
-    }
-    drawn = {"y": names, "x": value}
-    return chart(
-        rows,
-        height=max(_ROW * len(rows), _ROW),
-        layer=[
-            {
-                "name": "main",
-                "mark": {"type": "bar", "height": {"band": 0.72}},
-                "encoding": {**drawn, "color": colour or {"value": ACCENT}, "tooltip": said},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 4},
-                "encoding": {**drawn, "text": {"field": "text"}},
-            },
-        ],
-    )
-
-
 def squares(
     rows: Sequence[Fields],
     x: tuple[str, str],
