@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from partwright.rendering.colours import ACCENT
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
