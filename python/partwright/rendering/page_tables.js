@@ -109,7 +109,8 @@
       const lines = [titles, ...shown.map((row) => row.values)].map((row) => `${row.map(quoted).join(",")}\r\n`);
       window.partwrightSave(lines.join(""), "text/csv", `partwright-${table.dataset.name}.csv`);
     });
-    details.querySelector(".tools").hidden = false;
+    // All of a few rows are seen at once.
+    details.querySelector(".tools").hidden = rows.length <= 12;
     return {
       find: (text) => {
         filter.value = text;
