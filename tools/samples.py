@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 def rolled() -> Document:
     """A Deployment of six pods."""
-    return rollout.document(pw.group.rollout({"orders": 24}, 6, start="15s..25s", plays=2))
+    return rollout.document(
+        pw.group.rollout({"orders": 24}, pw.group.RolledPods(6, start="15s..25s"), plays=2)
+    )
 
 
 def ran() -> Document:

@@ -114,7 +114,10 @@ def test_json_is_what_python_says(command: Command) -> None:
 
     code, out, _ = command(*ASKED, "--json", "--start", "5s..9s", "--seed", "3")
     assert code == 0
-    assert json.loads(out) == pw.group.rollout({"t": 6}, 3, start="5s..9s", plays=2, seed=3).to_dict()
+    assert (
+        json.loads(out)
+        == pw.group.rollout({"t": 6}, pw.group.RolledPods(3, start="5s..9s"), plays=2, seed=3).to_dict()
+    )
 
 
 def test_candidates_within_the_spread_of_rolls_are_the_same_and_the_present_one_is_kept(
@@ -145,7 +148,10 @@ def test_a_client_has_its_own_candidates_and_names(command: Command) -> None:
 
     code, out, _ = command(*ASKED, "--client", "sarama", "--json")
     assert code == 0
-    assert json.loads(out) == pw.group.rollout({"t": 6}, 3, client="sarama", plays=2).to_dict()
+    assert (
+        json.loads(out)
+        == pw.group.rollout({"t": 6}, 3, pw.group.PodConsumers(client="sarama"), plays=2).to_dict()
+    )
     code, out, _ = command(*ASKED, "--client", "kafkajs")
     text = out.decode()
     assert code == 0

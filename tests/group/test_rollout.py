@@ -12,7 +12,7 @@ import pytest
 import partwright as pw
 from partwright.documents.rollout import document
 from partwright.errors import PartwrightError
-from partwright.group import play
+from partwright.group import PodConsumers, RolledPods, play
 from partwright.group.durations import read_duration
 from partwright.group.kubernetes import Deployment, PodTimes, StatefulSet, read_workload
 from partwright.group.rollouts.answer import Rollout, Spread, Tried, recommended
@@ -142,8 +142,12 @@ def test_percentages_are_rounded_as_kubernetes_does(
 )
 def test_what_is_refused(given: dict[str, Any], sentence: str) -> None:
     asked = {"topics": {"t": 3}, "replicas": 3, "plays": 1, **given}
+    pods, consumers = (
+        kind(**{name: asked.pop(name) for name in [*asked] if name in kind.__slots__})
+        for kind in (RolledPods, PodConsumers)
+    )
     with pytest.raises(PartwrightError, match=re.escape(sentence)) as caught:
-        pw.group.rollout(asked.pop("topics"), asked.pop("replicas"), **asked)
+        pw.group.rollout(asked.pop("topics"), pods, consumers, **asked)
     assert "\n" not in str(caught.value)
 
 
@@ -168,7 +172,7 @@ def test_times(given: Any, low: int, high: int) -> None:
 
 
 def test_a_static_member_is_unread_while_it_is_away_and_nothing_moves() -> None:
-    answer = pw.group.rollout({"t": 12}, 4, kind="StatefulSet", start=20, grace=2, plays=3)
+    answer = pw.group.rollout({"t": 12}, RolledPods(4, kind="StatefulSet", start=20, grace=2), plays=3)
     static = next(each for each in answer.tried if each.candidate.static)
     # Each pod is away for 22 s with 3 partitions, and rejoins in two answers of 10 ms.
     assert static.unread_s.median == pytest.approx(4 * 3 * 22, rel=0.01)
@@ -196,7 +200,7 @@ def test_a_static_member_is_unread_while_it_is_away_and_nothing_moves() -> None:
 def test_the_candidates_are_what_the_client_has(
     client: str, assignors: list[str], has_static: bool, speaks_kip_848: bool
 ) -> None:
-    answer = pw.group.rollout({"t": 6}, 3, client=client, plays=1)
+    answer = pw.group.rollout({"t": 6}, 3, PodConsumers(client=client), plays=1)
     asked = [each.candidate for each in answer.tried]
     assert sorted({each.assignor for each in asked if each.protocol == "classic"}) == sorted(assignors)
     assert {each.static for each in asked} == ({False, True} if has_static else {False})
@@ -217,9 +221,11 @@ def test_the_candidates_are_what_the_client_has(
 
 
 def test_a_leader_of_another_client_assigns_in_the_roll() -> None:
-    asked: dict[str, Any] = {"plays": 1, "config": {"partition.assignment.strategy": "roundrobin"}}
+    config = {"partition.assignment.strategy": "roundrobin"}
     topics = {"a": 11, "b": 3}
-    java, go = (pw.group.rollout(topics, 4, client=client, **asked) for client in ("java", "kafka-go"))
+    java, go = (
+        pw.group.rollout(topics, 4, PodConsumers(client, config), plays=1) for client in ("java", "kafka-go")
+    )
     assert java.today is not None
     assert go.today is not None
     # kafka-go begins each topic at the first member.
@@ -230,7 +236,7 @@ def test_a_leader_of_another_client_assigns_in_the_roll() -> None:
 
 def test_older_consumers_of_java_differ_in_kip_848_alone() -> None:
     answers = {
-        client: pw.group.rollout({"t": 6}, replicas=3, client=client, plays=3)
+        client: pw.group.rollout({"t": 6}, RolledPods(replicas=3), PodConsumers(client=client), plays=3)
         for client in ("java", "java@4.4", "java@4.1")
     }
     today, newest, older = answers.values()
@@ -248,7 +254,7 @@ def test_older_consumers_of_java_differ_in_kip_848_alone() -> None:
 
 def test_pods_of_several_clients_have_the_candidates_that_all_can_run() -> None:
     clients = ["java", "sarama", "aiokafka"]
-    answer = pw.group.rollout({"t": 6}, 3, client=clients, plays=1)
+    answer = pw.group.rollout({"t": 6}, 3, PodConsumers(client=clients), plays=1)
     labels = [each.candidate.label for each in answer.tried]
     assert labels == [
         f"{name}, {kind} members"
@@ -262,9 +268,9 @@ def test_pods_of_several_clients_have_the_candidates_that_all_can_run() -> None:
 
 
 def test_a_static_member_needs_a_session_of_its_own_clients_length() -> None:
-    asked: dict[str, Any] = {"kind": "StatefulSet", "start": 10, "grace": 2, "plays": 1}
+    pods = RolledPods(3, "StatefulSet", start=10, grace=2)
     for client, session_ms in (("sarama", 30_000), ("aiokafka", 30_000), ("java", None)):
-        answer = pw.group.rollout({"t": 6}, 3, client=client, **asked)
+        answer = pw.group.rollout({"t": 6}, pods, PodConsumers(client), plays=1)
         static = [each for each in answer.tried if each.candidate.static]
         assert {each.candidate.config.get("session.timeout.ms") for each in static} <= {session_ms, None}
         assert all(each.rebalances == 0 for each in static)
@@ -364,7 +370,9 @@ def test_a_pod_without_a_partition_is_told_to_whose_probe_waits_for_one(
     replicas: int, surge: int, unavailable: int, partitions: int, blocks: bool | None
 ) -> None:
     answer = pw.group.rollout(
-        {"t": partitions}, replicas, max_surge=surge, max_unavailable=unavailable, plays=1
+        {"t": partitions},
+        RolledPods(replicas, max_surge=surge, max_unavailable=unavailable),
+        plays=1,
     )
     said = answer.to_dict().get("readiness")
     if blocks is None:
@@ -444,7 +452,12 @@ def is_blocked(replicas: int, surge: int, unavailable: int, partitions: int) -> 
 
 @pytest.mark.parametrize("poll", ["2m", "1s..4m"])
 def test_pods_that_poll_rarely_read_no_less(poll: str) -> None:
-    answer = pw.group.rollout({"t": 4}, 3, max_surge=1, max_unavailable=0, poll=poll, plays=1)
+    answer = pw.group.rollout(
+        {"t": 4},
+        RolledPods(3, max_surge=1, max_unavailable=0),
+        PodConsumers(poll=poll),
+        plays=1,
+    )
     assert (answer.readers_at_once, answer.readiness()) == (4, None)
 
 
@@ -453,16 +466,21 @@ def test_other_strategies_have_no_surge_but_may_have_idle_pods() -> None:
         "kind": "Deployment",
         "spec": {"replicas": 1, "strategy": {"type": "Recreate"}, "template": {}},
     }
-    assert pw.group.rollout({"t": 1}, manifest=recreate, plays=1).readiness() is None
-    assert pw.group.rollout({"t": 2}, 2, kind="StatefulSet", plays=1).readiness() is None
-    idle = pw.group.rollout({"t": 2}, 3, kind="StatefulSet", plays=1).readiness()
+    assert pw.group.rollout({"t": 1}, RolledPods(manifest=recreate), plays=1).readiness() is None
+    assert pw.group.rollout({"t": 2}, RolledPods(2, kind="StatefulSet"), plays=1).readiness() is None
+    idle = pw.group.rollout({"t": 2}, RolledPods(3, kind="StatefulSet"), plays=1).readiness()
     assert idle is not None
     assert idle.startswith("1 of 3 pods never gets a partition.")
 
 
 def test_the_clients_own_assignor_says_how_many_pods_can_read() -> None:
     for client in ("kafkajs", "sarama", "java@4.1"):
-        answer = pw.group.rollout({"t": 2}, 2, client=client, max_surge=1, max_unavailable=0, plays=1)
+        answer = pw.group.rollout(
+            {"t": 2},
+            RolledPods(2, max_surge=1, max_unavailable=0),
+            PodConsumers(client=client),
+            plays=1,
+        )
         assert (answer.readers_at_once, "for ever" in (answer.readiness() or "")) == (2, True), client
 
 
@@ -475,14 +493,16 @@ def test_who_leaves_fewer_pods_idle_is_taken_before_who_leaves_less_unread() -> 
 
 
 def test_plays_are_repeated_by_their_seed_and_differ_without_it() -> None:
-    asked: dict[str, Any] = {"start": "5s..40s", "plays": 2}
-    first, again, other = (pw.group.rollout({"t": 6}, 3, seed=seed, **asked).to_dict() for seed in (1, 1, 2))
+    pods = RolledPods(3, start="5s..40s")
+    first, again, other = (
+        pw.group.rollout({"t": 6}, pods, plays=2, seed=seed).to_dict() for seed in (1, 1, 2)
+    )
     assert first == again
     assert first != other
 
 
 def test_the_answer_has_the_fields_that_are_promised() -> None:
-    answer = pw.group.rollout({"t": 6}, 3, plays=2, records_per_s=10).to_dict()
+    answer = pw.group.rollout({"t": 6}, 3, PodConsumers(records_per_s=10), plays=2).to_dict()
     assert isinstance(answer["summary"], str)
     assert 0 <= answer["recommended"] < len(answer["candidates"]) == 12
     for each in answer["candidates"]:
@@ -525,17 +545,17 @@ def test_a_manifest_is_read_and_arguments_stand_above_it() -> None:
     }
     told = read_manifest([{"kind": "Service"}, deployment])
     assert (told.grace, told.ready) == ("0s..20s", "8s..11s")
-    answer = pw.group.rollout({"t": 4}, manifest=deployment, plays=1)
+    answer = pw.group.rollout({"t": 4}, RolledPods(manifest=deployment), plays=1)
     assert answer.workload == Deployment(4, 1, 0)
     assert any(each.startswith("grace: 0s..20s") for each in answer.assumed)
-    assert pw.group.rollout({"t": 4}, 2, manifest=[deployment], max_surge=2, plays=1).workload == Deployment(
-        2, 2, 0
-    )
+    assert pw.group.rollout(
+        {"t": 4}, RolledPods(2, manifest=[deployment], max_surge=2), plays=1
+    ).workload == Deployment(2, 2, 0)
     stateful = {
         "kind": "List",
         "items": [{"kind": "StatefulSet", "spec": {"replicas": 3, "updateStrategy": {}}}],
     }
-    assert pw.group.rollout({"t": 4}, manifest=stateful, plays=1).workload == StatefulSet(3)
+    assert pw.group.rollout({"t": 4}, RolledPods(manifest=stateful), plays=1).workload == StatefulSet(3)
 
 
 @pytest.mark.parametrize(

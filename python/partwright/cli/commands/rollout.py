@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -151,9 +151,6 @@ def command(
         "config": dict(key_values("--config", configs)),
         "client": client,
         "records_per_s": records_per_s,
-        "plays": plays,
-        "seed": seed,
-        "time_limit_s": time_limit,
     }
     if source is None and connection.is_given:
         raise PartwrightError(
@@ -175,12 +172,20 @@ def command(
         given["manifest"] = read_manifest_file(manifest)
     # Imported only here, because it imports pyarrow.
     from partwright.cli.reading_progress import working
-    from partwright.group.rollouts.rollout import rollout
+    from partwright.group.rollouts.rollout import PodConsumers, RolledPods, rollout
 
     of_group = given.pop("assumed", ())
     try:
         with working("playing", "rolls") as played:
-            answer = rollout(given.pop("topics"), given.pop("replicas"), **given, played=played)
+            answer = rollout(
+                given["topics"],
+                RolledPods(**{each.name: given.get(each.name) for each in fields(RolledPods)}),
+                PodConsumers(**{each.name: given.get(each.name) for each in fields(PodConsumers)}),
+                plays=plays,
+                seed=seed,
+                time_limit_s=time_limit,
+                played=played,
+            )
     except PartwrightError as error:
         raise _as_typed(error) from None
     output.show(replace(answer, of_group=of_group), source or manifest)

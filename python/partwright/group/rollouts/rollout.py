@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from partwright._check import MOST_INT, counted, listed, refuse_many, refused, shown, whole
+from partwright._check import MOST_INT, counted, listed, options, refuse_many, refused, shown, whole
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
 from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.group.kubernetes import Deployment
 
-__all__ = ["rollout"]
+__all__ = ["PodConsumers", "RolledPods", "rollout"]
 
 _START, _READY, _GRACE, _POLL, _LATENCY = "10s", "10s", "2s", "500ms", "10ms"
 _MOST_PLAYS = 10_000
@@ -53,23 +53,64 @@ class _Times:
         return self.grace.most_ms + self.start.most_ms
 
 
+@dataclass(frozen=True, slots=True)
+class RolledPods:
+    """The pods of a rollout, and how Kubernetes replaces them.
+
+    A time is a number of seconds, text such as `20s` or `1m30s`, a range (`20s..40s`), or a list of measured seconds.
+
+    Attributes:
+        replicas: The number of pods, each with one consumer; required unless a manifest says it.
+        kind: Deployment (the default) or StatefulSet.
+        max_surge: A number of pods or a percentage, as Kubernetes takes and rounds it; 25% by default, and none for a
+            StatefulSet.
+        max_unavailable: The same; 25% of a Deployment by default, and 1 of a StatefulSet.
+        start: How long a pod takes from its creation until its consumer subscribes; 10 s by default.
+        ready: How long from then until it is available; 10 s by default.
+        grace: How long it takes from SIGTERM, at which its consumer closes, until it is gone; 2 s by default.
+        manifest: A Deployment or StatefulSet, as its YAML has it, or all documents of the file; the other fields
+            override it.
+    """
+
+    replicas: int | None = None
+    kind: str | None = None
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+    start: object = None
+    ready: object = None
+    grace: object = None
+    manifest: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodConsumers:
+    """The consumers in the pods of a rollout. Times are as in `RolledPods`.
+
+    Attributes:
+        client: The pods' client, or one for each pod: java, librdkafka, sarama, kafka-go, franz-go, kafkajs,
+            kafka-python or aiokafka, with `@VERSION` if it is an older one. By default pods are played as Java's
+            consumers, and the answer has the settings of every client.
+        config: Today's settings under Kafka's keys, of members and of the broker, `group.protocol`,
+            `partition.assignment.strategy` and `group.instance.id` among them: the answer is compared with these.
+        subscriptions: For each pod the topics that it reads; all of them by default.
+        poll: The application's time from one poll to the next, for each pod; 500 ms by default.
+        latency: How long an answer of the coordinator takes; 10 ms by default.
+        records_per_s: How many records a second arrive in each partition; without it none are counted.
+    """
+
+    client: str | Sequence[str] | None = None
+    config: Mapping[str, object] | None = None
+    subscriptions: Sequence[Sequence[str]] | None = None
+    poll: object = None
+    latency: object = None
+    records_per_s: float | None = None
+
+
 def rollout(
     topics: Mapping[str, int],
-    replicas: int | None = None,
+    pods: int | RolledPods | None = None,
+    consumers: PodConsumers | None = None,
     *,
-    kind: str | None = None,
-    max_surge: int | str | None = None,
-    max_unavailable: int | str | None = None,
-    start: object = None,
-    ready: object = None,
-    grace: object = None,
-    poll: object = None,
-    latency: object = None,
-    config: Mapping[str, object] | None = None,
-    records_per_s: float | None = None,
-    manifest: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
-    subscriptions: Sequence[Sequence[str]] | None = None,
-    client: str | Sequence[str] | None = None,
     plays: int = 20,
     seed: int = 0,
     time_limit_s: float = 60,
@@ -83,28 +124,10 @@ def rollout(
     members' IDs, and each time that is a range. All candidates go through the same rolls. The group's start before a
     roll is not counted.
 
-    A time is a number of seconds, text such as `20s` or `1m30s`, a range (`20s..40s`), or a list of measured seconds.
-
     Args:
         topics: By name, how many partitions.
-        replicas: The number of pods, each with one consumer; required unless a manifest says it.
-        kind: Deployment (the default) or StatefulSet.
-        max_surge: A number of pods or a percentage, as Kubernetes takes and rounds it; 25% by default, and none for a
-            StatefulSet.
-        max_unavailable: The same; 25% of a Deployment by default, and 1 of a StatefulSet.
-        start: How long a pod takes from its creation until its consumer subscribes; 10 s by default.
-        ready: How long from then until it is available; 10 s by default.
-        grace: How long it takes from SIGTERM, at which its consumer closes, until it is gone; 2 s by default.
-        poll: The application's time from one poll to the next, for each pod; 500 ms by default.
-        latency: How long an answer of the coordinator takes; 10 ms by default.
-        config: Today's settings under Kafka's keys, of members and of the broker, `group.protocol`,
-            `partition.assignment.strategy` and `group.instance.id` among them: the answer is compared with these.
-        records_per_s: How many records a second arrive in each partition; without it none are counted.
-        manifest: A Deployment or StatefulSet, as its YAML has it, or all documents of the file; arguments override it.
-        subscriptions: For each pod the topics that it reads; all of them by default.
-        client: The pods' client, or one for each pod: java, librdkafka, sarama, kafka-go, franz-go, kafkajs,
-            kafka-python or aiokafka, with `@VERSION` if it is an older one. By default pods are played as Java's
-            consumers, and the answer has the settings of every client.
+        pods: The pods and how they are replaced, or their number alone.
+        consumers: The consumers in them; by default Java's, with Kafka's default settings.
         plays: How many rolls each candidate goes through, 1 to 10,000.
         seed: The seed of all draws.
         time_limit_s: The seconds after which no new roll begins; each candidate gets at least one.
@@ -119,33 +142,46 @@ def rollout(
             no assignor in common.
 
     Examples:
-        >>> answer = rollout({"orders": 12}, 4, kind="StatefulSet", start="20s", grace="5s", plays=2)
+        >>> pods = RolledPods(4, "StatefulSet", start="20s", grace="5s")
+        >>> answer = rollout({"orders": 12}, pods, plays=2)
         >>> len(answer.tried), answer.best is answer.tried[answer.recommended]
         (12, True)
         >>> static = next(each for each in answer.tried if each.candidate.static)
         >>> static.rebalances, static.moved, round(static.longest_unread_s.median)
         (0, 0, 25)
-        >>> answer = rollout({"orders": 12}, 4, client="kafka-go", plays=1)
+        >>> answer = rollout({"orders": 12}, 4, PodConsumers("kafka-go"), plays=1)
         >>> [each.candidate.label for each in answer.tried], answer.left_out[0]
         (['range, dynamic members', 'roundrobin, dynamic members'], 'KIP-848: kafka-go does not have it')
     """
+    rolled = pods if isinstance(pods, RolledPods) else RolledPods(pods)
+    consumers = options(consumers, PodConsumers, "consumers")
     told = None
-    if manifest is not None:
-        told = read_manifest([manifest] if isinstance(manifest, Mapping) else manifest)
-    workload = _workload(told, kind, replicas, max_surge, max_unavailable)
+    if rolled.manifest is not None:
+        told = read_manifest([rolled.manifest] if isinstance(rolled.manifest, Mapping) else rolled.manifest)
+    workload = _workload(told, rolled)
     assumed: list[str] = []
-    times = _times(told, assumed, start=start, ready=ready, grace=grace, poll=poll, latency=latency)
-    of_pods = _clients(client, workload.replicas)
+    times = _times(told, assumed, rolled, consumers)
+    of_pods = _clients(consumers.client, workload.replicas)
     clients = tuple(dict.fromkeys(of_pods))
-    today = _today(config, clients or (JAVA,), times, assumed)
-    rate = _rate(records_per_s)
-    pods = Pods(_topics(topics), workload.replicas, _subscribed(subscriptions, workload.replicas), of_pods)
+    today = _today(consumers.config, clients or (JAVA,), times, assumed)
+    rate = _rate(consumers.records_per_s)
+    subscribed = _subscribed(consumers.subscriptions, workload.replicas)
+    played_pods = Pods(_topics(topics), workload.replicas, subscribed, of_pods)
     whole(plays, "plays", 1, _MOST_PLAYS)
     whole(seed, "the seed", 0, MOST_INT)
     _number(time_limit_s, "time_limit_s")
     asked, left_out = _asked(today, clients or (JAVA,), times.away_ms)
     lived = _play_all(
-        pods, workload, times, today, asked, plays, seed, time_limit_s, played, has_records=rate is not None
+        played_pods,
+        workload,
+        times,
+        today,
+        asked,
+        plays,
+        seed,
+        time_limit_s,
+        played,
+        has_records=rate is not None,
     )
     tried = tuple(
         Tried(each, _rolled(each, workload), tuple(those), rate)
@@ -155,27 +191,27 @@ def rollout(
     best = recommended(tried, place)
     drawn = random.Random(f"{seed}/surge")  # noqa: S311 - plays are repeatable, not secret
     settings = _settings(asked[best], today, times.latency.draw(drawn))
-    surge = play_surge(pods, workload.surge, settings, drawn)
+    surge = play_surge(played_pods, workload.surge, settings, drawn)
     return Rollout(tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, surge=surge)
 
 
-def _workload(
-    told: Manifest | None, kind: str | None, replicas: object, max_surge: object, max_unavailable: object
-) -> Deployment | StatefulSet:
+def _workload(told: Manifest | None, pods: RolledPods) -> Deployment | StatefulSet:
     if told is None:
-        return read_workload(kind or "Deployment", replicas, max_surge, max_unavailable)
+        return read_workload(pods.kind or "Deployment", pods.replicas, pods.max_surge, pods.max_unavailable)
     return read_workload(
-        told.kind if kind is None else kind,
-        told.replicas if replicas is None else replicas,
-        told.max_surge if max_surge is None else max_surge,
-        told.max_unavailable if max_unavailable is None else max_unavailable,
+        told.kind if pods.kind is None else pods.kind,
+        told.replicas if pods.replicas is None else pods.replicas,
+        told.max_surge if pods.max_surge is None else pods.max_surge,
+        told.max_unavailable if pods.max_unavailable is None else pods.max_unavailable,
         recreate=told.recreate,
         partition=told.partition,
     )
 
 
-def _times(told: Manifest | None, assumed: list[str], **given: object) -> _Times:
+def _times(told: Manifest | None, assumed: list[str], pods: RolledPods, consumers: PodConsumers) -> _Times:
     """The given times, those of a manifest, or assumed ones."""
+    given = {"start": pods.start, "ready": pods.ready, "grace": pods.grace}
+    given |= {"poll": consumers.poll, "latency": consumers.latency}
     of_manifest = {} if told is None else {"grace": told.grace, "ready": told.ready}
     defaults = {"start": _START, "ready": _READY, "grace": _GRACE, "poll": _POLL, "latency": _LATENCY}
     what = {
