@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reassigned import best_leaders, best_replicas, outside, random_wanted, unlike
 
 import partwright as pw
-from partwright.cluster import Broker, Cluster, Partition, reassign
+from partwright.cluster import Broker, Capacity, Cluster, Partition, reassign
 from partwright.cluster.placement import explicit, striped
 from partwright.cluster.reassignment.bounds import fewest_moves
 from partwright.cluster.reassignment.leaders import lead, leader_boxes
@@ -143,7 +143,9 @@ def test_bytes_are_within_what_was_asked_for(shape: str) -> None:
         name: [int(1e6 * size[name] * draw.uniform(0.8, 1.2)) for _ in those]
         for name, those in cluster.topics.items()
     }
-    plan = reassign(cluster, add=[Broker(27 + at, rack=f"r{at}") for at in range(3)], sizes=sizes)
+    plan = reassign(
+        cluster, add=[Broker(27 + at, rack=f"r{at}") for at in range(3)], capacity=Capacity(sizes=sizes)
+    )
     kept(plan)
     for each in plan.brokers:
         assert each.bytes is not None
@@ -157,11 +159,11 @@ def test_bytes_are_within_what_was_asked_for(shape: str) -> None:
 
 def test_unequal_brokers_get_unequal_shares() -> None:
     cluster = of_striped(20, 4)
-    plan = reassign(cluster, add=[4], power={0: 1, 1: 1, 2: 1, 3: 1, 4: 2})
+    plan = reassign(cluster, add=[4], capacity=Capacity(power={0: 1, 1: 1, 2: 1, 3: 1, 4: 2}))
     assert [each.replicas for each in plan.brokers] == [100, 100, 100, 100, 200]
     assert [each.leaders for each in plan.brokers][4] in {66, 67}
     sizes = {name: [10] * 10 for name in cluster.topics}
-    plan = reassign(cluster, sizes=sizes, disks={0: 3000, 1: 3000, 2: 3000, 3: 1000})
+    plan = reassign(cluster, capacity=Capacity(sizes=sizes, disks={0: 3000, 1: 3000, 2: 3000, 3: 1000}))
     assert [each.bytes for each in plan.brokers] == [1800, 1800, 1800, 600]
 
 
@@ -221,8 +223,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_is_refused(asked: dict[str, Any], said: str) -> None:
     brokers = [Broker(id_, rack="abc"[id_]) for id_ in range(3)]
     cluster = explicit("0:1,1:2,2:0", brokers).to_cluster("t")
+    capacity = Capacity(**{name: asked[name] for name in asked if name in Capacity.__slots__})
+    others = {name: value for name, value in asked.items() if name not in Capacity.__slots__}
     with pytest.raises(pw.PartwrightError) as error:
-        reassign(cluster, **asked)
+        reassign(cluster, **others, capacity=capacity)
     assert said in str(error.value)
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from partwright.cluster import placement, storage
 from partwright.cluster.brokers import Broker, Partition
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment import Reassignment, reassign
+from partwright.cluster.reassignment import Capacity, Reassignment, reassign
 from partwright.cluster.sizing.advice import BrokerFleet, TopicClients, advise
 
 __all__ = [
     "Broker",
     "BrokerFleet",
+    "Capacity",
     "Cluster",
     "Partition",
     "Reassignment",

@@ -60,7 +60,7 @@ def live(config: KafkaConfig) -> Cluster:
 
 
 def live_sizes(config: KafkaConfig) -> dict[str, Any]:
-    """The bytes of all replicas, as Kafka's own `LogDirsCommand` prints them, in the form for `reassign(sizes=...)`.
+    """The bytes of all replicas, as Kafka's own `LogDirsCommand` prints them, in the form of `Capacity.sizes`.
 
     Raises:
         BrokerError: It fails.

@@ -184,7 +184,7 @@ def command(
         output.show(_run_saved(source, saved, rate, connection, timeout, executes=execute))
         return
     from partwright.audit.skew import read_share
-    from partwright.cluster import reassign
+    from partwright.cluster import Capacity, reassign
     from partwright.cluster.reassignment.saved import save
 
     cluster = _cluster(source, connection)
@@ -195,11 +195,13 @@ def command(
         add=() if add is None else read_brokers(add, "--add"),
         remove=() if remove is None else read_ids(remove, "--remove"),
         replication_factor=read_factors(factors),
-        sizes=None if sizes is None else _sizes(sizes, source, connection),
-        power=None if power is None else read_numbers(power, "--power"),
-        disks=None if disks is None else read_numbers(disks, "--disks", sizes=True),
-        bytes_within=read_share(within, "--within") or 0.0,
         rack_aware=not no_racks,
+        capacity=Capacity(
+            sizes=None if sizes is None else _sizes(sizes, source, connection),
+            power=None if power is None else read_numbers(power, "--power"),
+            disks=None if disks is None else read_numbers(disks, "--disks", sizes=True),
+            bytes_within=read_share(within, "--within") or 0.0,
+        ),
     )
     batches = plan.batches(
         rate,

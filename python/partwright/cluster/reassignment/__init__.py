@@ -6,6 +6,16 @@ from partwright.cluster.reassignment.answer import Bounds, BrokerChange, Reassig
 from partwright.cluster.reassignment.batches import Batch
 from partwright.cluster.reassignment.losses import ClusterLoss, losses
 from partwright.cluster.reassignment.moves import Move
-from partwright.cluster.reassignment.plan import reassign
+from partwright.cluster.reassignment.plan import Capacity, reassign
 
-__all__ = ["Batch", "Bounds", "BrokerChange", "ClusterLoss", "Move", "Reassignment", "losses", "reassign"]
+__all__ = [
+    "Batch",
+    "Bounds",
+    "BrokerChange",
+    "Capacity",
+    "ClusterLoss",
+    "Move",
+    "Reassignment",
+    "losses",
+    "reassign",
+]

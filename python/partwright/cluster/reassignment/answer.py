@@ -198,9 +198,10 @@ class Reassignment(Answer):
             PartwrightError: A limit is not above 0, or needs sizes or a throttle that are missing.
 
         Examples:
-            >>> from partwright.cluster import reassign
+            >>> from partwright.cluster import Capacity, reassign
             >>> from partwright.cluster.placement import explicit
-            >>> plan = reassign(explicit("0,0,0,0").to_cluster("t"), add=[1], sizes={"t": [8_000_000] * 4})
+            >>> sizes = Capacity({"t": [8_000_000] * 4})
+            >>> plan = reassign(explicit("0,0,0,0").to_cluster("t"), add=[1], capacity=sizes)
             >>> [batch.seconds for batch in plan.batches(2_000_000, max_replicas=1)]
             [4.0, 4.0]
         """

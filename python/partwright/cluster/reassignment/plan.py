@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from partwright._check import counted, shown
+from partwright._check import counted, options, shown
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.answer import Bounds, Reassignment, broker_changes, changed_cluster, thin
 from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
@@ -29,7 +30,27 @@ if TYPE_CHECKING:
 
     from partwright.cluster.brokers import Broker, Partition
 
-__all__ = ["reassign"]
+__all__ = ["Capacity", "reassign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How large replicas are, and what brokers can carry.
+
+    Attributes:
+        sizes: Bytes of a replica of each partition: by topic a list or a mapping by partition, or the JSON that
+            `kafka-log-dirs.sh --describe` prints, as a dict.
+        power: By broker id, how much it carries compared with the others, a whole number from 1 on; 1 for
+            brokers that are left out.
+        disks: By broker id, the bytes that it has room for. Shares of bytes follow it, and so do shares of replicas
+            without `power`.
+        bytes_within: How far a broker may be from its share of all bytes, as a part of that share, 0 to 1.
+    """
+
+    sizes: Mapping[str, object] | None = None
+    power: Mapping[int, int] | None = None
+    disks: Mapping[int, int] | None = None
+    bytes_within: float = 0.1
 
 
 def reassign(
@@ -40,11 +61,8 @@ def reassign(
     add: Iterable[Broker | int] = (),
     remove: Iterable[int] = (),
     replication_factor: int | Mapping[str, int] | None = None,
-    sizes: Mapping[str, object] | None = None,
-    power: Mapping[int, int] | None = None,
-    disks: Mapping[int, int] | None = None,
-    bytes_within: float = 0.1,
     rack_aware: bool = True,
+    capacity: Capacity | None = None,
 ) -> Reassignment:
     """A plan by which brokers join or leave a cluster, with the fewest new replicas that make it even.
 
@@ -61,14 +79,8 @@ def reassign(
         add: Further brokers that will have replicas, such as `Broker(3, rack="b")`, or an ID of the cluster's.
         remove: IDs of brokers that will have no replicas.
         replication_factor: Replicas of each partition, or by topic; by default today's.
-        sizes: Bytes of a replica of each partition: by topic a list or a mapping by partition, or the JSON that
-            `kafka-log-dirs.sh --describe` prints, as a dict.
-        power: By broker id, how much it carries compared with the others, a whole number from 1 on; 1 for
-            brokers that are left out.
-        disks: By broker id, the bytes that it has room for. Shares of bytes follow it, and so do shares of replicas
-            without `power`.
-        bytes_within: How far a broker may be from its share of all bytes, as a part of that share, 0 to 1.
         rack_aware: Whether racks count, if brokers have them.
+        capacity: How large replicas are, and what brokers can carry; by default each broker carries as many replicas.
 
     Returns:
         The plan.
@@ -94,8 +106,10 @@ keep more brokers, or take a lower replication factor
     given: object = cluster
     if not isinstance(given, Cluster):
         raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(given)}")
-    if type(bytes_within) not in {int, float} or not 0 <= bytes_within <= 1:
-        raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(bytes_within)}")
+    capacity = options(capacity, Capacity, "capacity")
+    within = capacity.bytes_within
+    if type(within) not in {int, float} or not 0 <= within <= 1:
+        raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(within)}")
     for topic, partitions in cluster.topics.items():
         check_replicas(topic, partitions)
     chosen = chosen_topics(cluster, topics)
@@ -104,13 +118,13 @@ keep more brokers, or take a lower replication factor
     wanted_factors = factors(
         replication_factor, {name: cluster.topics[name] for name in chosen}, len(staying)
     )
-    bytes_ = read_sizes(sizes, cluster)
-    room = per_broker(disks, "disks", staying)
-    strength = per_broker(power, "power", staying, 1) or room or [1] * len(staying)
+    bytes_ = read_sizes(capacity.sizes, cluster)
+    room = per_broker(capacity.disks, "disks", staying)
+    strength = per_broker(capacity.power, "power", staying, 1) or room or [1] * len(staying)
     for name in set(cluster.topics).difference(chosen):
         _stays(name, cluster.topics[name], staying)
     wanted = _in_numbers(cluster, chosen, staying, racks, wanted_factors, bytes_, strength, room)
-    return _planned(cluster, chosen, staying, wanted, bytes_, room, bytes_within)
+    return _planned(cluster, chosen, staying, wanted, bytes_, room, within)
 
 
 def _stays(topic: str, partitions: Sequence[Partition], brokers: Sequence[Broker]) -> None:
