@@ -47,15 +47,14 @@ def table(spark: SparkSession) -> Callable[[pa.Table], DataFrame]:
     import pyspark
 
     def made(rows: pa.Table) -> DataFrame:
-        if int(pyspark.__version__[0]) >= 4:
-            return spark.createDataFrame(rows)
-        # PySpark 3.5 takes no Arrow table.
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        return spark.createDataFrame(
-            [tuple(row.values()) for row in rows.to_pylist()],
-            from_arrow_schema(rows.schema, prefer_timestamp_ntz=True),
-        )
+        # By itself, Spark makes an instant of a time without a zone.
+        schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+        if int(pyspark.__version__[0]) >= 4:
+            return spark.createDataFrame(rows, schema)
+        # PySpark 3.5 takes no Arrow table.
+        return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], schema)
 
     return made
 
