@@ -54,6 +54,18 @@ def test_a_flag_may_be_repeated(told: Told) -> None:
     assert told("which", "a", "-n", "3", "--json", "--json")[0] == 0
 
 
+def test_help_is_shown_all_the_same(told: Told) -> None:
+    code, out, err = told("which", "a", "-n", "3", "-n", "4", "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith("Usage: ")
+
+
+def test_a_line_with_a_repeated_option_is_completed() -> None:
+    command = Command("c", params=[click.Option(["-n"])])
+    words = ["-n", "3", "-n", "4"]
+    assert command.make_context("c", words, resilient_parsing=True).params == {"n": "4"}
+
+
 def test_a_list_gets_longer(told: Told) -> None:
     Path("c.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
     once = told("reassign", "c.json", "--remove", "3,4", "--json")

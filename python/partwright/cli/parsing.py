@@ -34,7 +34,10 @@ class Command(click.Command):
             UsageError: An option has two values.
         """
         *_, order = self.make_parser(ctx).parse_args(list(args))
-        for option in order:
+        # First, because --help ends here, and helps whatever else was typed.
+        rest = super().parse_args(ctx, args)
+        # A shell that completes a line wants no complaint.
+        for option in () if ctx.resilient_parsing else order:
             if not isinstance(option, click.Option) or option.is_flag or option.multiple:
                 continue
             if order.count(option) > 1:
@@ -42,4 +45,4 @@ class Command(click.Command):
                     "a key is one column, so make one of several" if option.name == "key" else "leave one out"
                 )
                 ctx.fail(f"{max(option.opts, key=len)} is given twice: {what}")
-        return super().parse_args(ctx, args)
+        return rest
