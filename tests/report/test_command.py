@@ -153,3 +153,10 @@ def test_a_picture_alone_has_the_verdict(name: str, run: Callable[..., Any], fol
     assert run(name, "--plot", "alone.gif").stderr == (
         "partwright: a picture is a .svg, .png or .pdf file by its suffix, not 'alone.gif'\n"
     )
+
+
+def test_where_nothing_can_be_drawn_no_page_is_written(run: Callable[..., Any], folder: Path) -> None:
+    done = run("coordinator", "g", "--report", "none.html", "--plot", "none.svg")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "partwright: there is nothing to draw: leave out --plot\n"
+    assert not [*folder.glob("none.*")]

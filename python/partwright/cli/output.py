@@ -82,15 +82,16 @@ class Output(NamedTuple):
         ctx = click.get_current_context()
         asked = asked_of(ctx, source, read)
         document = documents.document(answer, asked)
-        if self.report is not None:
-            from partwright.rendering.html import html, save
-
-            _note(ctx, f"report: {save(html(document, asked), self.report)}")
+        # First, because it is refused where there is nothing to draw.
         if self.plot is not None:
             from partwright.rendering.picture import draw
 
             draw(document, self.plot)
             _note(ctx, f"plot: {self.plot}")
+        if self.report is not None:
+            from partwright.rendering.html import html, save
+
+            _note(ctx, f"report: {save(html(document, asked), self.report)}")
         return document, asked
 
     def _written(self, document: Document, asked: Asked, *, with_details: bool) -> str:
