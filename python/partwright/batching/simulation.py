@@ -288,7 +288,8 @@ class _Run:
         if not isinstance(strategy, str):
             raise PartwrightError(f"a strategy is named by text, not {shown(strategy)}")
         _core.check(1, producer.client, producer.key_type)
-        self._name, self._strategy = strategy if name is None else str(name), _core.strategy_name(strategy)
+        self._name = strategy if name is None else str(name)
+        self._strategy = _core.strategy_name(strategy)
         found = read_configs(configs)
         compression = (configs or {}).get("compression.type", "none")
         if compression != "none":

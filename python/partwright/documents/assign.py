@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from partwright._check import counted, span
 from partwright.assignors.group_now import GroupNow
 from partwright.assignors.mixed.leaders import Led
-from partwright.documents.sentences import named, of_assumed, summed
+from partwright.documents.sentences import ends, named, of_assumed, summed
 from partwright.errors import PartwrightError
 from partwright.rendering.binned import COLOUR, binned, cells
 from partwright.rendering.colours import ACCENT, PALETTE, members
@@ -247,9 +247,9 @@ def _by_topic(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
     drawn: list[Json] = []
     for (y, x), count in sorted(held.items()):
         those, of = names[y : y + high], topics[x : x + wide]
-        ends = {"left": x, "right": x + len(of), "top": y, "bottom": y + len(those)}
+        sides = {"left": x, "right": x + len(of), "top": y, "bottom": y + len(those)}
         mean = count / len(those) / len(of)
-        drawn.append({**ends, "count": count, "mean": mean, "members": _ends(those), "topics": _ends(of)})
+        drawn.append({**sides, "count": count, "mean": mean, "members": ends(those), "topics": ends(of)})
     spec = cells(
         drawn,
         ("topics, in the order of their names", len(topics)),
@@ -272,10 +272,6 @@ def _by_topic(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         marks=len(drawn),
         is_detail=True,
     )
-
-
-def _ends(names: Sequence[str]) -> str:
-    return " … ".join(label(name) for name in dict.fromkeys((names[0], names[-1])))
 
 
 def _members(reads: Sequence[tuple[str, Mapping[str, int], str]]) -> tuple[Section, ...]:

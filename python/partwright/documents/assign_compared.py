@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright._check import all_of, counted, span
 from partwright.documents.sentences import named, of_assumed, summed
 from partwright.rendering.colours import assignors, in_order
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
 from partwright.rendering.text import label, share, shown
 
 if TYPE_CHECKING:
@@ -141,11 +141,7 @@ def _figures(comparison: Comparison, able: Sequence[Compared]) -> Section:
             Column("apart", "apart in one topic"),
             Column("moved", "moved"),
             Column("unread", "unread"),
-            *(
-                column
-                for column in (Column("in_rack", "in rack", "share"), Column("ms", "ms"))
-                if any(row[column.field] is not None for row in rows)
-            ),
+            *filled(rows, Column("in_rack", "in rack", "share"), Column("ms", "ms")),
         ),
         **bounded(rows),
         bar=next(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted, span
 from partwright._text import plain
+from partwright.documents.sentences import ends
 from partwright.group.readers import extremes
 from partwright.rendering.binned import binned
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
@@ -60,7 +61,7 @@ def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section
     ]
     is_few = len(readers.partitions) <= _LANES and len(names) <= _FEW_MEMBERS
     high = 1 if is_few else binned(len(names), _ROWS)[0]
-    rows = {_together(names[at : at + high]): names[at : at + high] for at in range(0, len(names), high)}
+    rows = {ends(names[at : at + high]): names[at : at + high] for at in range(0, len(names), high)}
     bars, encoding = _lanes(timeline, readers) if is_few else _counts(readers, rows)
     order = [*([_UNREAD] if longest else []), *rows]
     title = "seconds" if is_few else "seconds; the stronger a bar, the more partitions"
@@ -140,11 +141,6 @@ def _lanes(timeline: Timeline, readers: Readers) -> tuple[list[Json], Spec]:
     }
 
 
-def _together(names: Sequence[str]) -> str:
-    """The label of a row of several members."""
-    return " … ".join(label(name) for name in dict.fromkeys((names[0], names[-1])))
-
-
 def _counts(readers: Readers, rows: Mapping[str, Sequence[str]]) -> tuple[list[Json], Spec]:
     """A bar for each span, with how many partitions a row's members read; if that changed within it, the fewest."""
     edges = [readers.end_ms * cell // _CELLS for cell in range(_CELLS + 1)]
@@ -166,9 +162,11 @@ def _counts(readers: Readers, rows: Mapping[str, Sequence[str]]) -> tuple[list[J
         for count, cells in groupby(counts):
             start, at = at, at + len(list(cells))
             if count:
-                ends = {"from": edges[start] / 1000, "to": edges[at] / 1000}
+                times = {"from": edges[start] / 1000, "to": edges[at] / 1000}
                 strength = count / most[kind]
-                bars.append({"member": name, "kind": kind, "partitions": count, "strength": strength, **ends})
+                bars.append(
+                    {"member": name, "kind": kind, "partitions": count, "strength": strength, **times}
+                )
     scale = {"domain": [0, 1], "range": [0.15, 1]}
     return bars, {
         "color": by_kind("kind", [_READ, _LOST], [ACCENT, EMPHASIS]),

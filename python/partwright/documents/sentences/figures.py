@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["named", "of_assumed", "seconds", "summed", "time", "times"]
+__all__ = ["ends", "named", "of_assumed", "seconds", "summed", "time", "times"]
 
 # How many of a list are named; of the others, only their number is given.
 _NAMED = 6
@@ -65,6 +65,16 @@ def named(names: Sequence[object], most: int = _NAMED) -> str:
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most:,} more"
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+
+
+def ends(names: Sequence[str]) -> str:
+    """The first and the last of some names, for what stands for all of them.
+
+    Examples:
+        >>> ends(["m0", "m1", "m2"]), ends(["m0"])
+        ('m0 … m2', 'm0')
+    """
+    return " … ".join(label(name) for name in dict.fromkeys((names[0], names[-1])))
 
 
 def summed(verdicts: Sequence[Verdict], answer: Mapping[str, object], assumed: Sequence[str] = ()) -> Json:
