@@ -9,7 +9,7 @@ __all__ = ["first_sentence", "worker_trouble"]
 # A worker's error comes through Java as text alone, without its attributes: the last line of a Python traceback,
 # whatever Spark's classic and Connect clients put around it. An expression's error comes as `raise_error` words it.
 _OURS = re.compile(
-    r"^\s*(?:\S*PythonException: |.*RuntimeException: |.*\[USER_RAISED_EXCEPTION\] )?partwright\.errors\.\w+: "
+    r"^\s*(?:.*(?:Exception[:)]|\[USER_RAISED_EXCEPTION\]) )?partwright\.errors\.\w+: "
     r"(.+?)(?: SQLSTATE: \w+)?$",
     re.MULTILINE,
 )
