@@ -1,11 +1,13 @@
-"""The base of all answers: a value that knows no words, and the forms in which it can be shown and passed on."""
+"""The base of all answers: a value that carries its question, knows no words, and can be shown in any form."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from partwright import _doors
+from partwright.question import Question
 
 if TYPE_CHECKING:
     import os
@@ -39,6 +41,18 @@ class Answer:
     """The module of `partwright.documents` that puts it into words."""
     ROWS: ClassVar[str]
     """The field of `to_dict` that is its main table."""
+
+    @property
+    def question(self) -> Question:
+        """What it answers; its page and its title repeat it."""
+        asked: Question = self.__dict__.get("question", Question())
+        return asked
+
+    def with_question(self, question: Question) -> Self:
+        """The same answer with its question, for a function that has options objects and for a command."""
+        made = copy.copy(self)
+        made.__dict__["question"] = question
+        return made
 
     def to_dict(self) -> Json:
         """The answer as JSON can hold it, as `--json` prints it without the summary."""

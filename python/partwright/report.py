@@ -18,22 +18,20 @@ from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import save_file
 from partwright.rendering import html, markdown, picture, svg
 from partwright.rendering.html import check
-from partwright.rendering.question import Asked
 
 if TYPE_CHECKING:
     import os
 
     from partwright.answer import Answer
 
-__all__ = ["Asked", "check", "document", "notebook", "page", "write"]
+__all__ = ["check", "document", "notebook", "page", "write"]
 
 
-def page(answer: Answer, *, asked: Asked | None = None) -> str:
+def page(answer: Answer) -> str:
     """The page of an answer, as text.
 
     Args:
         answer: See `document`.
-        asked: The question that it answers; by default only the command.
 
     Returns:
         HTML.
@@ -43,9 +41,7 @@ def page(answer: Answer, *, asked: Asked | None = None) -> str:
         MissingExtraError: The package that makes pages is missing: `pip install 'partwright[report]'`.
     """
     check("report.html")
-    made = document(answer, asked)
-    # The documents of a command's other answers are named COMMAND_ANSWER.
-    return html.html(made, asked or Asked(answer.DOCUMENT.partition("_")[0]))
+    return html.html(document(answer))
 
 
 def notebook(answer: Answer) -> str:
@@ -71,19 +67,13 @@ def notebook(answer: Answer) -> str:
     return svg.fragment(document(answer), is_drawn=is_drawn)
 
 
-def write(
-    answer: Answer,
-    file: str | os.PathLike[str],
-    *,
-    asked: Asked | None = None,
-) -> Path:
+def write(answer: Answer, file: str | os.PathLike[str]) -> Path:
     """Write an answer in the form that the file's suffix names.
 
     Args:
         answer: See `document`.
         file: A .html or .htm page, .md Markdown, .json, or a .svg, .png or .pdf picture of its first plot; it is
             replaced in one step.
-        asked: See `document`.
 
     Returns:
         The file's path.
@@ -105,11 +95,11 @@ def write(
         raise PartwrightError(f"an answer's file is named by its path, not by {shown(file)}") from None
     suffix = path.suffix.lower()
     if suffix in picture.SUFFIXES:
-        picture.draw(document(answer, asked), path)
+        picture.draw(document(answer), path)
     elif suffix in html.SUFFIXES:
-        html.save(page(answer, asked=asked), path)
+        html.save(page(answer), path)
     elif suffix in {".md", ".json"}:
-        made = document(answer, asked)
+        made = document(answer)
         written = markdown.text(made) if suffix == ".md" else f"{json.dumps(made.answer)}\n"
         save_file(path, written.encode())
     else:

@@ -310,11 +310,10 @@ def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
 def test_the_signatures_of_reports_are_those_that_are_promised() -> None:
     """An answer's page, as text and as a file."""
     promised = {
-        pw_report.page: "(answer, *, asked=None)",
-        pw_report.write: "(answer, file, *, asked=None)",
+        pw_report.page: "(answer)",
+        pw_report.write: "(answer, file)",
         pw_report.notebook: "(answer)",
         pw_report.check: "(file)",
-        pw_report.Asked: "(command, source=None, settings=<factory>, read=None, line=None)",
     }
     assert {function: plain(function) for function in promised} == promised
 

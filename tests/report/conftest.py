@@ -293,9 +293,9 @@ def page(folder: Path, run: Callable[..., Ran], specs: dict[str, dict[str, Any]]
             documents: list[Any] = []
             whole = html.html
 
-            def kept(document: Any, asked: Any) -> str:
+            def kept(document: Any) -> str:
                 documents.append(document)
-                return whole(document, asked)
+                return whole(document)
 
             with mock.patch("partwright.rendering.html.html", kept):
                 done = run(name, "--report", file.name)

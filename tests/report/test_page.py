@@ -15,6 +15,7 @@ import partwright as pw
 from partwright import report
 from partwright.keys.clients import placements
 from partwright.keys.key_placements import KeyPlacements
+from partwright.question import Question
 from partwright.rendering.document import Column, Document, Section, Verdict
 from partwright.rendering.html import MOST_BYTES, html
 
@@ -37,6 +38,7 @@ def document(**changed: Any) -> Document:
         "verdicts": (Verdict("said", "it is so"),),
         "sections": (figure,),
         "answer": {"a": 1},
+        "question": Question((), "check"),
     }
     return Document(**{**given, **changed})
 
@@ -100,7 +102,7 @@ def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
 @pytest.mark.parametrize("text", ["\u202eevil", "a\0b", "\udc80", "\u2066x", "line\nbreak"])
 def test_hidden_characters_are_written_out(text: str) -> None:
     page = html(
-        document(name=text, title=f"of {text}", answer={text: text}), report.Asked("check", source=text)
+        document(name=text, title=f"of {text}", answer={text: text}, question=Question((), "check", text))
     )
     page.encode()
     head = page.split("<script")[0]
@@ -112,7 +114,7 @@ def test_hidden_characters_are_written_out(text: str) -> None:
 
 
 def test_json_that_is_too_large_is_left_out_and_the_page_says_so() -> None:
-    page = html(document(answer={"keys": ["x" * 100] * 60_000}), report.Asked("check"))
+    page = html(document(answer={"keys": ["x" * 100] * 60_000}))
     assert len(page.encode()) < MOST_BYTES
     assert 'id="answer"' not in page
     assert 'id="download"' not in page
@@ -121,7 +123,7 @@ def test_json_that_is_too_large_is_left_out_and_the_page_says_so() -> None:
 
 
 def test_numbers_that_json_lacks_are_null() -> None:
-    page = html(document(answer={"a": float("inf"), "b": [float("nan"), 1.5]}), report.Asked("check"))
+    page = html(document(answer={"a": float("inf"), "b": [float("nan"), 1.5]}))
     assert '{"a":null,"b":[null,1.5]}' in page
 
 
@@ -266,12 +268,10 @@ def strangers() -> list[Any]:
 
 
 @pytest.mark.parametrize("answer", strangers(), ids=lambda answer: type(answer).__name__)
-@pytest.mark.parametrize("command", [None, "check", "assign", "group", "batch", "run", "nothing"])
-def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
+def test_what_is_no_answer_is_refused(answer: Any) -> None:
     said = f"there is no report of a {type(answer).__name__}: give an answer, such as a Check or a Timeline"
-    asked = None if command is None else report.Asked(command)
     with pytest.raises(pw.PartwrightError, match=f"^{re.escape(said)}$"):
-        report.page(answer, asked=asked)
+        report.page(answer)
 
 
 def test_a_page_without_a_plot_is_small() -> None:

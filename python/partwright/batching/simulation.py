@@ -36,6 +36,7 @@ from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 from partwright.producer.records import Records, Workload
+from partwright.question import Question
 
 if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
@@ -191,7 +192,10 @@ def simulate(
     run = _Run(None, producer, _scenario(cluster, topic, delivery, draws), rows=True)
     _feed(records, workload, cluster, topic, [run])
     summary, tables = run.summary(), run.tables()
-    return Simulation(**tables, summary=pa.Table.from_pylist([summary], SUMMARY))
+    simulation = Simulation(**tables, summary=pa.Table.from_pylist([summary], SUMMARY))
+    return simulation.with_question(
+        Question((run.producer, options(workload, Workload, "workload"), delivery))
+    )
 
 
 def compare(

@@ -19,12 +19,13 @@ from partwright.answer import Answer
 from partwright.batching.simulation import SUMMARY, Delivery, compare, one_topic
 from partwright.errors import PartwrightError
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
+from partwright.producer.records import Workload
+from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from partwright.cluster import Cluster
-    from partwright.producer.records import Workload
 
 __all__ = ["Tuning", "tune"]
 
@@ -146,7 +147,8 @@ def tune(
     ranked = [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
     reason = _reason(ranked[0], default, limit)
     at_most = None if limit == inf else int(limit)
-    return Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
+    tuning = Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
+    return tuning.with_question(Question((producers[0], options(workload, Workload, "workload"), delivery)))
 
 
 def _row(summary: Json, producer: ProducerConfig) -> Json:

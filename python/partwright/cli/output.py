@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from partwright.cli.input.options import asked_of, plot_path, report_path
+from partwright.cli.input.options import plot_path, question_of, report_path
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright._check import Json
+    from partwright.answer import Answer
     from partwright.rendering.document import Document
-    from partwright.rendering.html import Asked
     from partwright.rendering.terminal import Look
 
 __all__ = ["Output", "is_ascii", "output_options", "terminal_look"]
@@ -54,7 +54,7 @@ class Output(NamedTuple):
 
     def show(
         self,
-        answer: object,
+        answer: Answer,
         source: str | None = None,
         read: Json | None = None,
         *,
@@ -68,20 +68,19 @@ class Output(NamedTuple):
             read: For a topic, how much of it was read.
             with_details: Whether the text has the sections that are shown on request.
         """
-        document, asked = self._saved(answer, source, read)
-        click.echo(self._written(document, asked, with_details=with_details), nl=False)
+        document = self._saved(answer, source, read)
+        click.echo(self._written(document, with_details=with_details), nl=False)
 
-    def save(self, answer: object, source: str | None = None) -> None:
+    def save(self, answer: Answer, source: str | None = None) -> None:
         """Only write an answer's files, for a command that prints something else."""
         self._saved(answer, source, None)
 
-    def _saved(self, answer: object, source: str | None, read: Json | None) -> tuple[Document, Asked]:
+    def _saved(self, answer: Answer, source: str | None, read: Json | None) -> Document:
         # Imported only here, so that --help is fast.
         from partwright import documents
 
         ctx = click.get_current_context()
-        asked = asked_of(ctx, source, read)
-        document = documents.document(answer, asked)
+        document = documents.document(answer.with_question(question_of(ctx, source, read)))
         # First, because it is refused where there is nothing to draw.
         if self.plot is not None:
             from partwright.rendering.picture import draw
@@ -91,10 +90,10 @@ class Output(NamedTuple):
         if self.report is not None:
             from partwright.rendering.html import html, save
 
-            _note(ctx, f"report: {save(html(document, asked), self.report)}")
-        return document, asked
+            _note(ctx, f"report: {save(html(document), self.report)}")
+        return document
 
-    def _written(self, document: Document, asked: Asked, *, with_details: bool) -> str:
+    def _written(self, document: Document, *, with_details: bool) -> str:
         if self.form == "json":
             return f"{json.dumps(document.answer)}\n"
         if self.form == "markdown":
@@ -104,7 +103,7 @@ class Output(NamedTuple):
         if self.form == "html":
             from partwright.rendering.html import html
 
-            return html(document, asked)
+            return html(document)
         from partwright.rendering.terminal import text as lines
 
         return lines(document, terminal_look(), with_details=with_details)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from partwright._text import plain
+from partwright.question import Question
 from partwright.rendering.text import bytes_, number, share
 
 if TYPE_CHECKING:
@@ -128,12 +129,14 @@ class Document:
         verdicts: The answer in words, the most important first; what limits it comes next.
         sections: What shows it.
         answer: The whole answer, as `--json` prints it.
+        question: What it answers.
     """
 
     title: str
     verdicts: tuple[Verdict, ...]
     sections: tuple[Section, ...]
     answer: object
+    question: Question = field(default_factory=Question)
 
 
 class Bounded(TypedDict):

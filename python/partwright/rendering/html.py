@@ -9,7 +9,7 @@ import math
 import os
 import re
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ from partwright.errors import MissingExtraError, PartwrightError
 from partwright.folders import save_file
 from partwright.keys.key_text import short
 from partwright.rendering.document import TABLED
-from partwright.rendering.question import Asked, version
 from partwright.rendering.svg import svg
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from partwright.rendering.document import Document, Section
 
-__all__ = ["MOST_BYTES", "SUFFIXES", "Asked", "check", "html", "save"]
+__all__ = ["MOST_BYTES", "SUFFIXES", "check", "html", "save"]
 
 MOST_BYTES = 5_000_000
 """A page is smaller than this; if its JSON does not fit, the JSON is left out."""
@@ -84,12 +83,11 @@ def check(file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def html(document: Document, asked: Asked) -> str:
+def html(document: Document) -> str:
     """The page's text.
 
     Args:
         document: Its contents.
-        asked: The question that it answers.
 
     Raises:
         PartwrightError: The page would be too large.
@@ -98,15 +96,15 @@ def html(document: Document, asked: Asked) -> str:
     plots = {each.id: _plots(each) for each in document.sections if each.spec}
     # A page that is too large first leaves out its JSON.
     for more in (rest, None) if len(answer) < MOST_BYTES else ():
-        page = _rendered(document, asked, plots, answer, "", more)
+        page = _rendered(document, plots, answer, "", more)
         if len(page.encode()) < MOST_BYTES:
             return page
     without = (
         f"The JSON of {counted(len(answer), 'byte')} is not in the page, which would be larger than "
-        f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
+        f"{MOST_BYTES:,} bytes: partwright {document.question.command} --json prints it."
     )
     for more in (rest, None):
-        page = _rendered(document, asked, plots, None, without, more)
+        page = _rendered(document, plots, None, without, more)
         if len(page.encode()) < MOST_BYTES:
             return page
     raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
@@ -143,7 +141,6 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
 
 def _rendered(
     document: Document,
-    asked: Asked,
     plots: Mapping[str, list[str]],
     answer: str | None,
     without: str,
@@ -164,8 +161,8 @@ def _rendered(
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return environment.from_string(_text("page.html.jinja")).render(
         document=document,
-        asked=asked,
-        version=version(),
+        question=document.question,
+        version=metadata.version("partwright"),
         without=without,
         answer=answer,
         rest=rest,

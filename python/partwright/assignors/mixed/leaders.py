@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from partwright._check import Json, unknown
@@ -82,7 +82,7 @@ class Led(Answer):
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
         left = ("leader", "error", "answer", "assumed")
-        found = {name: value for name, value in self.__dict__.items() if name not in left}
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left}
         spread = {"min": self.spread[0], "max": self.spread[1]}
         return found | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import click
 
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.errors import PartwrightError
+from partwright.question import Question, masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from click.decorators import FC
 
     from partwright._check import Json
-    from partwright.rendering.question import Asked
 
 __all__ = [
     "WORDS",
-    "asked_of",
     "client_option",
     "column_name",
     "column_option",
@@ -35,6 +33,7 @@ __all__ = [
     "named_topic",
     "new_topic_options",
     "partitions_option",
+    "question_of",
     "share",
     "topic_key_type",
 ]
@@ -91,15 +90,9 @@ def plot_path(ctx: click.Context, option: click.Parameter, given: str | None) ->
     return None
 
 
-def asked_of(ctx: click.Context, source: str | None, read: Json | None) -> Asked:
+def question_of(ctx: click.Context, source: str | None, read: Json | None) -> Question:
     """The question that a page repeats: the command, what was read, and the options without their secrets."""
-    from partwright.rendering.question import Asked
-
-    return Asked(str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
-
-
-# Settings that a page must not repeat, because pages are passed on to others.
-_SECRETS = ("password", "secret", "token", "jaas", "credential", "ssl.key", "keystore.key", "basic.auth")
+    return Question((), str(ctx.info_name), source, _settings(ctx), read, _line(ctx))
 
 
 def _settings(ctx: click.Context) -> dict[str, str]:
@@ -117,7 +110,7 @@ def _settings(ctx: click.Context) -> dict[str, str]:
             found[name] = "yes"
         else:
             values = value if isinstance(value, tuple) else (value,)
-            found[name] = ", ".join(_masked(str(each)) for each in values)
+            found[name] = ", ".join(masked(str(each)) for each in values)
     return found
 
 
@@ -128,18 +121,7 @@ WORDS = "partwright.words"
 def _line(ctx: click.Context) -> str | None:
     """The command line quoted for a shell, without secrets."""
     words = ctx.meta.get(WORDS)
-    return None if words is None else shlex.join(["partwright", *(_masked(word) for word in words)])
-
-
-# Masks everything after the first = behind a secret's name, also in a=b=c.
-_SECRET = re.compile(
-    rf"([^=]*(?:=[^=]*)*?(?:{'|'.join(map(re.escape, _SECRETS))})[^=]*)=.*", re.IGNORECASE | re.DOTALL
-)
-
-
-def _masked(text: str) -> str:
-    found = _SECRET.fullmatch(text)
-    return text if found is None else f"{found[1]}=..."
+    return None if words is None else shlex.join(["partwright", *(masked(word) for word in words)])
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:

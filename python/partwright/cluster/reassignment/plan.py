@@ -24,6 +24,7 @@ from partwright.cluster.reassignment.replicas import spread
 from partwright.cluster.reassignment.volumes import Scale, level_bytes
 from partwright.cluster.reassignment.wanted import Wanted
 from partwright.errors import PartwrightError
+from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -124,7 +125,8 @@ keep more brokers, or take a lower replication factor
     for name in set(cluster.topics).difference(chosen):
         _stays(name, cluster.topics[name], staying)
     wanted = _in_numbers(cluster, chosen, staying, racks, wanted_factors, bytes_, strength, room)
-    return _planned(cluster, chosen, staying, wanted, bytes_, room, within)
+    plan = _planned(cluster, chosen, staying, wanted, bytes_, room, within)
+    return plan.with_question(Question((capacity,)))
 
 
 def _stays(topic: str, partitions: Sequence[Partition], brokers: Sequence[Broker]) -> None:

@@ -30,6 +30,7 @@ from partwright.cluster.sizing.proportions import (
     written,
 )
 from partwright.errors import PartwrightError
+from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,7 +197,7 @@ def advise(
         (*notes, *assumed),
         platform,
         tuple(assumed),
-    )
+    ).with_question(Question((clients, fleet)))
 
 
 def _needs(

@@ -19,6 +19,7 @@ from partwright.group.rollouts.candidates import Candidate, Client, candidates, 
 from partwright.group.rollouts.manifest import Manifest, read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_topics import ScriptTopics
+from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,7 +193,10 @@ def rollout(
     drawn = random.Random(f"{seed}/surge")  # noqa: S311 - plays are repeatable, not secret
     settings = _settings(asked[best], today, times.latency.draw(drawn))
     surge = play_surge(played_pods, workload.surge, settings, drawn)
-    return Rollout(tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, surge=surge)
+    answer = Rollout(
+        tried, best, place, workload, tuple(assumed), tuple(left_out), plays, clients, surge=surge
+    )
+    return answer.with_question(Question((rolled, consumers)))
 
 
 def _workload(told: Manifest | None, pods: RolledPods) -> Deployment | StatefulSet:
