@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import figures
@@ -14,8 +15,8 @@ from partwright import report
 from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
+from partwright.question import Question
 from partwright.rendering.html import html
-from partwright.rendering.question import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,5 +108,5 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     report.check("report.html")
     for page, (command, made, words) in SAMPLES.items():
-        text = html(made(), Asked(command, words))
+        text = html(replace(made(), question=Question((), command, words)))
         (folder / f"{page}.html").write_text(text, encoding="utf-8")

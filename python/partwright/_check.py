@@ -372,13 +372,12 @@ def _near_or_all(name: object, names: Sequence[str]) -> str:
     return f"{near} There are {enumeration(names)}" if near else f": there are {enumeration(names)}"
 
 
-def enumeration(names: Sequence[str]) -> str:
-    """Names as part of a sentence, at most eight of them.
+def enumeration(names: Sequence[str], most: int = _SHOWN) -> str:
+    """Names as part of a sentence, and how many more there are.
 
     Examples:
-        >>> enumeration(["a"]), enumeration(["a", "b", "c"])
-        ('a', 'a, b and c')
+        >>> enumeration(["a"]), enumeration(["a", "b", "c"]), enumeration([f"m{place}" for place in range(9)], 3)
+        ('a', 'a, b and c', 'm0, m1, m2 and 6 more')
     """
-    if len(names) > _SHOWN:
-        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

@@ -9,7 +9,7 @@ from partwright.documents.check import by_weight
 from partwright.documents.sentences import all_empty, summed, times
 from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, MUTED
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
 from partwright.rendering.flow import flows_of
 from partwright.rendering.plots import by_partition
 from partwright.rendering.text import bytes_, label, share
@@ -136,7 +136,8 @@ def _steps(answer: Fields) -> tuple[Section, ...]:
                 "keys that move, and a compacted topic keeps their old records: replay into a new topic instead."
             ),
         ),
-        columns=(
+        columns=filled(
+            answer["before"],
             Column("partition", "partition"),
             Column("rows", "records"),
             Column("rows_moved", "records that move"),

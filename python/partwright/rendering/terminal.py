@@ -126,7 +126,11 @@ def _table(section: Section, look: Look) -> Iterator[str]:
     bar = min(_BAR, room - sum(widths) - len(_GAP) * len(widths)) if section.most else 0
     bar = bar if bar >= _LEAST_BAR else 0
     columns = [section.columns[at] for at in kept]
-    yield from _lines(columns, widths, [titles[at] for at in kept], look, ("bold",))
+    # Bars that do not follow their own column say which one they show.
+    barred = next((at for at, column in enumerate(section.columns) if column.field == section.bar), None)
+    heading = titles[barred] if bar and barred is not None and barred != kept[-1] else ""
+    end = _GAP + look.styled(heading, "bold") if heading and len(heading) <= bar else ""
+    yield from _lines(columns, widths, [titles[at] for at in kept], look, ("bold",), end)
     rule = sum(widths) + len(_GAP) * (len(widths) - 1) + (len(_GAP) + bar if bar else 0)
     yield _EDGE + look.plain("─") * rule
     for place, (row, texts) in enumerate(zip(rows, cells, strict=True)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from partwright._check import enumeration
 from partwright.rendering.document import Verdict
 from partwright.rendering.text import label
 
@@ -55,16 +56,8 @@ def times(factor: float) -> str:
 
 
 def named(names: Sequence[object], most: int = _NAMED) -> str:
-    """Some names, and how many more there are.
-
-    Examples:
-        >>> named(["a", "b"]), named([f"m{place}" for place in range(9)], 3)
-        ('a and b', 'm0, m1, m2 and 6 more')
-    """
-    shown = [label(name) for name in names[:most]]
-    if len(names) > most:
-        return f"{', '.join(shown)} and {len(names) - most:,} more"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+    """Names from outside, by `enumeration`, each short enough for a sentence."""
+    return enumeration([label(name) for name in names], most)
 
 
 def ends(names: Sequence[str]) -> str:
