@@ -242,7 +242,8 @@ def worker_is_killed(exactly_once: bool, servers: str, topic: str, tmp_path: Pat
     finally:
         first.close()
     # This master lets Spark try a task again.
-    second = Watched([*words, "--resume", "--master", "local[2,4]"], tmp_path)
+    patient = ["local[2,4]" if each == "local[2]" else each for each in words]
+    second = Watched([*patient, "--resume"], tmp_path)
     try:
         killed_amid(second, servers, topic, held(servers, topic) + 1)
         assert second.end() == 0, second.lines
