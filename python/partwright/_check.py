@@ -51,6 +51,7 @@ MOST_MADE = 1_000_000
 """The most partitions, of all topics together, that we create from mere counts: each takes memory."""
 _SHOWN = 8
 _Options = TypeVar("_Options")
+_Name = TypeVar("_Name")
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object, as `json.loads` returns it and `json.dumps` takes it; whoever reads it knows each field's type."""
@@ -372,12 +373,12 @@ def _near_or_all(name: object, names: Sequence[str]) -> str:
     return f"{near} There are {enumeration(names)}" if near else f": there are {enumeration(names)}"
 
 
-def enumeration(names: Sequence[str], most: int = _SHOWN) -> str:
+def enumeration(names: Sequence[_Name], most: int = _SHOWN, spelled: Callable[[_Name], str] = str) -> str:
     """Names as part of a sentence, and how many more there are.
 
     Examples:
         >>> enumeration(["a"]), enumeration(["a", "b", "c"]), enumeration([f"m{place}" for place in range(9)], 3)
         ('a', 'a, b and c', 'm0, m1, m2 and 6 more')
     """
-    shown = names if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    shown = [*map(spelled, names[:most]), *([f"{len(names) - most:,} more"] if len(names) > most else [])]
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

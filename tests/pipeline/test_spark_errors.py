@@ -13,6 +13,7 @@ from partwright.pipeline.run import _Run
 from partwright.pipeline.spark_errors import explained_end
 from partwright.pipeline.stream import _Standing
 from partwright.spark import classic
+from partwright.spark.errors import first_sentence
 from partwright.spark.streams.batches import BatchDone
 
 if TYPE_CHECKING:
@@ -83,3 +84,21 @@ def test_how_far_a_run_in_transactions_is(offsets: int, records: int, said: str)
     target = SimpleNamespace(written=lambda: {0: offsets, 1: 0})
     vars(job).update(target=target, settings=SimpleNamespace(exactly_once=True))
     assert job._written(records) == said
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "org.apache.spark.api.python.PythonException: {}",
+        "java.lang.RuntimeException: {}",
+        # Spark Connect's client of PySpark 3.5.
+        "(java.lang.RuntimeException) {}",
+        "[USER_RAISED_EXCEPTION] {} SQLSTATE: P0001",
+        "Traceback (most recent call last):\n  File ...\n{}\n\tat java",
+    ],
+)
+def test_the_sentence_of_a_worker_is_found_whatever_is_around_it(around: str) -> None:
+    error = RuntimeError(around.format("partwright.errors.PartwrightError: a row has the partition 7.5"))
+    assert first_sentence(error) == "a row has the partition 7.5"
+    assert first_sentence(RuntimeError(around.format("ValueError: of somebody else"))) is None

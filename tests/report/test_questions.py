@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ CLUSTER = Cluster.from_dict(
 )
 
 
+@functools.cache
 def answers() -> dict[str, tuple[Answer, tuple[object, ...]]]:
     """One of each function with options objects, and those objects."""
     clients, fleet, capacity = TopicClients(consumers=6), BrokerFleet(brokers=5), Capacity(power={0: 2})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -119,8 +120,6 @@ WORDS = "partwright.words"
 
 def _line(ctx: click.Context) -> str | None:
     """The command line quoted for a shell, without secrets."""
-    import shlex
-
     words = ctx.meta.get(WORDS)
     return None if words is None else shlex.join(["partwright", *(masked(word) for word in words)])
 

@@ -57,7 +57,7 @@ def times(factor: float) -> str:
 
 def named(names: Sequence[object], most: int = _NAMED) -> str:
     """Names from outside, by `enumeration`, each short enough for a sentence."""
-    return enumeration([label(name) for name in names], most)
+    return enumeration(names, most, label)
 
 
 def ends(names: Sequence[str]) -> str:
