@@ -15,11 +15,11 @@ from partwright import spark as pws
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.quotes import refuse_open_quote
 from partwright.kafka.address import parse_kafka
-from partwright.kafka.partition_writer import Mark
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import flights
 from partwright.pipeline.settings import STRIP_ID
 from partwright.pipeline.topic_source import Source, topic_source
-from partwright.spark.continued import HEADERS, MARK, marked
+from partwright.spark.marks import HEADERS, marked
 from partwright.spark.schema import check_key
 
 if TYPE_CHECKING:
