@@ -60,6 +60,7 @@ def run_report(*, lost: int) -> Report:
         proof=None if lost else Proof(records - null_keys, records - null_keys, 0, 0),
         n_now=len(COUNTS),
         notes=("the topic existed already, with 7 partitions",),
+        is_marked=True,
     )
 
 
@@ -77,6 +78,7 @@ def stream_report() -> StreamReport:
         lost=0,
         twice=0,
         moved=0,
+        is_marked=True,
     )
 
 

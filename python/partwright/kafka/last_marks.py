@@ -66,18 +66,18 @@ def last_marks(
     topic: str,
     windows: Mapping[int, tuple[int, int]],
     header: str,
-    run: bytes,
+    prefix: bytes,
     *,
     committed: bool = False,
 ) -> dict[int, bytes]:
-    """The header's value of the last record in each partition whose header begins with a run's id.
+    """The header's value of the last record in each partition whose header begins like those of a run.
 
     Args:
         config: How the Kafka is reached.
         topic: The topic.
         windows: By partition, the first offset and the end (exclusive) of the part that can hold such a record.
         header: The header's name.
-        run: The beginning of its value.
+        prefix: The beginning of its value.
         committed: Whether to skip records of aborted transactions; open transactions must have ended (`settled_ends`).
 
     Returns:
@@ -105,7 +105,7 @@ def last_marks(
             except UnreadableHeaderError:
                 # Ours are UTF-8, and so are those that we write with them: it is another writer's record.
                 continue
-            if isinstance(value, bytes) and value.startswith(run):
+            if isinstance(value, bytes) and value.startswith(prefix):
                 found[message.partition()] = value  # type: ignore[index]
         ends = {each: low for each, (low, _) in parts.items() if each not in found and low > begin[each]}
         span *= _WIDER

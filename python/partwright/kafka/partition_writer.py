@@ -13,7 +13,7 @@ import contextlib
 import time
 from functools import partial
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import pyarrow.compute as pc
 
@@ -24,16 +24,17 @@ from partwright.kafka.transactional import FENCED
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
     from confluent_kafka import KafkaError, Producer
 
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.marks import Mark
 
     _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
 
-__all__ = ["EARLIEST_MS", "Mark", "PartitionWriter", "too_early"]
+__all__ = ["EARLIEST_MS", "PartitionWriter", "too_early"]
 
 _RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
 """The limits of a transaction in records, bytes and seconds; the first one counts. Nothing is sent while one ends."""
@@ -50,36 +51,6 @@ _POLLED = 1000
 _UNSUPPORTED = {35, -165}
 _ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
 _FATAL = -150
-
-
-class Mark(NamedTuple):
-    """The header that identifies a record of a run.
-
-    Attributes:
-        header: The header's name.
-        run: The first 8 bytes of its value: the run's id. The row follows in 8 bytes, big endian.
-    """
-
-    header: str
-    run: bytes
-
-    def row(self, value: bytes) -> int:
-        """The row in a header's value.
-
-        Examples:
-            >>> Mark("partwright", b"8 bytes.").row(b"8 bytes." + bytes([0, 0, 0, 0, 0, 0, 1, 2]))
-            258
-        """
-        return int.from_bytes(value[len(self.run) :], "big", signed=True)
-
-    def values(self, rows: Iterable[int]) -> list[bytes]:
-        """The header's values for several rows.
-
-        Examples:
-            >>> Mark("partwright", b"of a run").values([0x4142434445464748])
-            [b'of a runABCDEFGH']
-        """
-        return [self.run + row.to_bytes(8, "big", signed=True) for row in rows]
 
 
 class PartitionWriter:
@@ -248,7 +219,7 @@ class PartitionWriter:
             return None
         window = {self.partition: (begin, end)}
         found = last_marks(
-            self._config, self._topic, window, self._mark.header, self._mark.run, committed=True
+            self._config, self._topic, window, self._mark.header, self._mark.prefix, committed=True
         )
         return self._mark.row(found[self.partition]) if found else None
 

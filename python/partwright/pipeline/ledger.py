@@ -27,7 +27,7 @@ __all__ = ["RUNS", "FolderLedger", "Ledger", "Plan", "TopicLedger", "ledger_at"]
 
 RUNS = "__partwright_runs"
 """The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""
-_VERSION = 1
+_VERSION = 2
 _ID_BYTES = 8
 # A record that somebody changed by hand must not cause another error later, or resume another run.
 _KINDS: dict[str, type] = {
@@ -43,7 +43,7 @@ class Plan:
     """Everything that decides which records a run writes, where, and in what order.
 
     Attributes:
-        run: Its ID, 16 hexadecimal digits: the first half of its records' header.
+        run: Its ID, 16 hexadecimal digits, which its records' header names.
         topic: The topic.
         topic_id: Kafka's ID of that topic; a topic created anew has another one.
         source: What identifies the source: for a local file, its absolute path.

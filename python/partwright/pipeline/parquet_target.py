@@ -24,8 +24,8 @@ from partwright.kafka import topics
 from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
 from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look
-from partwright.spark.continued import mark_of
 from partwright.spark.hadoop_files import HadoopFolder
+from partwright.spark.marks import mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

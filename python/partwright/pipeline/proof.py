@@ -36,7 +36,7 @@ class JavaProof:
     Attributes:
         settings: What the run was asked to do.
         target: Where it wrote.
-        run: The 8 bytes with which its records' header begins.
+        run: The 8 bytes of its ID, which its records' header names.
         n: How many partitions it wrote to.
         steps: Is told of each step.
         journal: Remembers the proof's topic while it exists.

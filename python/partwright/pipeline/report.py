@@ -72,6 +72,7 @@ class Report(Answer):
         exactly_once: Whether they were written in transactions.
         resumed: Whether this run went on with an earlier one.
         spreads_null_keys: Whether records that the client does not place got a partition here all the same.
+        is_marked: Whether each record has one more header, by which it is known again.
         read: For a source topic, what was read out of how much (`partwright.pipeline.topic_source.what_was_read`).
         notes: What is worth knowing but not a failure, a sentence each.
         log: The file with Spark's own output; None if the session was the caller's.
@@ -106,6 +107,7 @@ class Report(Answer):
     exactly_once: bool = False
     resumed: bool = False
     spreads_null_keys: bool = False
+    is_marked: bool = False
 
     @property
     def written(self) -> int:

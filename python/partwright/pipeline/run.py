@@ -16,7 +16,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import Mark
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import checks
 from partwright.pipeline.given import given
 from partwright.pipeline.journal import journal_of, now_in_words
@@ -44,7 +44,7 @@ from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.connector import refuse_second_tasks
-from partwright.spark.continued import MARK, rest_of, rows_there
+from partwright.spark.continued import rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.executors.own_code import send_own_code
 
@@ -349,6 +349,7 @@ class _Run:
             exactly_once=self.settings.exactly_once,
             resumed=self.plan is not None,
             spreads_null_keys=self._spreads,
+            is_marked=self.settings.is_marked,
         )
 
     def _placed(self) -> DataFrame:

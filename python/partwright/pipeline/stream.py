@@ -16,6 +16,7 @@ from partwright import spark as pws
 from partwright._check import counted
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.settings import STRIP_ID, KafkaTarget, RunSettings
@@ -28,6 +29,7 @@ from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.hadoop_files import HadoopFolder
+from partwright.spark.marks import is_mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,6 +92,7 @@ class StreamReport(Answer):
         moved: How many are in another partition than their key's.
         n: How many partitions the topic has now.
         followed: The offset in each partition from which on keys are placed for more partitions.
+        is_marked: Whether each record has one more header, by which it is known again.
     """
 
     DOCUMENT = "stream"
@@ -107,6 +110,7 @@ class StreamReport(Answer):
     twice: int | None
     moved: int | None
     followed: tuple[Mapping[int, int], ...] = ()
+    is_marked: bool = False
 
     @property
     def ok(self) -> bool:
@@ -215,7 +219,7 @@ def stream(
         if asked.available_now and settings.check and job.done:
             with progress.step("read back and check"), refused_by_spark(f"{target} cannot be read back"):
                 found = _check(spark, target, settings, job.done)
-        return _report(settings, source.name, target, job.done, found)
+        return _report(settings, source.name, target, job.done, found, is_marked=asked.real_time is None)
 
 
 def _refuse_what_has_no_end(settings: RunSettings) -> None:
@@ -327,8 +331,7 @@ def _check(
     lost = twice = moved = 0
     for n in sorted({batch.n for batch in done}):
         batches = {batch.run: batch.records for batch in done if batch.n == n}
-        run = F.substring("header", 1, 8)
-        ours = read.where(F.length("header") == F.lit(16)).where(run.isin(*batches))
+        ours = read.where(is_mark("header", *(Mark(MARK, run) for run in batches)))
         # Keys are read back as bytes, whatever type they had.
         key_type = STRIP_ID if settings.key_type == STRIP_ID else None
         placed = pws.with_partition(
@@ -351,6 +354,8 @@ def _report(
     target: KafkaTopic,
     done: list[BatchDone],
     found: tuple[int | None, int | None, int | None],
+    *,
+    is_marked: bool,
 ) -> StreamReport:
     records, already = sum(batch.records for batch in done), sum(batch.already_there for batch in done)
     lost, twice, moved = found
@@ -368,4 +373,5 @@ def _report(
         twice=twice,
         moved=moved,
         followed=tuple(batch.begin for batch in done if batch.grown_from is not None),
+        is_marked=is_marked,
     )

@@ -14,7 +14,7 @@ from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 from partwright.pipeline.target_state import Look, refuse_changed
 from partwright.spark.connector import READER, load_topic, spark_options, write_topic
-from partwright.spark.continued import mark_of
+from partwright.spark.marks import mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import EARLIEST_MS, Mark, PartitionWriter, too_early
+from partwright.kafka.partition_writer import EARLIEST_MS, PartitionWriter, too_early
 from partwright.kafka.transactional import FENCED
 from partwright.spark.executors.sent import sent
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyspark.sql import DataFrame
+
+    from partwright.kafka.marks import Mark
 
 __all__ = ["Written", "write_exactly_once"]
 
