@@ -284,7 +284,7 @@ class RunSettings:
         ]:
             if name == strategy and column is None:
                 raise PartwrightError(
-                    f"the strategy {name} goes by a column of the source: name it with {option}"
+                    f"the strategy {name} goes by a column of the source: name it with {option} (partwright run)"
                 )
         if self.field is not None and name != "field":
             raise PartwrightError(f"--field is what the strategy field goes by, not {name}")

@@ -147,11 +147,13 @@ def stream(
         Ended: Ctrl-C or SIGTERM came; the error says what is written.
     """
     if not isinstance(settings.target, KafkaTarget):
-        raise PartwrightError("--stream writes to a topic that stays: name one with --to kafka://host:port")
-    _refuse_what_has_no_end(settings)
+        raise PartwrightError(
+            f"a stream writes to a topic, not to {settings.target}: name one with --to kafka://host:port"
+        )
+    _refuse_together(settings, asked)
     source = find_source(settings, endless=True)
     if source.path is not None and Path(source.path).is_file():
-        raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
+        raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
     job = _Standing(target)
     log = None
@@ -195,10 +197,14 @@ def stream(
             workload=pws.Workload(
                 key="id",
                 headers="headers" if source.format == "kafka" and not asked.real_time else None,
-                time="timestamp" if settings.exactly_once and source.format == "kafka" else None,
+                time="timestamp" if "timestamp" in records.columns else None,
             ),
             producer=pws.ProducerConfig(
-                settings.strategy, client=settings.client, key_type=settings.source_key_type
+                settings.strategy,
+                settings.properties,
+                settings.client,
+                settings.source_key_type,
+                settings.seed,
             ),
             kafka_config=settings.target.config,
             options=pws.StreamOptions(
@@ -222,18 +228,30 @@ def stream(
         return _report(settings, source.name, target, job.done, found, is_marked=asked.real_time is None)
 
 
-def _refuse_what_has_no_end(settings: RunSettings) -> None:
-    for option, given in [
-        ("--limit", settings.limit is not None),
-        ("--resume", settings.resume),
-        ("--partition", settings.partition is not None),
-        ("--field", settings.field is not None),
-        ("--null-keys producer", settings.null_keys == "producer"),
-        ("--only-keys", bool(settings.only_keys)),
-        ("--since, --until, --last and --only-partitions", not settings.bounds.is_whole),
-    ]:
-        if given:
-            raise PartwrightError(f"{option} is for a run that ends: leave it out, or leave --stream out")
+def _refuse_together(settings: RunSettings, asked: StreamSettings) -> None:
+    """Refuse options that do not go together."""
+    batches = {
+        "--exactly-once": settings.exactly_once,
+        "--strategy": settings.strategy is not None,
+        "--follow-partitions": asked.follow_partitions,
+        "--available-now": asked.available_now,
+        "--every": asked.every is not None,
+    }
+    for option, is_given in batches.items():
+        if is_given and asked.real_time is not None:
+            raise PartwrightError(
+                f"{option} is for a stream in batches, and --real-time has none: leave one of them out"
+            )
+    if asked.available_now and asked.every is not None:
+        raise PartwrightError(
+            "--available-now ends after what is there, and --every goes on: leave one of them out"
+        )
+    if asked.every is not None and not 0 <= asked.every < float("inf"):
+        raise PartwrightError(f"--every takes seconds, 0 or more, not {asked.every}")
+    if not settings.check and not asked.available_now:
+        raise PartwrightError(
+            "--no-check is for --available-now, because only what ends is checked: leave it out"
+        )
 
 
 @dataclass
