@@ -239,18 +239,18 @@ def test_a_package_is_known_nowhere(package: str) -> None:
     ("package", "files"),
     [
         # An extra may be absent, so it is imported only where it is needed, and its absence is one sentence.
-        ("kafka", {"kafka/partitioners.py"}),
+        ("kafka", {"kafka/metadata.py", "kafka/partitioners.py"}),
         (
             "confluent_kafka",
             {
                 "kafka/client.py",
                 "kafka/connection/kerberos.py",
                 "kafka/embedded_access.py",
-                "kafka/troubles.py",
             },
         ),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
         ("psutil", {"kafka/embedded_process.py"}),
+        ("tenacity", {"kafka/errors.py"}),
         ("yaml", {"cli/input/script.py", "cli/input/yaml_text.py"}),
         ("jinja2", {"rendering/html.py"}),
         ("vl_convert", {"rendering/picture.py", "rendering/svg.py"}),
@@ -391,3 +391,14 @@ def test_a_files_first_line_says_what_it_is() -> None:
         assert begins, f"{name} does not begin with what it is"
         assert len(first) > 20, f"{name}: {first!r}"
         assert first.rstrip().endswith((".", "?", ":")), f"{name}: {first!r} is no sentence"
+
+
+@pytest.mark.parametrize(
+    ("module", "files"),
+    [
+        ("partwright.kafka.wire", {"kafka/probe.py"}),
+        ("partwright.kafka.probe", {"kafka/doctor.py", "cli/commands/doctor.py"}),
+    ],
+)
+def test_only_doctor_takes_the_steps_of_a_connection(module: str, files: set[str]) -> None:
+    assert importing(module, "load", "call") == files

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import time
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import pytest
 from confluent_kafka import KafkaError
@@ -13,8 +14,8 @@ from confluent_kafka.admin import AdminClient, ListConsumerGroupsResult
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import troubles
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.probe import Step
-from partwright.kafka.troubles import Named, RetriableError
+from partwright.kafka.errors import RetriableError
+from partwright.kafka.troubles import Troubles
 from partwright.migration import Migration, Side, streams, topics
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import State
@@ -22,6 +23,7 @@ from partwright.migration.streams import Streams
 from partwright.migration.topics import Found, Settings, patiently
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable
 
 HOST, DEAD, OTHER = "127.0.0.1", 9, 7
@@ -29,45 +31,43 @@ CONFIG = KafkaConfig.read({}, servers=f"{HOST}:{DEAD},{HOST}:{OTHER}")
 LATE = f"Kafka at {CONFIG.servers} does not answer in time: is it too busy, or just starting?"
 
 
-class Gone:
-    """librdkafka's event about a broker to which the connection failed."""
+class Event(NamedTuple):
+    """An event of librdkafka's."""
 
-    def code(self) -> int:
-        return -195
+    kind: str
+    text: str = ""
 
-    def str(self) -> str:
-        return f"{HOST}:{DEAD}/2: Connect to ipv4#{HOST}:{DEAD} failed: Connection refused"
+    def name(self) -> builtins.str:
+        return self.kind
+
+    def str(self) -> builtins.str:
+        return self.text
 
 
-@pytest.mark.parametrize(
-    ("does_other_answer", "said"),
-    [
-        (True, "sends nothing more of the topic 'old' for 1 s"),
-        (False, f"broker 2 advertises {HOST}:{DEAD}, which does not work from here"),
-    ],
-)
-def test_records_are_waited_for_while_another_broker_answers(
-    does_other_answer: bool, said: str, monkeypatch: pytest.MonkeyPatch
+GONE = Event("_TRANSPORT", f"{HOST}:{DEAD}/2: Connect to ipv4#{HOST}:{DEAD} failed: Connection refused")
+
+
+@pytest.mark.parametrize(("are_all_down", "least_s", "most_s"), [(False, 1.0, 5.0), (True, 0.3, 0.9)])
+def test_records_are_waited_for_while_another_broker_is_there(
+    are_all_down: bool, least_s: float, most_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def way(_: str, port: int, *_given: object) -> list[Step]:
-        passes = does_other_answer and port == OTHER
-        return [Step("connect", f"{HOST}:{port}", passes, "it refuses", "it refuses")]
-
-    named = Named("cluster", [(HOST, OTHER, 1), (HOST, DEAD, 2)])
-    monkeypatch.setattr(troubles, "named_brokers", lambda *_: named)
-    monkeypatch.setattr(troubles, "way_to", way)
-    # As after 1.5 s, and with shorter waits.
-    monkeypatch.setattr(troubles.Troubles.check, "__defaults__", (1e-9,))
+    # With shorter waits.
+    monkeypatch.setattr(troubles, "_OTHER_ADDRESSES_S", 0.0)
     monkeypatch.setattr(streams, "TIMEOUT_S", 0.3)
     monkeypatch.setattr(streams, "_STALL_S", 1.0)
+    monkeypatch.setattr(streams, "_POLL_S", 0.05)
+    noted = Troubles(CONFIG)
+    monkeypatch.setattr(streams, "Troubles", lambda _: noted)
+    # Nobody is at these addresses, which librdkafka would report.
+    events, noted.note = noted.note, lambda _: None  # type: ignore[method-assign]
     with Streams(CONFIG, "old", {0: 0}) as reading:
-        noted = reading._troubles
-        noted.note(cast("KafkaError", Gone()))
-        # Nobody is at these addresses, which librdkafka would report.
-        monkeypatch.setattr(noted, "_is_cut", False)
-        monkeypatch.setattr(noted, "_looked", True)
+        for event in [Event("_ALL_BROKERS_DOWN")] * are_all_down + [GONE]:
+            events(cast("KafkaError", event))
+        began = time.monotonic()
+        said = rf"^broker 2 advertises {HOST}:{DEAD}, .* \(Connection refused\): `partwright doctor"
         with pytest.raises(RetriableError, match=said):
             reading.head(0, 1)
+        assert least_s < time.monotonic() - began < most_s
 
 
 def test_a_question_is_asked_again_while_a_broker_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:

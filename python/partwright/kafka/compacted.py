@@ -11,9 +11,9 @@ from partwright.kafka.client import (
     TIMEOUT_S,
     admin_client,
     confluent_kafka,
-    refusal,
     refused_settings,
 )
+from partwright.kafka.errors import refusal
 from partwright.kafka.troubles import Troubles
 from partwright.kafka.windows import messages
 
@@ -58,7 +58,7 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
         # Another run may create it at this very moment.
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(None, topic, 1, topics.NewTopic(configs=_CONFIGS), kafka_config=config)
-    troubles = Troubles(config, TIMEOUT_S)
+    troubles = Troubles(config)
     given = {
         **config.librdkafka(),
         "enable.idempotence": True,

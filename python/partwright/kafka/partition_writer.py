@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import pyarrow.compute as pc
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refusal, refused_settings
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refused_settings
+from partwright.kafka.errors import Meaning, meaning, refusal, remedy
 from partwright.kafka.last_marks import last_marks, settled_ends
-from partwright.kafka.transactional import FENCED
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -47,10 +47,6 @@ EARLIEST_MS = 1
 _WAIT_S = 60.0
 _POLL_S = 0.1
 _POLLED = 1000
-# UNSUPPORTED_VERSION, and librdkafka's own code.
-_UNSUPPORTED = {35, -165}
-_ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
-_FATAL = -150
 
 
 class PartitionWriter:
@@ -86,7 +82,7 @@ class PartitionWriter:
         self.partition = partition
         self.written = self.already_there = 0
         self._config, self._topic, self._mark, self._most = config, topic, mark, transaction
-        self._troubles = Troubles(config, TIMEOUT_S)
+        self._troubles = Troubles(config)
         self._id = f"partwright.{mark.run.hex()}.{partition}"
         # The records and bytes of the open transaction, and when it began.
         self._open = self._bytes = 0
@@ -253,7 +249,9 @@ class PartitionWriter:
             said: KafkaError = error.args[0]
             why = self._abort()
             # The error of a write says only that the producer cannot continue; the error of the abort says why.
-            raise self._told(why if why is not None and said.code() == _FATAL else said) from None
+            raise self._told(
+                why if why is not None and meaning(said) is Meaning.PRODUCER_ENDED else said
+            ) from None
 
     def _abort(self) -> KafkaError | None:
         """Aborts the transaction that may be open, and returns the error if that fails."""
@@ -266,34 +264,33 @@ class PartitionWriter:
         return None
 
     def _told(self, error: KafkaError) -> BrokerError:
-        where, code = f"Kafka at {self._config.servers}", error.code()
-        if code in FENCED:
+        where, what = f"Kafka at {self._config.servers}", meaning(error)
+        if what is Meaning.FENCED:
             return BrokerError(
                 f"another process has taken over the writing of partition {self.partition} of {self._topic!r}: let it "
                 "go on",
-                value=code,
+                value=error.name(),
             )
-        if code in _UNSUPPORTED:
-            return BrokerError(f"{where} has no transactions: leave out --exactly-once", value=code)
-        if code == _ID_DENIED:
+        if what is Meaning.UNSUPPORTED:
+            return BrokerError(f"{where} has no transactions: leave out --exactly-once", value=error.name())
+        if error.name() == "TRANSACTIONAL_ID_AUTHORIZATION_FAILED":
             return BrokerError(
                 f"{where} gives this user no right to WRITE as transactional id {self._id!r}: grant it "
                 "(kafka-acls.sh --add --operation Write --transactional-id partwright. --resource-pattern-type "
                 "prefixed --allow-principal User:...), or leave out --exactly-once",
-                value=code,
+                value=error.name(),
             )
-        if code == _TOO_LARGE:
+        if what is Meaning.TOO_LARGE:
             return BrokerError(
-                f"a record for partition {self.partition} is larger than the topic {self._topic!r} takes: raise its "
-                "max.message.bytes (kafka-configs.sh --alter), then go on with --resume",
-                value=code,
+                f"a record for partition {self.partition} is larger than the topic {self._topic!r} takes: "
+                f"{remedy(error)}, then go on with --resume",
+                value=error.name(),
             )
-        if code == _TIMESTAMP:
+        if what is Meaning.WRONG_TIMESTAMP:
             return BrokerError(
                 f"a record for partition {self.partition} has a timestamp that the topic {self._topic!r} does not "
-                "take: raise its message.timestamp.after.max.ms or message.timestamp.before.max.ms (kafka-configs.sh "
-                "--alter), then go on with --resume",
-                value=code,
+                f"take: {remedy(error)}, then go on with --resume",
+                value=error.name(),
             )
         return refusal(self._config, error, "WRITE", f"the topic {self._topic!r}")
 

@@ -14,13 +14,12 @@ from partwright.kafka.bounds import WHOLE
 from partwright.kafka.client import (
     SILENT,
     TIMEOUT_S,
-    TOPIC_DENIED,
     admin_client,
     confluent_kafka,
-    refusal,
     refused_settings,
 )
 from partwright.kafka.connection.given import configured
+from partwright.kafka.errors import Meaning, meaning, refusal
 from partwright.kafka.extent import extent
 from partwright.kafka.headers import headers_of
 from partwright.kafka.topics import check_topic_name, described, offsets_of
@@ -49,9 +48,6 @@ _FEWEST, _POLLED, _POLLED_BYTES = 10, 1000, 16 << 20
 # that counts as silence.
 _LONGEST_WAIT_MS = 500
 
-# Error codes of librdkafka and of Kafka.
-_END_OF_PARTITION, _OUT_OF_RANGE = -191, {-140, 1}
-_GROUP_DENIED, _GONE = 30, {3, -188, -190}
 _DELETED = "deleted"
 _WAIT = "fetch.wait.max.ms"
 
@@ -270,18 +266,16 @@ class TopicRecords:
 
     def _event(self, consumer: Consumer, partition: int, offset: int, error: KafkaError) -> None:
         """Handles an error that comes in place of a record."""
-        code = error.code()
-        if code == _END_OF_PARTITION:
+        what = meaning(error)
+        if what is Meaning.END_OF_PARTITION:
             self._at[partition] = max(self._at[partition], offset)
-        elif code in _OUT_OF_RANGE:
+        elif what is Meaning.OUT_OF_RANGE:
             self._begin_anew(consumer, partition)
-        elif code in _GONE:
+        elif what is Meaning.NO_TOPIC:
             raise self._gone()
         # librdkafka requires a group's name, but nothing is done with it.
-        elif code != _GROUP_DENIED:
-            raise refusal(
-                self._config, error, "READ" if code == TOPIC_DENIED else "FETCH", f"the topic {self._topic!r}"
-            )
+        elif error.name() != "GROUP_AUTHORIZATION_FAILED":
+            raise refusal(self._config, error, "READ", f"the topic {self._topic!r}")
 
     def _begin_anew(self, consumer: Consumer, partition: int) -> None:
         """The oldest records were deleted after their retention time: read the rest."""
@@ -337,7 +331,7 @@ class TopicRecords:
     def _consumer(self, partitions: set[int]) -> Iterator[tuple[Consumer, Troubles]]:
         """A consumer of these partitions, each from the offset where the reading continues."""
         kafka = confluent_kafka()
-        troubles = Troubles(self._config, TIMEOUT_S)
+        troubles = Troubles(self._config)
         given = {
             **_TUNED,
             **self._config.librdkafka(),

@@ -1,4 +1,4 @@
-"""What confluent-kafka's transactional producers need: a fatal error that it has lost, and the codes of a takeover."""
+"""The fatal error of a transactional producer, where confluent-kafka has lost it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
     from confluent_kafka import Producer
 
-__all__ = ["FENCED", "own_error"]
-
-FENCED = {47, 90, -144}
-"""PRODUCER_FENCED, INVALID_PRODUCER_EPOCH, and librdkafka's own code for both: another producer now has the id."""
+__all__ = ["own_error"]
 
 
 @contextlib.contextmanager

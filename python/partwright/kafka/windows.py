@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, refusal, refused_settings
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, refused_settings
+from partwright.kafka.errors import Meaning, meaning, refusal
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ __all__ = ["messages"]
 
 _POLL_S, _STALL_S = 0.2, 60.0
 _COUNT = 1000
-_END_OF_PARTITION = -191
-# The topic or the partition is gone.
-_GONE = {3, -188, -190}
 
 
 def messages(
@@ -41,7 +39,7 @@ def messages(
         BrokerError: No Kafka answers, the user may not read, or the topic is deleted.
     """
     kafka = confluent_kafka()
-    troubles = Troubles(config, TIMEOUT_S)
+    troubles = Troubles(config)
     given = {
         **config.librdkafka(),
         "group.id": "partwright",
@@ -71,9 +69,9 @@ def messages(
                     yield message
                 if offset >= end - 1:
                     open_.discard(partition)
-            elif error.code() == _END_OF_PARTITION:
+            elif meaning(error) is Meaning.END_OF_PARTITION:
                 open_.discard(partition)
-            elif error.code() in _GONE:
+            elif meaning(error) is Meaning.NO_TOPIC:
                 raise BrokerError(f"the topic {topic!r} was deleted meanwhile: start again")
             else:
                 raise refusal(config, error, "READ", f"the topic {topic!r}")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka.errors import RetriableError
 from partwright.kafka.new_topic import NewTopic
-from partwright.kafka.troubles import RetriableError
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of

@@ -15,14 +15,13 @@ from partwright.errors import BrokerError
 from partwright.kafka.client import (
     SILENT,
     TIMEOUT_S,
-    TOPIC_DENIED,
     admin_client,
     confluent_kafka,
-    refusal,
     refused_settings,
 )
+from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal
 from partwright.kafka.topics import offsets_of
-from partwright.kafka.troubles import RetriableError, Troubles
+from partwright.kafka.troubles import Troubles
 from partwright.migration.topics import patiently
 
 if TYPE_CHECKING:
@@ -45,8 +44,6 @@ _HELD_BYTES, _HELD_LEAST = 128 << 20, 1 << 20
 _RECORD_BYTES = 300
 _WAIT = "fetch.wait.max.ms"
 _LONGEST_WAIT_MS = 100
-# librdkafka's codes, and Kafka's.
-_END_OF_PARTITION, _OUT_OF_RANGE, _GONE, _GROUP_DENIED = -191, {-140, 1}, {3, -188, -190}, 30
 _FIXED: dict[str, object] = {
     "group.id": "partwright",
     "enable.auto.commit": False,
@@ -96,7 +93,7 @@ class Streams:
         self._held = dict.fromkeys(start, 0)
         self._paused: set[int] = set()
         self._most = max(_HELD_LEAST, _HELD_BYTES // max(1, len(start)))
-        self._troubles = Troubles(config, TIMEOUT_S)
+        self._troubles = Troubles(config)
         self._heard = self._asked = time.monotonic()
         kafka = confluent_kafka()
         given = {
@@ -264,19 +261,18 @@ class Streams:
         return True
 
     def _event(self, partition: int, offset: int, error: KafkaError) -> None:
-        code = error.code()
-        if code == _END_OF_PARTITION:
+        what = meaning(error)
+        if what is Meaning.END_OF_PARTITION:
             self.at[partition] = max(self.at[partition], offset)
-        elif code in _OUT_OF_RANGE:
+        elif what is Meaning.OUT_OF_RANGE:
             self._begin_anew(partition)
-        elif code in _GONE:
+        elif what is Meaning.NO_TOPIC:
             raise BrokerError(
                 f"the topic {self._topic!r} was deleted while it was read: start again", value=self._topic
             )
         # The group's name is required, and nothing is done with it.
-        elif code != _GROUP_DENIED:
-            operation = "READ" if code == TOPIC_DENIED else "FETCH"
-            raise refusal(self._config, error, operation, f"the topic {self._topic!r}")
+        elif error.name() != "GROUP_AUTHORIZATION_FAILED":
+            raise refusal(self._config, error, "READ", f"the topic {self._topic!r}")
 
     def _begin_anew(self, partition: int) -> None:
         """The oldest records were deleted by retention: read what is left."""

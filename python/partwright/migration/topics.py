@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.errors import RetriableError, try_again
 from partwright.kafka.topics import NewTopic, create_topic, described, existing, offsets_of
-from partwright.kafka.troubles import RetriableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +44,7 @@ _MEANWHILE = {
 }
 _ITS_OWN = 1
 # Other brokers may take over from one that died while a topic is copied: for so long its Kafka may take to answer.
-_SETTLE_S, _PAUSE_S = 30.0, 0.2
+_SETTLE_S = 30.0
 
 _Answer = TypeVar("_Answer")
 
@@ -59,14 +58,7 @@ def patiently(ask: Callable[[], _Answer]) -> _Answer:
     Raises:
         RetriableError: There is still no answer.
     """
-    until = time.monotonic() + _SETTLE_S
-    while True:
-        try:
-            return ask()
-        except RetriableError:
-            if time.monotonic() > until:
-                raise
-        time.sleep(_PAUSE_S)
+    return try_again(ask, _SETTLE_S, error=lambda error: isinstance(error, RetriableError))
 
 
 class Found(NamedTuple):

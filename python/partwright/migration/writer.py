@@ -8,10 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, no_right, refused_settings
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refused_settings
+from partwright.kafka.errors import Meaning, RetriableError, meaning, no_right
 from partwright.kafka.headers import headers_of
-from partwright.kafka.transactional import FENCED, own_error
-from partwright.kafka.troubles import RetriableError, Troubles
+from partwright.kafka.transactional import own_error
+from partwright.kafka.troubles import Troubles
 from partwright.migration.ledger import MAPPING, encoded
 
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Writer"]
 
 _START_S, _WRITE_S = 30.0, 120.0
-# _FATAL, _PURGE_INFLIGHT and _PURGE_QUEUE: from a producer that has ended, and for records that were dropped with their
-# transaction.
-_ELSEWHERE = {-150, -151, -152}
-_TRANSACTIONS_DENIED, _TOPIC_DENIED, _UNSUPPORTED = 53, 29, {35, -165, 48}
 _TUNED: dict[str, object] = {
     "linger.ms": 20,
     "compression.type": "lz4",
@@ -95,7 +92,7 @@ class Writer:
         self._writes_to = self._topic
         self._config = migration.target.config
         self._id = migration.transactional_id
-        self._troubles = Troubles(self._config, TIMEOUT_S)
+        self._troubles = Troubles(self._config)
         given = {
             **_TUNED,
             **self._config.librdkafka(),
@@ -222,30 +219,30 @@ class Writer:
         self._refuse_error(error.args[0])
 
     def _refuse_error(self, error: KafkaError) -> NoReturn:
-        if error.code() in _ELSEWHERE:
+        if meaning(error) is Meaning.PRODUCER_ENDED:
             # The reason is raised where the transaction, which can no longer be committed, would be committed.
             try:
                 self._producer.commit_transaction(_START_S)
             except self._error as reason:
                 error = reason.args[0]
         where = f"Kafka at {self._config.servers}"
-        if error.code() in FENCED:
+        if meaning(error) is Meaning.FENCED:
             raise BrokerError(
                 f"another copy of this migration was started and goes on in place of this one ({error.name()}): leave "
                 "one of them running",
-                value=error.code(),
+                value=error.name(),
             )
-        if error.code() in {_TRANSACTIONS_DENIED, _TOPIC_DENIED}:
+        if meaning(error) is Meaning.NO_RIGHT:
             kind, name = ("transactional-id", self._id), ("topic", self._writes_to)
-            of = kind if error.code() == _TRANSACTIONS_DENIED else name
-            raise BrokerError(f"{where} gives {no_right('WRITE', *of)}", value=error.code())
-        if error.code() in _UNSUPPORTED:
+            of = kind if error.name() == "TRANSACTIONAL_ID_AUTHORIZATION_FAILED" else name
+            raise BrokerError(f"{where} gives {no_right('WRITE', *of)}", value=error.name())
+        if meaning(error) in {Meaning.UNSUPPORTED, Meaning.NO_TRANSACTION}:
             raise BrokerError(
                 f"{where} has no transactions ({error.name()}), without which no copy can be taken up exactly where it "
                 "stopped: copy to Kafka 0.11 or later",
-                value=error.code(),
+                value=error.name(),
             )
         raise RetriableError(
             f"{where} does not take the copies ({self._config.redacted(error.str())}): see the broker's log",
-            value=error.code(),
+            value=error.name(),
         )

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import TOPIC_DENIED
+from partwright.kafka.errors import Meaning, meaning
 from partwright.pipeline import checks
 from partwright.pipeline.settings import STRIP_ID
 from partwright.pipeline.spark_errors import refused_by_spark
@@ -114,7 +114,7 @@ class JavaProof:
                 f"{self._proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
             )
             self.notes.append(
-                f"no proof by the Java producer: {rights if error.value == TOPIC_DENIED else error}"
+                f"no proof by the Java producer: {rights if meaning(error) is Meaning.NO_RIGHT else error}"
             )
             return False
         return True

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from partwright.errors import PartwrightError
-from partwright.kafka.client import no_right
+from partwright.kafka.errors import no_right
 from partwright.spark import classic
 from partwright.spark.errors import first_sentence
 
