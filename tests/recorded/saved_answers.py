@@ -98,7 +98,7 @@ def migration(step: str, **fields: object) -> MigrationStep:
 SAVED: dict[str, Report | StreamReport | MigrationStep] = {
     "run": run_report(lost=0),
     "run-lost": run_report(lost=2),
-    "run-stream": stream_report(),
+    "stream": stream_report(),
     "migrate-plan": migration("plan", written=0),
     "migrate-copy": migration("copy", lag=40),
     "migrate-verify": migration("verify"),
