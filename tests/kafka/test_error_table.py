@@ -226,6 +226,18 @@ def test_without_an_event_nobody_knows_why(clock: Clock) -> None:
     )
 
 
+def test_the_fuller_words_are_kept(clock: Clock) -> None:
+    short = "a:1/bootstrap: error:0A000086:SSL routines::certificate verify failed (after 1ms in state SSL_HANDSHAKE)"
+    full = short.replace("error:", "SSL handshake failed: error:").replace(
+        "failed (", "failed: see ssl.ca.location ("
+    )
+    for texts in ((short, full, short), (full, short, short)):
+        found = noted(clock, (0, ALL_DOWN), *((0.3, Event("_SSL", text)) for text in texts))
+        assert said(found).startswith(
+            "no Kafka answers at a:1,b:2 (SSL handshake failed: certificate verify failed: see ssl.ca.location): "
+        )
+
+
 def test_closed_connections_are_read_from_the_log(clock: Clock) -> None:
     found = Troubles(CONFIG)
     line = (

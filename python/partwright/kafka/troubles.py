@@ -107,8 +107,11 @@ class Troubles:
         recent = self._recent(now)
         host, port, broker, reason = found.groups()
         at = (host.strip("[]"), int(port), None if broker == "bootstrap" else int(broker))
-        since = recent[at].since if at in recent else now
-        self._failures[at] = _Failure(since, now, _AROUND.sub("", reason))
+        reason = _AROUND.sub("", reason)
+        before = recent.get(at, _Failure(now, now, reason))
+        # The same failure is reported in more words and in fewer.
+        fuller = before.reason if reason in before.reason else reason
+        self._failures[at] = _Failure(before.since, now, fuller)
 
     def clear(self) -> None:
         """Forget the failures of connections, since a broker has answered."""
