@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -11,11 +12,12 @@ from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient, ListConsumerGroupsResult
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka import troubles
+from partwright.kafka import reading, troubles
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.probe import Step
+from partwright.kafka.reading import Reading
 from partwright.kafka.troubles import Named, RetriableError
-from partwright.migration import Migration, Side, streams, topics
+from partwright.migration import Migration, Side, topics
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import State
 from partwright.migration.streams import Streams
@@ -56,18 +58,37 @@ def test_records_are_waited_for_while_another_broker_answers(
     named = Named("cluster", [(HOST, OTHER, 1), (HOST, DEAD, 2)])
     monkeypatch.setattr(troubles, "named_brokers", lambda *_: named)
     monkeypatch.setattr(troubles, "way_to", way)
-    # As after 1.5 s, and with shorter waits.
+    # As after 1.5 s and after 20 s, and with shorter waits.
     monkeypatch.setattr(troubles.Troubles.check, "__defaults__", (1e-9,))
-    monkeypatch.setattr(streams, "TIMEOUT_S", 0.3)
-    monkeypatch.setattr(streams, "_STALL_S", 1.0)
-    with Streams(CONFIG, "old", {0: 0}) as reading:
-        noted = reading._troubles
+    monkeypatch.setattr(reading, "_ABSENT_S", 0.1)
+    monkeypatch.setattr(reading, "TIMEOUT_S", 0.3)
+    if does_other_answer:
+        # It also answers that the topic is there.
+        monkeypatch.setattr(Reading, "_same", lambda *_: None)
+    with Streams(CONFIG, "old", {0: 0}) as streams:
+        monkeypatch.setattr(streams.reading, "_stall", 1.0)
+        noted = streams.reading._troubles
         noted.note(cast("KafkaError", Gone()))
         # Nobody is at these addresses, which librdkafka would report.
         monkeypatch.setattr(noted, "_is_cut", False)
         monkeypatch.setattr(noted, "_looked", True)
         with pytest.raises(RetriableError, match=said):
-            reading.head(0, 1)
+            streams.head(0, 1)
+
+
+def test_the_time_between_two_polls_is_no_silence_of_the_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(Reading, "_refuse_standstill", lambda _, seconds: asked.append(seconds))
+    with Streams(CONFIG, "old", {0: 0}) as streams:
+        monkeypatch.setattr(streams.reading, "_stall", 0.5)
+        streams.reading.poll()
+        # As a copy that follows a topic to which nothing is written.
+        time.sleep(0.6)
+        streams.reading.poll()
+        assert not asked
+        streams.reading.poll()
+        assert asked
+        assert asked[0] < 1.0
 
 
 def test_a_question_is_asked_again_while_a_broker_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:

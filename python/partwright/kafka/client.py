@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
 __all__ = [
+    "GROUP_DENIED",
     "NO_SUCH_GROUP",
     "SILENT",
     "TIMEOUT_S",
@@ -56,7 +57,9 @@ TOPIC_DENIED = 29
 """`TOPIC_AUTHORIZATION_FAILED` of `org.apache.kafka.common.protocol.Errors`."""
 NO_SUCH_GROUP = 69
 """`GROUP_ID_NOT_FOUND` of the same."""
-_GROUP_DENIED, _CLUSTER_DENIED = 30, 31
+GROUP_DENIED = 30
+"""`GROUP_AUTHORIZATION_FAILED` of the same."""
+_CLUSTER_DENIED = 31
 # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR.
 _NO_COORDINATOR = {14, 15, 16}
 # _TIMED_OUT, _TIMED_OUT_QUEUE and _TRANSPORT.
@@ -240,7 +243,7 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
         of: On what, such as `the topic 'orders'`.
     """
     where = f"Kafka at {config.servers}"
-    kind = {TOPIC_DENIED: "topic", _GROUP_DENIED: "group", _CLUSTER_DENIED: "cluster"}.get(error.code())
+    kind = {TOPIC_DENIED: "topic", GROUP_DENIED: "group", _CLUSTER_DENIED: "cluster"}.get(error.code())
     if kind is not None:
         name = "" if kind == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
         return BrokerError(f"{where} gives {no_right(operation, kind, name)}", value=error.code())
