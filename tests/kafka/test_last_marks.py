@@ -18,8 +18,8 @@ from partwright.kafka import compacted, topics
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.headers import UnreadableHeaderError
 from partwright.kafka.last_marks import last_marks, settled_ends
+from partwright.kafka.reading import records
 from partwright.kafka.records import TopicRecords
-from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +153,7 @@ def test_a_topic_that_is_deleted_meanwhile_is_one_sentence(
 ) -> None:
     name = topic(3)
     put(config, name, 1, [None] * 9)
-    reading = messages(config, name, {1: (0, 10_000)})
+    reading = records(config, name, {1: (0, 10_000)})
     assert next(reading).offset() == 0
     topics.delete_topic(None, name, kafka_config=config)
     with pytest.raises(BrokerError) as refused:

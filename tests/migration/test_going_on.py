@@ -12,11 +12,11 @@ from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient, ListConsumerGroupsResult
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka import troubles
+from partwright.kafka import reading, troubles
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import RetriableError
-from partwright.kafka.troubles import Troubles
-from partwright.migration import Migration, Side, streams, topics
+from partwright.kafka.reading import Reading
+from partwright.migration import Migration, Side, topics
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import State
 from partwright.migration.streams import Streams
@@ -53,21 +53,39 @@ def test_records_are_waited_for_while_another_broker_is_there(
 ) -> None:
     # With shorter waits.
     monkeypatch.setattr(troubles, "_OTHER_ADDRESSES_S", 0.0)
-    monkeypatch.setattr(streams, "TIMEOUT_S", 0.3)
-    monkeypatch.setattr(streams, "_STALL_S", 1.0)
-    monkeypatch.setattr(streams, "_POLL_S", 0.05)
-    noted = Troubles(CONFIG)
-    monkeypatch.setattr(streams, "Troubles", lambda _: noted)
-    # Nobody is at these addresses, which librdkafka would report.
-    events, noted.note = noted.note, lambda _: None  # type: ignore[method-assign]
-    with Streams(CONFIG, "old", {0: 0}) as reading:
+    monkeypatch.setattr(reading, "_ABSENT_S", 0.1)
+    monkeypatch.setattr(reading, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(reading, "_POLL_S", 0.05)
+    if not are_all_down:
+        # Another broker answers that the topic is there.
+        monkeypatch.setattr(Reading, "_same", lambda *_: None)
+    with Streams(CONFIG, "old", {0: 0}) as streams:
+        monkeypatch.setattr(streams.reading, "_stall", 1.0)
+        noted = streams.reading._troubles
+        # Nobody is at these addresses, which librdkafka would report.
+        events, noted.note = noted.note, lambda _: None  # type: ignore[method-assign]
         for event in [Event("_ALL_BROKERS_DOWN")] * are_all_down + [GONE]:
             events(cast("KafkaError", event))
         began = time.monotonic()
         said = rf"^broker 2 advertises {HOST}:{DEAD}, .* \(Connection refused\): `partwright doctor"
         with pytest.raises(RetriableError, match=said):
-            reading.head(0, 1)
+            streams.head(0, 1)
         assert least_s < time.monotonic() - began < most_s
+
+
+def test_the_time_between_two_polls_is_no_silence_of_the_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(Reading, "_refuse_standstill", lambda _, seconds: asked.append(seconds))
+    with Streams(CONFIG, "old", {0: 0}) as streams:
+        monkeypatch.setattr(streams.reading, "_stall", 0.5)
+        streams.reading.poll()
+        # As a copy that follows a topic to which nothing is written.
+        time.sleep(0.6)
+        streams.reading.poll()
+        assert not asked
+        streams.reading.poll()
+        assert asked
+        assert asked[0] < 1.0
 
 
 def test_a_question_is_asked_again_while_a_broker_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.headers import UnreadableHeaderError, headers_of
+from partwright.kafka.reading import records
 from partwright.kafka.topics import existing, offsets_of
-from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -99,14 +99,14 @@ def last_marks(
     span = _SPAN
     while ends:
         parts = {each: (max(begin[each], end - span), end) for each, end in ends.items()}
-        for message in messages(config, topic, parts, committed=committed):
+        for record in records(config, topic, parts, committed=committed):
             try:
-                value = dict(headers_of(message)).get(header)
+                value = dict(headers_of(record)).get(header)
             except UnreadableHeaderError:
                 # Ours are UTF-8, and so are those that we write with them: it is another writer's record.
                 continue
             if isinstance(value, bytes) and value.startswith(prefix):
-                found[message.partition()] = value  # type: ignore[index]
+                found[record.partition()] = value
         ends = {each: low for each, (low, _) in parts.items() if each not in found and low > begin[each]}
         span *= _WIDER
     return found

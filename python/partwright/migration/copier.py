@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from partwright.kafka.reading import Record
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
     from partwright.migration.writer import Writer
 
 __all__ = ["Copier", "Older"]
@@ -200,7 +200,7 @@ class Copier:
         filled.result()
 
     def _deleted(self, streams: Streams) -> int:
-        found, streams.deleted = self.state.deleted + streams.deleted, 0
+        found, streams.reading.deleted = self.state.deleted + streams.reading.deleted, 0
         return found
 
     def _chosen(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> list[int] | None:

@@ -12,6 +12,7 @@ from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import RetriableError
 from partwright.kafka.new_topic import NewTopic
+from partwright.kafka.reading import records
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
@@ -21,7 +22,6 @@ from partwright.migration.ledger import settings_of as asked_for
 from partwright.migration.plan import source_of
 from partwright.migration.scan import refuse_scattered, scan
 from partwright.migration.settings import Side
-from partwright.migration.streams import Streams
 from partwright.migration.target import foresee_target, make_target, refuse_other_target
 from partwright.migration.topics import (
     alter,
@@ -268,16 +268,10 @@ def records_behind(
     migration: Migration, start: Sequence[int], ends: Sequence[int], *, committed: bool
 ) -> int:
     """How many records the new topic has from some offsets on."""
-    wanted = {p: offset for p, offset in enumerate(start) if offset < ends[p]}
-    if not wanted:
-        return 0
-    with Streams(migration.target.config, migration.target.topic, wanted, committed=committed) as streams:
-        many = 0
-        for partition in wanted:
-            while streams.head(partition, ends[partition]) is not None:
-                streams.drop(partition)
-                many += 1
-    return many
+    windows = dict(enumerate(zip(start, ends, strict=False)))
+    return sum(
+        1 for _ in records(migration.target.config, migration.target.topic, windows, committed=committed)
+    )
 
 
 def translated(

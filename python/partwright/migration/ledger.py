@@ -17,8 +17,8 @@ import pyarrow as pa
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.headers import headers_of
+from partwright.kafka.reading import records
 from partwright.kafka.topics import described, offsets_of
-from partwright.migration.streams import Streams
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
 
 __all__ = ["MAPPING", "Copies", "Ledger", "Moved", "State", "encoded"]
 
@@ -288,10 +288,8 @@ class Ledger:
             window *= 4
 
     def _entries(self, start: int, end: int) -> Iterator[tuple[State, bytes | None]]:
-        with Streams(self._config, self._topic, {0: start}) as streams:
-            while (record := streams.head(0, end)) is not None:
-                streams.drop(0)
-                yield self._read(record), dict(headers_of(record)).get(MAPPING)
+        for record in records(self._config, self._topic, {0: (start, end)}, committed=True):
+            yield self._read(record), dict(headers_of(record)).get(MAPPING)
 
     def _read(self, record: Record) -> State:
         try:

@@ -23,10 +23,10 @@ from partwright.migration.verify_compacted import last_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from partwright.kafka.reading import Record
     from partwright.migration.answer import MigrationStep
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
     from partwright.migration.topics import Found
     from partwright.migration.translate import Slice
 

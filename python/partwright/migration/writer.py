@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+    from partwright.kafka.reading import Record
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
     from partwright.migration.translate import Slice
 
 __all__ = ["Writer"]
