@@ -15,9 +15,9 @@ from confluent_kafka.admin import AdminClient
 import partwright as pw
 from partwright.errors import BrokerError
 from partwright.kafka import EmbeddedKafka, topics
-from partwright.kafka.client import GROUP_DENIED
 from partwright.kafka.compacted import last_values
 from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.last_marks import last_marks
 from partwright.kafka.reading import Reading
 from partwright.kafka.records import TopicRecords
@@ -283,16 +283,16 @@ def test_every_reader_needs_the_right_to_read_the_topic_and_none_to_a_group(
         read(config)
     granted([TOPIC_READ])
     # librdkafka reports the group's missing right in place of a record, so wait for that in the middle of a reading.
-    events: list[int] = []
+    events: list[Meaning | None] = []
     event, poll = Reading._event, Reading.poll
 
     def noted(self: Reading, consumer: Consumer, partition: int, offset: int, error: KafkaError) -> None:
-        events.append(error.code())
+        events.append(meaning(error))
         event(self, consumer, partition, offset, error)
 
     def waiting(self: Reading) -> list[Run]:
         came = poll(self)
-        while GROUP_DENIED not in events:
+        while Meaning.NO_RIGHT not in events:
             came += poll(self)
         return came
 

@@ -17,9 +17,8 @@ from kafka import KafkaProducer
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import Admin
-from partwright.kafka.errors import refusal
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.errors import RetriableError
+from partwright.kafka.errors import RetriableError, refusal
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 
