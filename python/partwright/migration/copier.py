@@ -122,7 +122,7 @@ class Copier:
             # From the beginning again, for everything that is left.
             self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
         self._to(bounds)
-        patiently(partial(describe_target, self._migration, self.state.target[2]))
+        patiently(partial(describe_target, self._migration, self.state))
 
     def settle(self) -> None:
         """Record the progress in the ledger, if the copy has passed transaction markers since."""
@@ -170,7 +170,7 @@ class Copier:
 
         def reached(copies: Slice) -> State:
             if any(base < before.ends[target] for target, base in copies.bases.items()):
-                raise made_again(self._migration)
+                raise made_again(self._migration, self.state)
             return replace(
                 before,
                 at=at,
