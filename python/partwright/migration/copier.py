@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
 from partwright.migration.placement import Placement
+from partwright.migration.same_topics import describe_target, made_again
 from partwright.migration.streams import Streams
-from partwright.migration.topics import describe_target, made_again, patiently
+from partwright.migration.topics import patiently
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin, layers
 from partwright.migration.ledger import Ledger, State
 from partwright.migration.ledger import settings_of as asked_for
+from partwright.migration.same_topics import describe_target, ends_of
 from partwright.migration.scan import refuse_scattered, scan
 from partwright.migration.settings import Side
 from partwright.migration.streams import Streams
@@ -25,8 +26,6 @@ from partwright.migration.target import foresee_target, make_target, refuse_othe
 from partwright.migration.topics import (
     alter,
     cluster_of,
-    describe_target,
-    ends_of,
     found,
     is_there,
     make_ledger,

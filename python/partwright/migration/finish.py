@@ -9,7 +9,8 @@ from partwright.errors import PartwrightError
 from partwright.migration.copy import finished_before, most_bytes, not_begun, told
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
-from partwright.migration.topics import alter, describe_target, source_of
+from partwright.migration.same_topics import describe_target
+from partwright.migration.topics import alter, source_of
 from partwright.migration.writer import Writer
 
 if TYPE_CHECKING:

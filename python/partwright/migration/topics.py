@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from partwright.kafka.connection import KafkaConfig
-    from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
 
 __all__ = [
@@ -23,11 +22,8 @@ __all__ = [
     "Settings",
     "alter",
     "cluster_of",
-    "describe_target",
-    "ends_of",
     "found",
     "is_there",
-    "made_again",
     "make_ledger",
     "meanwhile",
     "patiently",
@@ -144,58 +140,6 @@ def is_there(side: Side) -> bool:
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
         return described(admin, [side.topic], "READ")[side.topic] is not None
-
-
-def ends_of(migration: Migration, state: State) -> list[int]:
-    """The offset after the last committed record of each partition of the old topic.
-
-    Args:
-        migration: What is migrated.
-        state: The progress.
-
-    Raises:
-        BrokerError: No Kafka answers, it gives no right, or there is no such topic.
-        PartwrightError: It has been replaced by another topic, or has another number of partitions.
-    """
-    now, topic = found(migration.source), migration.source.topic
-    if now.topic_id != state.source[2]:
-        raise PartwrightError(
-            f"the topic {topic!r} was deleted and made again while it was copied: {state.begin_anew(migration)}",
-            value=topic,
-        )
-    if len(now.ends) != len(state.at):
-        raise PartwrightError(
-            f"the topic {topic!r} has {counted(len(now.ends), 'partition')} by now, and had {len(state.at)} as its "
-            f"copy began: {state.begin_anew(migration)}",
-            value=len(now.ends),
-        )
-    return now.ends
-
-
-def describe_target(migration: Migration, state: State) -> Found:
-    """The new topic as it is now.
-
-    Args:
-        migration: What is migrated.
-        state: The progress.
-
-    Raises:
-        BrokerError: No Kafka answers, it gives no right, there is no such topic, or it has been replaced by another.
-    """
-    now = found(migration.target)
-    if now.topic_id != state.target[2]:
-        raise made_again(migration, state)
-    return now
-
-
-def made_again(migration: Migration, state: State) -> BrokerError:
-    """The error that the new topic is not the one into which copies were written."""
-    topic = migration.target.topic
-    return BrokerError(
-        f"the topic {topic!r} was deleted and made again since the copy into it began: "
-        f"{state.begin_anew(migration)}",
-        value=topic,
-    )
 
 
 def settings_of(side: Side) -> Settings:

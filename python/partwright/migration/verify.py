@@ -15,8 +15,9 @@ from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Ledger
 from partwright.migration.placement import Placement
+from partwright.migration.same_topics import describe_target
 from partwright.migration.streams import Streams
-from partwright.migration.topics import describe_target, settings_of, source_of
+from partwright.migration.topics import settings_of, source_of
 from partwright.migration.verify_compacted import last_values
 
 if TYPE_CHECKING:
