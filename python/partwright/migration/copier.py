@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
 from partwright.migration.placement import Placement
+from partwright.migration.same_topics import describe_target, made_again
 from partwright.migration.streams import Streams
-from partwright.migration.topics import describe_target, made_again, patiently
+from partwright.migration.topics import patiently
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Copier:
             # From the beginning again, for everything that is left.
             self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
         self._to(bounds)
-        patiently(partial(describe_target, self._migration, self.state.target[2]))
+        patiently(partial(describe_target, self._migration, self.state))
 
     def settle(self) -> None:
         """Record the progress in the ledger, if the copy has passed transaction markers since."""
@@ -170,7 +171,7 @@ class Copier:
 
         def reached(copies: Slice) -> State:
             if any(base < before.ends[target] for target, base in copies.bases.items()):
-                raise made_again(self._migration)
+                raise made_again(self._migration, self.state)
             return replace(
                 before,
                 at=at,
