@@ -287,10 +287,9 @@ class Ledger:
         if extent is None:
             return
         begin, end = extent
-        with Streams(self._config, self._topic, {0: max(begin, end - _FEW)}) as streams:
-            while (record := streams.head(0, end)) is not None:
-                streams.drop(0)
-                begin = record.offset()
+        window = {0: (max(begin, end - _FEW), end)}
+        for record in records(self._config, self._topic, window, committed=True):
+            begin = record.offset()
         place = confluent_kafka().TopicPartition(self._topic, 0, begin)
         with admin_client(self._config, TIMEOUT_S) as admin:
             asked = admin.client.delete_records([place], request_timeout=admin.timeout)
