@@ -614,7 +614,9 @@ def test_help_has_examples_a_line_each(name: str, command: Command) -> None:
     assert "\\b" not in help_
     if name != "which":
         assert "\n  Exit code: 0 " in help_
-    shown = help_[: help_.index("\n\nOptions:")].splitlines()
+    shown = help_[
+        : help_.index("\n\nWhat to read:" if name != "which" else "\n\nWhere to place:")
+    ].splitlines()
     assert max(map(len, shown)) <= 110
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from partwright.cli.input.options import asked_of, plot_path, report_path
+from partwright.cli.parsing import OUTPUT, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def _note(ctx: click.Context, line: str) -> None:
 def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     """`--output`, `--json`, `--report` and `--plot`, which the command's function gets as `output`."""
 
+    @heading(OUTPUT)
     @click.option(
         "--output",
         "form",

@@ -18,7 +18,7 @@ from partwright.cli.input.options import (
     partitions_option,
 )
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed
+from partwright.cli.parsing import Command, Listed, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -34,11 +34,13 @@ __all__ = ["command"]
 
 @click.command("run", cls=Command)
 @click.argument("source", required=False)
+@heading("What to read")
 @click.option("--key", metavar="COL", help="The column with the record's key.")
 @key_type_option
 @click.option(
     "--value", metavar="COL", help="The column with the record's value (default: all columns as JSON)."
 )
+@heading("How to write")
 @click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source).")
 @partitions_option(
     "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
@@ -50,6 +52,7 @@ __all__ = ["command"]
     help="kafka://host:port, parquet:DIR or parquet:s3a://bucket/path (default: an embedded Kafka that lives as long "
     "as the run).",
 )
+@heading("Where to place")
 @click.option(
     "--client",
     default="java",
@@ -79,6 +82,7 @@ __all__ = ["command"]
     metavar="K=V",
     help="A producer setting for the strategy, such as batch.size=32768; may be repeated.",
 )
+@heading("What to read")
 @click.option(
     "--format",
     "format_",
@@ -88,11 +92,13 @@ __all__ = ["command"]
 @click.option(
     "--option", "options", multiple=True, metavar="K=V", help="An option of Spark's reader; may be repeated."
 )
+@heading("How to run Spark")
 @click.option("--master", default="local[*]", show_default=True, help="Spark's master.")
 @click.option(
     "--conf", "configs", multiple=True, metavar="K=V", help="A setting of Spark's session; may be repeated."
 )
 @reading_options
+@heading("Which part of a topic")
 @click.option(
     "--from-offsets",
     cls=Listed,
@@ -102,6 +108,7 @@ __all__ = ["command"]
 @click.option(
     "--to-offsets", cls=Listed, metavar="P:O,...", help="Read these partitions up to these offsets."
 )
+@heading("What to read")
 @click.option(
     "--only-keys",
     multiple=True,
@@ -114,6 +121,7 @@ __all__ = ["command"]
     help="Read only the records of the keys in this file, one key per line.",
 )
 @click.option("--limit", type=int, metavar="N", help="Read only the source's first N records.")
+@heading("How to check")
 @click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
 @click.option(
     "--proof/--no-proof",
@@ -121,6 +129,7 @@ __all__ = ["command"]
     help="Write the records once more to a topic that is deleted afterwards, where a Java producer chooses the "
     "partitions, and compare (default: on).",
 )
+@heading("How to reach Kafka")
 @click.option(
     "--from-config",
     metavar="FILE",
@@ -132,28 +141,33 @@ __all__ = ["command"]
     help="The client configuration for --to kafka:// (default: --command-config).",
 )
 @connection_options
+@heading("How to write")
 @click.option(
     "--exactly-once",
     is_flag=True,
     help="Write in transactions, so that consumers that read only committed records get each one once, and keep "
     "records' timestamps (default: Spark's own sink, which may write some twice when it retries a task).",
 )
+@heading("Going on")
 @click.option(
     "--resume",
     is_flag=True,
     help="Resume the last run of this source into this topic, on this machine or another one.",
 )
+@heading("How to check")
 @click.option(
     "--dedupe",
     metavar="FILE",
     type=click.Path(dir_okay=False),
     help="Write the offsets of duplicate copies to a csv file, for readers of the topic.",
 )
+@heading("Going on")
 @click.option(
     "--state",
     metavar="URI",
     help="The folder of the run's ledger, which --resume needs (default: the topic __partwright_runs of --to).",
 )
+@heading("Where to place")
 @click.option(
     "--null-keys",
     type=click.Choice(["spread", "producer"]),
@@ -162,11 +176,13 @@ __all__ = ["command"]
     help="Who places records without a key: spread evenly by their place in the source, or left to the producer. "
     "A run with producer cannot be resumed.",
 )
+@heading("What to read")
 @click.option(
     "--timestamp",
     metavar="COL",
     help="The column with the records' timestamps, for --exactly-once (default: a source topic's own).",
 )
+@heading("Without an end")
 @click.option(
     "--stream",
     "as_stream",
@@ -190,6 +206,7 @@ __all__ = ["command"]
     metavar="DURATION",
     help="Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
 )
+@heading("How to write")
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @output_options
 def command(
