@@ -113,6 +113,10 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
     ("words", "sentence"),
     [
         (["place", "absent.csv", "--key", "k", "-n", 1], "there is no file 'absent.csv': check its name"),
+        (
+            ["place", "x.csv", "--key", "k", "-n", 1, "--force"],
+            "--force replaces the file that --out names: name one",
+        ),
         (["place", "folder.csv", "--key", "k", "-n", 1], "the folder 'folder.csv' has no file of records"),
         (
             ["place", "empty.csv", "--key", "k", "-n", 1],

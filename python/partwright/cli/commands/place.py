@@ -107,6 +107,8 @@ def command(
         raise PartwrightError(
             "--json prints a summary to stdout, where the records go: name a file with --out"
         )
+    if force and out is None and not in_place:
+        raise PartwrightError("--force replaces the file that --out names: name one, or leave --force out")
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()
     with (
