@@ -112,6 +112,8 @@ def test_a_csv_has_text_in_each_column(tmp_path: Path) -> None:
         )
         # Spark reads a number between blanks, and with a plus.
         find_source(RunSettings(source=file, key="total", key_type="java:long", format="csv"))
+    (tmp_path / "other.csv").write_text("customer;total\nc1;7\n", encoding="utf-8")
+    assert refusal("other.csv", key="customer").endswith("It has customer;total")
     # With an option of Spark's reader, columns may have other names.
     find_source(RunSettings(source="o.csv", key="_c0", options={"header": "false"}))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from partwright.cli.input.options import plot_path, question_of, report_path
+from partwright.cli.parsing import OUTPUT, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _note(ctx: click.Context, line: str) -> None:
 
 def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     """`--output`, `--json`, `--report` and `--plot`, which the command's function gets as `output`."""
-    return answer_options(_plot_option(command))
+    return answer_options(heading(OUTPUT)(_plot_option(command)))
 
 
 _plot_option = click.option(
@@ -132,6 +133,7 @@ _plot_option = click.option(
 def answer_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     """`--output`, `--json` and `--report`, for a command that has nothing to draw, as `output`."""
 
+    @heading(OUTPUT)
     @click.option(
         "--output",
         "form",

@@ -76,6 +76,7 @@ class DelimitedRecords(Opened):
         """See `Records`."""
         blocks = self._blocks()
         self._header(blocks)
+        self._refuse_other_delimiters()
         places = [find_column(self._path, self._names, column.name, hint=_HEADER) for column in wanted]
         for block, closed in blocks:
             yield self._columns(block, self._ends(block, closed), wanted, places)
@@ -89,6 +90,7 @@ class DelimitedRecords(Opened):
         """See `Records`."""
         blocks = self._blocks()
         header, closed = self._header(blocks)
+        self._refuse_other_delimiters()
         places = [find_column(self._path, self._names, key.name, hint=_HEADER)]
         refuse_taken(self._path, self._names, name)
         start = self._lines.mark + bytes(
@@ -179,7 +181,6 @@ class DelimitedRecords(Opened):
                 f"line 1 of {self._path!r} is blank: the first line is the header", path=self._path
             )
         (self._names,) = found
-        self._refuse_other_delimiters()
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
 
     def _refuse_many_fields(self, text: bytes, end: int) -> None:

@@ -271,7 +271,12 @@ class RunSettings:
 
     def _check_strategy(self) -> None:
         if not self.is_by_strategy:
-            for option, given in [("--field", self.field), ("--producer-property", self.properties)]:
+            for_strategies = {
+                "--field": self.field,
+                "--producer-property": self.properties,
+                "--seed": self.seed,
+            }
+            for option, given in for_strategies.items():
                 if given:
                     raise PartwrightError(
                         f"{option} is for a strategy: name it with --strategy, such as sticky"

@@ -10,7 +10,7 @@ from partwright.cli.input.connection import reading_options, within_offsets
 from partwright.cli.input.options import keys_of_file
 from partwright.cli.input.run_options import run_options, target_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed
+from partwright.cli.parsing import Command, Listed, heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ __all__ = ["command"]
     "run)."
 )
 @run_options
+@heading("Where to place")
 @click.option(
     "--partition",
     metavar="COL",
@@ -44,6 +45,7 @@ __all__ = ["command"]
     "A run with producer cannot be resumed.",
 )
 @reading_options
+@heading("Which part of a topic")
 @click.option(
     "--from-offsets",
     cls=Listed,
@@ -53,6 +55,7 @@ __all__ = ["command"]
 @click.option(
     "--to-offsets", cls=Listed, metavar="P:O,...", help="Read these partitions up to these offsets."
 )
+@heading("What to read")
 @click.option(
     "--only-keys",
     multiple=True,
@@ -65,6 +68,7 @@ __all__ = ["command"]
     help="Read only the records of the keys in this file, one key per line.",
 )
 @click.option("--limit", type=int, metavar="N", help="Read only the source's first N records.")
+@heading("How to check")
 @click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
 @click.option(
     "--proof/--no-proof",
@@ -72,6 +76,7 @@ __all__ = ["command"]
     help="Write the records once more to a topic that is deleted afterwards, where a Java producer chooses the "
     "partitions, and compare (default: on).",
 )
+@heading("Going on")
 @click.option(
     "--resume",
     is_flag=True,
@@ -82,6 +87,7 @@ __all__ = ["command"]
     metavar="URI",
     help="The folder of the run's ledger, which --resume needs (default: the topic __partwright_runs of --to).",
 )
+@heading("How to check")
 @click.option(
     "--dedupe",
     metavar="FILE",

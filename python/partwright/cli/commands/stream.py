@@ -8,7 +8,7 @@ import click
 
 from partwright.cli.input.run_options import run_options, target_option
 from partwright.cli.output import answer_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ __all__ = ["command"]
 @click.argument("source")
 @target_option("kafka://host:port, with the topic if you like: kafka://host:port/topic.", required=True)
 @run_options
+@heading("Going on")
 @click.option(
     "--checkpoint",
     metavar="DIR",
@@ -32,9 +33,11 @@ __all__ = ["command"]
 @click.option(
     "--available-now", is_flag=True, help="End when everything that is there now is written and checked."
 )
+@heading("How to check")
 @click.option(
     "--check/--no-check", default=True, help="With --available-now, read every record back (default: on)."
 )
+@heading("Going on")
 @click.option("--every", type=float, metavar="SECONDS", help="Begin a batch every SECONDS.")
 @click.option(
     "--follow-partitions",

@@ -12,6 +12,7 @@ import click
 from partwright.cli.input.completion import client_names, strategy_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import key_type_option, key_values, new_topic_options, partitions_option
+from partwright.cli.parsing import heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["run_options", "target_option"]
 _Result = TypeVar("_Result")
 
 _OPTIONS = (
+    heading("What to read"),
     click.option("--key", metavar="COL", help="The column with the record's key."),
     key_type_option,
     click.option(
@@ -46,11 +48,13 @@ _OPTIONS = (
         metavar="K=V",
         help="An option of Spark's reader; may be repeated.",
     ),
+    heading("How to write"),
     click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source)."),
     partitions_option(
         "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
     ),
     new_topic_options,
+    heading("Where to place"),
     click.option(
         "--client",
         default="java",
@@ -74,6 +78,7 @@ _OPTIONS = (
         metavar="K=V",
         help="A producer setting for the strategy, such as batch.size=32768; may be repeated.",
     ),
+    heading("How to run Spark"),
     click.option("--master", default="local[*]", show_default=True, help="Spark's master."),
     click.option(
         "--conf",
@@ -82,6 +87,7 @@ _OPTIONS = (
         metavar="K=V",
         help="A setting of Spark's session; may be repeated.",
     ),
+    heading("How to reach Kafka"),
     click.option(
         "--from-config",
         metavar="FILE",
@@ -93,6 +99,7 @@ _OPTIONS = (
         help="The client configuration for --to kafka:// (default: --command-config).",
     ),
     connection_options,
+    heading("How to write"),
     click.option(
         "--exactly-once",
         is_flag=True,
@@ -107,7 +114,8 @@ def target_option(
     text: str, *, required: bool = False
 ) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Where the records go, which `run_options` reads."""
-    return click.option("--to", metavar="TARGET", required=required, help=text)
+    option = click.option("--to", metavar="TARGET", required=required, help=text)
+    return lambda command: heading("How to write")(option(command))
 
 
 def run_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
