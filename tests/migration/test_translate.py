@@ -76,10 +76,8 @@ def test_the_ledger_gives_back_what_it_was_given(old: int, new: int, seed: int) 
         assert (found.bases, found.count) == (some.bases, len(some.targets))
 
 
-def test_the_ledger_takes_less_than_two_bytes_a_record(seed: int) -> None:
+def test_the_ledger_takes_about_a_byte_a_record(seed: int) -> None:
     rng = random.Random(seed)
     rows = [(p, o) for p in range(6) for o in range(3000)]
     some = Slice([p for p, _ in rows], [o for _, o in rows], [rng.randrange(16) for _ in rows], {})
-    assert len(encoded(some)) < 1.4 * len(rows)
-    # A dump of the ledger stays text.
-    assert encoded(some).isascii()
+    assert len(encoded(some)) < 1.1 * len(rows)

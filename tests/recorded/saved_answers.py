@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partwright.migration import MigrationStep
 from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
+from partwright.pipeline.report import KeyShare, PartitionShare, PlannedStep, Report, Step
 from partwright.pipeline.stream import StreamReport
 
 __all__ = ["SAVED"]
@@ -39,6 +39,12 @@ def run_report(*, lost: int) -> Report:
             KeyShare("customer-1042", 830, 0),
             KeyShare(BASKET, 96, 3),
             KeyShare("Zoë [eu]", 41, 6),
+        ),
+        plan=(
+            PlannedStep("read and place"),
+            PlannedStep("make the topic", "append"),
+            PlannedStep("write", "by Spark's sink"),
+            PlannedStep("read back and check"),
         ),
         steps=(
             Step("read orders.csv", 0.81),

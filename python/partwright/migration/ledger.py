@@ -1,12 +1,11 @@
 """A migration's ledger: a topic of one partition, written in the same transactions as the copies.
 
 Each of its records says in JSON how far each old partition is copied. If it was written together with copies, its
-header `mapping` has each copy's old and new place, as Arrow in base64, so that a dump of the ledger stays text.
+header `mapping` has each copy's old and new place, as Arrow.
 """
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 from dataclasses import asdict, dataclass, field, replace
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAPPING", "Copies", "Ledger", "Moved", "State", "encoded"]
 
-VERSION = 2
+VERSION = 1
 MAPPING = "mapping"
 """The header with the copies' old and new places."""
 # This many records are searched first for the last one; a marker follows each transaction.
@@ -168,7 +167,7 @@ def settings_of(migration: Migration) -> dict[str, int | str | None]:
 
 
 def encoded(some: Slice) -> bytes:
-    """The copies' old and new places, in about 1.4 bytes each.
+    """The copies' old and new places, in about a byte each.
 
     Offsets are stored as differences from the previous one of the same old partition, most of which are 1.
     """
@@ -192,7 +191,7 @@ def encoded(some: Slice) -> bytes:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_batch(rows)
-    return base64.b64encode(sink.getvalue())
+    return sink.getvalue()
 
 
 def _type(numbers: Any) -> pa.DataType:
@@ -215,7 +214,7 @@ class Copies:
     """
 
     def __init__(self, data: bytes) -> None:
-        self._rows = pa.ipc.open_stream(base64.b64decode(data)).read_all()
+        self._rows = pa.ipc.open_stream(data).read_all()
         self.bases: dict[int, int] = dict(json.loads(self._rows.schema.metadata[b"bases"]))
         self.count = self._rows.num_rows
 

