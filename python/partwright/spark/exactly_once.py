@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.partition_writer import EARLIEST_MS, Mark, PartitionWriter, too_early
-from partwright.kafka.transactional import FENCED
+from partwright.kafka.writing import FENCED
 from partwright.spark.executors.sent import sent
 
 if TYPE_CHECKING:
