@@ -316,6 +316,19 @@ def test_the_doors_upward_are_few() -> None:
     }
 
 
+# confluent-kafka's calls; its Python has no other names for them.
+@pytest.mark.parametrize(
+    ("call", "file"),
+    [
+        (r"\.Consumer\(|\.consume\(", "kafka/reading.py"),
+        (r"\.(init|begin|commit|abort)_transactions?\(", "kafka/writing.py"),
+    ],
+)
+def test_there_is_one_way_in_and_out_of_kafka(call: str, file: str) -> None:
+    texts = {name_of(path): path.read_text(encoding="utf-8") for path in PYTHON_FILES}
+    assert {name for name, text in texts.items() if re.search(call, text)} == {file}
+
+
 # The modules that an import brings along.
 
 
