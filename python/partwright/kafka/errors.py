@@ -51,7 +51,6 @@ class Meaning(Enum):
     NO_ANSWER = auto()
     NO_LOGIN = auto()
     UNSUPPORTED = auto()
-    NO_TRANSACTION = auto()
     NOT_NOW = auto()
     FENCED = auto()
     PRODUCER_ENDED = auto()
@@ -124,7 +123,6 @@ _ROWS = (
         again=True,
     ),
     _Row("UNSUPPORTED_VERSION _UNSUPPORTED_FEATURE", Meaning.UNSUPPORTED, remedy="use a later Kafka"),
-    _Row("INVALID_TXN_STATE", Meaning.NO_TRANSACTION),
     # Another producer now has the transactional id.
     _Row("PRODUCER_FENCED INVALID_PRODUCER_EPOCH _FENCED", Meaning.FENCED, remedy="let it go on"),
     # From a producer that has ended, and for records that were dropped with their transaction.
