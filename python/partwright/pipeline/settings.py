@@ -6,7 +6,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
 from partwright.errors import PartwrightError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
+__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "SourceColumns", "parse_target"]
 
 # Spark keeps a limit's row count in an int.
 _LARGEST_LIMIT = 2**31 - 1
@@ -64,6 +64,17 @@ class ParquetTarget:
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
+
+
+class SourceColumns(NamedTuple):
+    """The columns of a source that the options name, and how the key's becomes bytes; None where none is named."""
+
+    key: str | None
+    value: str | None
+    timestamp: str | None
+    partition: str | None
+    field: str | None
+    key_type: str | None
 
 
 @dataclass(frozen=True)
@@ -172,6 +183,13 @@ class RunSettings:
     def is_from_topic(self) -> bool:
         """Whether the source is a topic."""
         return self.source is not None and self.source.startswith("kafka:")
+
+    @property
+    def columns(self) -> SourceColumns:
+        """The columns of the source that the options name."""
+        return SourceColumns(
+            self.key, self.value, self.timestamp, self.partition, self.field, self.source_key_type
+        )
 
     @property
     def source_key_type(self) -> str | None:

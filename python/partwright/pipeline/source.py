@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 from partwright import spark as pws
 from partwright.errors import PartwrightError
 from partwright.files.quotes import refuse_open_quote
+from partwright.files.remote import is_remote
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import flights
@@ -85,7 +86,11 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
         key=settings.key or found.key,
         topic=settings.topic or found.topic,
     )
-    refuse_by_files(found, settings)
+    path = settings.source or found.path
+    # By options of its own, or by its own way to another file system, Spark may read what we do not.
+    is_sparks = is_remote(path or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
+    if path is not None and not settings.options and not is_sparks:
+        refuse_by_files(path, found, settings.columns._replace(key=found.key))
     return found
 
 
@@ -145,13 +150,13 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         PartwrightError: There is no such column, or its type is none for a value.
     """
     frame = _load(spark, source)
-    check_columns(frame.schema, source, settings)
+    check_columns(frame.schema, source.name, settings.columns._replace(key=source.key))
     several = source.format in _FORMATS.values() and len(frame.inputFiles()) > 1
     # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
     # which it splits the file.
     records = frame.select(
         _key(frame, str(source.key), settings.source_key_type).alias("id"),
-        _value(frame, source, settings).alias("value"),
+        _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),
         (_headers() if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
@@ -210,10 +215,10 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         reader = spark.readStream.schema(schema).format(source.format).options(**source.options)
         frame = _without_marks(reader.load(source.path), source)
         place = [F.col("_metadata.file_path").alias("place"), F.lit(0).alias("place_row")]
-    check_columns(frame.schema, source, settings)
+    check_columns(frame.schema, source.name, settings.columns._replace(key=source.key))
     return frame.select(
         _key(frame, str(source.key), settings.source_key_type).alias("id"),
-        _value(frame, source, settings).alias("value"),
+        _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),
         *([_headers()] if source.format == "kafka" else []),
         *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
         *place,
@@ -307,8 +312,8 @@ def _for_strategy(partition: str | None, field: str | None) -> list[Column]:
     return columns
 
 
-def _value(frame: DataFrame, source: Source, settings: RunSettings) -> Column:
-    if settings.value is not None or source.format == "kafka":
-        return _quoted(settings.value or "value")
+def _value(frame: DataFrame, name: str | None) -> Column:
+    if name is not None:
+        return _quoted(name)
     columns = F.struct(*(_quoted(column) for column in frame.columns))
     return F.to_json(columns, {"ignoreNullFields": "false"})

@@ -13,12 +13,11 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files import Wanted, open_records, text_type
 from partwright.files.formats import listed, no_column
 from partwright.files.opening import FORMATS
-from partwright.files.remote import is_remote
 from partwright.spark.schema import check_key_type
 
 if TYPE_CHECKING:
     from partwright.files import Records
-    from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.settings import SourceColumns
     from partwright.pipeline.topic_source import Source
 
 __all__ = ["NUMBERS", "check_columns", "refuse_by_files"]
@@ -54,40 +53,38 @@ _SPARKS = {
 }
 
 
-def check_columns(schema: T.StructType, source: Source, settings: RunSettings) -> None:
+def check_columns(schema: T.StructType, source: str, columns: SourceColumns) -> None:
     """Refuse columns that a source does not have, or whose types will not do.
 
     Args:
         schema: The source's columns.
-        source: The source.
-        settings: They name the columns and the key's type.
+        source: The source's name.
+        columns: Those that are asked for.
 
     Raises:
         PartwrightError: There is no such column, or its type is none for what it should be.
         KeyTypeError: The key or the value has such a type.
     """
-    if source.key is None:
-        raise PartwrightError(
-            f"say which column is the key with --key: {source.name} has {listed(schema.names)}"
-        )
+    if columns.key is None:
+        raise PartwrightError(f"say which column is the key with --key: {source} has {listed(schema.names)}")
     named = {
-        "--key": source.key,
-        "--value": settings.value,
-        "--timestamp": settings.timestamp,
-        "--partition": settings.partition,
-        "--field": settings.field,
+        "--key": columns.key,
+        "--value": columns.value,
+        "--timestamp": columns.timestamp,
+        "--partition": columns.partition,
+        "--field": columns.field,
     }
     for option, name in named.items():
         if name is not None and name not in schema.names:
-            raise no_column(source.name, schema.names, name, option=option)
+            raise no_column(source, schema.names, name, option=option)
     kinds = {option: schema[name].dataType for option, name in named.items() if name is not None}
-    key, key_type = kinds["--key"], settings.source_key_type
+    key, key_type = kinds["--key"], columns.key_type
     is_number = isinstance(key, T.StringType) and key_type in NUMBERS
-    check_key_type(NUMBERS[key_type] if is_number else key, key_type, source.key)
+    check_key_type(NUMBERS[key_type] if is_number else key, key_type, columns.key)
     value = kinds.get("--value")
     if value is not None and not isinstance(value, (T.StringType, T.BinaryType, T.NullType)):
         raise KeyTypeError(
-            f"the value column {settings.value!r} is {value.simpleString()}, but a record's value is text or binary: "
+            f"the value column {columns.value!r} is {value.simpleString()}, but a record's value is text or binary: "
             "leave --value out to write all columns as JSON"
         )
     for option, allowed, hint in _ALLOWED:
@@ -107,31 +104,33 @@ _ALLOWED = (
 )
 
 
-def refuse_by_files(source: Source, settings: RunSettings) -> None:
+def refuse_by_files(path: str, source: Source, columns: SourceColumns) -> None:
     """Refuse what the source's files alone show to be wrong, before anything is started.
 
-    Nothing is refused of which Spark may have another opinion: what it reads by options of its own or by its own way
-    to another file system, and what cannot be read here.
+    Nothing is refused of which Spark may have another opinion, and nothing that cannot be read here.
+
+    Args:
+        path: The files, as the user named them.
+        source: The source.
+        columns: Those that are asked for.
 
     Raises:
         PartwrightError: See `check_columns`; or one of the first keys is not what the key type says.
         KeyTypeError: See `check_columns`.
     """
-    path = settings.source or source.path
-    is_sparks = is_remote(path or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
-    if path is None or source.format not in FORMATS or settings.options or is_sparks:
+    if source.format not in FORMATS:
         return
     try:
         with open_records(path, source.format) as records:
-            refusal = _refusal(records, source, settings)
-        refusal = refusal or _misfit(path, source, settings)
+            refusal = _refusal(records, source.name, columns)
+        refusal = refusal or _misfit(path, source, columns)
     except PartwrightError:
         return
     if refusal is not None:
         raise refusal
 
 
-def _refusal(records: Records, source: Source, settings: RunSettings) -> PartwrightError | None:
+def _refusal(records: Records, source: str, columns: SourceColumns) -> PartwrightError | None:
     """What is wrong once all columns are known; None as soon as nothing is."""
     refusal, until = None, time.monotonic() + _SECONDS
     for types in records.types():
@@ -141,7 +140,7 @@ def _refusal(records: Records, source: Source, settings: RunSettings) -> Partwri
             return None
         schema = T.StructType([T.StructField(name, _spark_type(kind)) for name, kind in types.items()])
         try:
-            check_columns(schema, source, settings)
+            check_columns(schema, source, columns)
         except PartwrightError as error:
             refusal = error
         else:
@@ -149,12 +148,12 @@ def _refusal(records: Records, source: Source, settings: RunSettings) -> Partwri
     return refusal
 
 
-def _misfit(path: str, source: Source, settings: RunSettings) -> PartwrightError | None:
+def _misfit(path: str, source: Source, columns: SourceColumns) -> PartwrightError | None:
     """The refusal of one of the first keys, if it is text that neither we nor Spark read as its number."""
     has_own_nulls = bool(source.options.get("nullValue"))
-    if settings.source_key_type not in NUMBERS or source.key is None or has_own_nulls:
+    if columns.key_type not in NUMBERS or columns.key is None or has_own_nulls:
         return None
-    wanted = Wanted(source.key, text_type(settings.source_key_type))
+    wanted = Wanted(columns.key, text_type(columns.key_type))
     try:
         with open_records(path, source.format) as records:
             next(iter(records.read([wanted])), None)
