@@ -86,11 +86,11 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
         key=settings.key or found.key,
         topic=settings.topic or found.topic,
     )
-    path = settings.source or found.path
+    where = settings.source or found.path
     # By options of its own, or by its own way to another file system, Spark may read what we do not.
-    is_sparks = is_remote(path or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
-    if path is not None and not settings.options and not is_sparks:
-        refuse_by_files(path, found, settings.columns._replace(key=found.key))
+    is_sparks = is_remote(where or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
+    if where is not None and not settings.options and not is_sparks:
+        refuse_by_files(where, found, settings.columns._replace(key=found.key))
     return found
 
 
