@@ -24,11 +24,11 @@ __all__ = ["command"]
 
 @click.command("run", cls=Command)
 @click.argument("source", required=False)
+@run_options
 @target_option(
     "kafka://host:port, parquet:DIR or parquet:s3a://bucket/path (default: an embedded Kafka that lives as long as the "
     "run)."
 )
-@run_options
 @heading("Where to place")
 @click.option(
     "--partition",

@@ -21,8 +21,8 @@ __all__ = ["command"]
 
 @click.command("stream", cls=Command)
 @click.argument("source")
-@target_option("kafka://host:port, with the topic if you like: kafka://host:port/topic.", required=True)
 @run_options
+@target_option("kafka://host:port, with the topic if you like: kafka://host:port/topic.", required=True)
 @heading("Going on")
 @click.option(
     "--checkpoint",
