@@ -168,7 +168,7 @@ class BatchWriter:
                 self._topic,
                 {partition: (0, end) for partition, end in ends.items()},
                 MARK,
-                run_of(self._stream.stream, number),
+                Mark(MARK, run_of(self._stream.stream, number)).prefix,
                 committed=self._options.exactly_once,
             )
             if there:
