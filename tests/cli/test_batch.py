@@ -12,6 +12,7 @@ from table_files import write_table
 
 import partwright as pw
 from partwright import batching, report
+from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,7 +229,7 @@ def test_what_was_tried_is_drawn(command: Command) -> None:
     assert (code, out, err) == (*command(*words)[:2], "plot: x.svg\n")
     table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
     tuning = batching.tune(table, {"topic": 6}, at_most_ms=30)
-    report.write(tuning, "wanted.svg", asked=report.Asked("batch", "x.csv"))
+    report.write(tuning.with_question(Question((), "batch", "x.csv")), "wanted.svg")
     assert Path("x.svg").read_bytes() == Path("wanted.svg").read_bytes()
     assert command(*words, "--plot", "x.jpg")[0] == 2
     assert not Path("x.jpg").exists()
