@@ -272,7 +272,7 @@ def test_a_damaged_note_never_makes_a_batch_be_written_again(
     for content, what in [
         (b"", "empty"),
         (whole[:40], "damaged"),
-        (b'{"version": 1}', "damaged"),
+        (b'{"version": 2}', "damaged"),
         (b"[]", "damaged"),
         (whole.replace(b'"records": ', b'"records": null, "of": '), "damaged"),
     ]:
