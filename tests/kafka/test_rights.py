@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import confluent_kafka
+import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -19,6 +20,8 @@ from partwright.kafka.compacted import last_values
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.last_marks import last_marks
+from partwright.kafka.marks import Mark
+from partwright.kafka.partition_writer import PartitionWriter
 from partwright.kafka.reading import Reading
 from partwright.kafka.records import TopicRecords
 from partwright.migration.streams import Streams
@@ -259,6 +262,37 @@ def _copied(config: KafkaConfig) -> int:
     ends = topics.end_offsets(None, "orders", kafka_config=config)
     with Streams(config, "orders", dict.fromkeys(ends, 0)) as streams:
         return len(streams.take([ends[each] for each in range(N)], 1000, 1 << 20))
+
+
+def test_each_right_of_exactly_once_writes_is_named_before_anything_is_written(
+    kafka: EmbeddedKafka, granted: Callable[[Sequence[Right]], None]
+) -> None:
+    """The topic is one of several: the user may write to the others, and in transactions of other names."""
+    config, mark = KafkaConfig.read(kafka.client_properties()), Mark("partwright", b"8 bytes.")
+    name = f"partwright.{mark.run.hex()}.0"
+    before = topics.end_offsets(kafka.internal_bootstrap_servers, "orders")
+    granted([Right("WRITE", "topic", "users"), Right("WRITE", "transactional_id", "t-1")])
+    for right, said in [
+        (
+            Right("WRITE", "transactional_id", name),
+            f"WRITE as transactional id '{name}': grant it (kafka-acls.sh",
+        ),
+        (Right("DESCRIBE", "topic", "orders"), "WRITE the topic 'orders': grant it (kafka-acls.sh"),
+        (Right("WRITE", "topic", "orders"), "WRITE the topic 'orders': grant it (kafka-acls.sh"),
+    ]:
+        with pytest.raises(BrokerError, match=re.escape(f"gives this user no right to {said}")) as refused:
+            written_once(config, mark, before[0])
+        assert len(str(refused.value).splitlines()) == 1
+        assert topics.end_offsets(kafka.internal_bootstrap_servers, "orders") == before
+        granted([right])
+    written_once(config, mark, before[0])
+    assert topics.end_offsets(kafka.internal_bootstrap_servers, "orders")[0] > before[0]
+
+
+def written_once(config: KafkaConfig, mark: Mark, begin: int) -> None:
+    writer, column = PartitionWriter(config, "orders", 0, begin, mark), pa.array([b"v"])
+    writer.write([0], column, column)
+    writer.end()
 
 
 READERS: dict[str, tuple[Callable[[KafkaConfig], int], int]] = {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
 import confluent_kafka
+import listeners
 import pyarrow as pa
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
@@ -214,3 +216,22 @@ def test_the_reason_is_said_where_the_error_is_only_that_it_has_ended(
     assert meaning(refused.value) is Meaning.FENCED
     monkeypatch.undo()
     assert committed(config, topic) == 0
+
+
+def without_transactions(said: bytes) -> bytes:
+    """What a broker says, without `InitProducerId` among the requests that it takes (KIP-35)."""
+    # Each has a number, its least and its most version, and no tagged field; they come in the order of the numbers.
+    return re.sub(rb"(?s)(\0\x15.{4}\0)\0\x16(.{4}\0\0\x17)", b"\\1\x7f\x16\\2", said)
+
+
+def test_an_older_kafka_is_one_sentence_before_anything_is_written(
+    broker: EmbeddedKafka, topic: str, write: Callable[[KafkaConfig, int], None]
+) -> None:
+    now = KafkaConfig.read({}, servers=broker.bootstrap_servers)
+    with listeners.relay(broker.port, changed=without_transactions) as port:
+        config = KafkaConfig.read({}, servers=f"127.0.0.1:{port}")
+        with pytest.raises(BrokerError, match="has no transactions: ") as refused:
+            write(config, 5)
+    assert len(str(refused.value).splitlines()) == 1
+    assert meaning(refused.value) is Meaning.UNSUPPORTED
+    assert committed(now, topic) == 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.kafka.last_marks import last_marks, settled_ends
+from partwright.kafka.last_marks import last_rows, settled_ends
 from partwright.kafka.writing import Advice, Writing
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class PartitionWriter:
 
     Raises:
         BrokerError: No Kafka answers, it has no transactions, or it does not allow them to this user.
+        PartwrightError: Kafka has deleted offsets at which this run's last record can have been.
     """
 
     def __init__(
@@ -187,10 +188,8 @@ class PartitionWriter:
         if end <= begin:
             return None
         window = {self.partition: (begin, end)}
-        found = last_marks(
-            self._config, self._topic, window, self._mark.header, self._mark.prefix, committed=True
-        )
-        return self._mark.row(found[self.partition]) if found else None
+        found = last_rows(self._config, self._topic, window, self._mark, committed=True)
+        return found.get(self.partition)
 
     def _commit(self) -> None:
         count = self._writing.count

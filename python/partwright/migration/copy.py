@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.errors import RetriableError
+from partwright.kafka.last_marks import settled_ends
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.reading import records
 from partwright.migration.answer import MigrationStep
@@ -292,6 +293,15 @@ def _same_target(migration: Migration, state: State) -> State:
     target = describe_target(migration, state)
     if state.phase == "moved":
         return state
+    if target.ends != target.tails:
+        # It is not this migration's, whose producer has just started.
+        settled_ends(
+            migration.target.config,
+            migration.target.topic,
+            range(len(target.tails)),
+            again="run the same step again",
+        )
+        target = describe_target(migration, state)
     looked = state.looked or target.begin
     behind = [max(each) for each in zip(state.ends, target.begin, looked, strict=True)]
     every = records_behind(migration, behind, target.tails, committed=False)

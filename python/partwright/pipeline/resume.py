@@ -62,8 +62,8 @@ def find_earlier(
         first record.
 
     Raises:
-        PartwrightError: No run is known although the target holds records, the run was another one, or its topic has
-            been replaced.
+        PartwrightError: No run is known although the target holds records, the run was another one, its topic has
+            been replaced, or what it read of a source topic was deleted.
     """
     earlier = ledger.read(source.topic, source.identity)
     if earlier is None:
@@ -92,7 +92,18 @@ def find_earlier(
         raise cannot_go_on(
             earlier, f"its topic had {counted(earlier.n, 'partition')}, and has {first.partitions} now"
         )
+    _refuse_deleted(earlier, source)
     return earlier
+
+
+def _refuse_deleted(earlier: RecordedRun, source: Source) -> None:
+    """Refuse a source topic that has no longer all offsets that the run reads."""
+    for partition, (begin, end) in (earlier.windows or {}).items():
+        if (gone := min(source.first.get(partition, begin), end) - begin) > 0:
+            raise cannot_go_on(
+                earlier,
+                f"Kafka has deleted {counted(gone, 'offset')} of partition {partition} of its source since",
+            )
 
 
 def cannot_go_on(earlier: RecordedRun, why: str) -> PartwrightError:

@@ -43,6 +43,7 @@ class Source:
         windows: For a topic, each partition's first offset and the one at which reading ends (exclusive). They are
             fixed once, so that a second reading sees the same records, and no reading sees later ones.
         of: How many offsets the whole topic had at that time.
+        first: For a topic, the first offset that each partition had then.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Source:
     topic: str
     windows: Mapping[int, tuple[int, int]] | None = None
     of: int = 0
+    first: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
@@ -130,7 +132,8 @@ def topic_source(
     found = extent(config, topic, bounds)
     options = {**spark_options(config, reading=True), "includeHeaders": "true"}
     of = sum(found.end.values()) - sum(found.first.values())
-    source = Source(address, "kafka", None, options, "key", topic, of=of).within(found.windows)
+    source = Source(address, "kafka", None, options, "key", topic, of=of, first=found.first)
+    source = source.within(found.windows)
     if not source.passed and not endless:
         part = "no records within these bounds" if source.of else "no records: it is empty"
         raise PartwrightError(f"{address} has {part}, nothing was written")

@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.last_marks import last_marks
+from partwright.kafka.last_marks import last_rows
 from partwright.spark.connector import READER, spark_options
 from partwright.spark.marks import mark_of, row_of
 
@@ -62,11 +62,11 @@ def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: 
 
     Raises:
         BrokerError: No Kafka answers, or it refuses.
+        PartwrightError: Kafka has deleted offsets at which the run's last record can have been.
     """
     ends = topics.end_offsets(None, topic, kafka_config=config)
     windows = {each: (begin.get(each, 0), end) for each, end in ends.items()}
-    found = last_marks(config, topic, windows, mark.header, mark.prefix)
-    return {each: There(mark.row(value), windows[each]) for each, value in found.items()}
+    return {each: There(row, windows[each]) for each, row in last_rows(config, topic, windows, mark).items()}
 
 
 def rest_of(
