@@ -95,12 +95,20 @@ def _files(path: str, named: str | None) -> Source:
     if not remote and not named and not local.exists():
         raise PartwrightError(f"there is no file or folder {path!r}", path=path)
     kind = named or _format_of(local)
+    if kind is None and local.is_dir():
+        raise PartwrightError(
+            f"the folder {path!r} is empty, or its files have several formats or one that their names do not tell: "
+            "give --format csv, json, parquet or another of Spark's, or name one of the files",
+            path=path,
+        )
     if kind is None:
         raise PartwrightError(
             f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's",
             path=path,
         )
     known = not remote and local.exists()
+    if known and kind in _FORMATS.values() and local.is_file() and not local.stat().st_size:
+        raise PartwrightError(f"{path} has no records: it is empty", path=path)
     if known and kind == "csv" and re.search(r"[\\{}\[\]*?,]", str(local.resolve())):
         raise PartwrightError(
             f"Spark takes the path {str(local.resolve())!r} of a csv for a pattern: rename what has one of "

@@ -17,6 +17,8 @@ from partwright.files.remote import is_remote
 from partwright.spark.schema import check_key_type
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from partwright.files import Records
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.topic_source import Source
@@ -54,6 +56,26 @@ _SPARKS = {
 }
 
 
+_TOPICS = T.StructType(
+    [
+        T.StructField("key", T.BinaryType()),
+        T.StructField("value", T.BinaryType()),
+        T.StructField("topic", T.StringType()),
+        T.StructField("partition", T.IntegerType()),
+        T.StructField("offset", T.LongType()),
+        T.StructField("timestamp", T.TimestampType()),
+        T.StructField("timestampType", T.IntegerType()),
+        T.StructField(
+            "headers",
+            T.ArrayType(
+                T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
+            ),
+        ),
+    ]
+)
+"""The columns that Spark's Kafka connector gives each topic."""
+
+
 def check_columns(schema: T.StructType, source: Source, settings: RunSettings) -> None:
     """Refuse columns that a source does not have, or whose types will not do.
 
@@ -79,11 +101,11 @@ def check_columns(schema: T.StructType, source: Source, settings: RunSettings) -
     }
     for option, name in named.items():
         if name is not None and name not in schema.names:
-            raise no_column(source.name, schema.names, name, option=option)
+            raise _no_column(source, schema.names, name, option)
     kinds = {option: schema[name].dataType for option, name in named.items() if name is not None}
     key, key_type = kinds["--key"], settings.source_key_type
     is_number = isinstance(key, T.StringType) and key_type in NUMBERS
-    check_key_type(NUMBERS[key_type] if is_number else key, key_type, source.key)
+    check_key_type(NUMBERS[key_type] if is_number else key, key_type, source.key, _OTHER_COLUMN)
     value = kinds.get("--value")
     if value is not None and not isinstance(value, (T.StringType, T.BinaryType, T.NullType)):
         raise KeyTypeError(
@@ -97,6 +119,19 @@ def check_columns(schema: T.StructType, source: Source, settings: RunSettings) -
             )
 
 
+def _no_column(source: Source, names: Sequence[str], name: str, option: str) -> PartwrightError:
+    """The error for a column that is not there, with the delimiter that a csv with a single name may have."""
+    delimiters = [each for each in ";\t|" if source.format == "csv" and len(names) == 1 and each in names[0]]
+    if not delimiters:
+        return no_column(source.name, names, name, option=option)
+    sep = delimiters[0].replace("\t", "\\t")
+    return PartwrightError(
+        f"there is no column {name!r} ({option}) in {source.name!r}, whose only column is {names[0]!r}: if '{sep}' "
+        f"stands between its fields, add --option 'sep={sep}'"
+    )
+
+
+_OTHER_COLUMN = "; name a column of such a type"
 _ALLOWED = (
     (
         "--timestamp",
@@ -108,7 +143,7 @@ _ALLOWED = (
 
 
 def refuse_by_files(source: Source, settings: RunSettings) -> None:
-    """Refuse what the source's files alone show to be wrong, before anything is started.
+    """Refuse what the source's files, or a topic's fixed columns, show to be wrong, before anything is started.
 
     Nothing is refused of which Spark may have another opinion: what it reads by options of its own or by its own way
     to another file system, and what cannot be read here.
@@ -117,6 +152,8 @@ def refuse_by_files(source: Source, settings: RunSettings) -> None:
         PartwrightError: See `check_columns`; or one of the first keys is not what the key type says.
         KeyTypeError: See `check_columns`.
     """
+    if source.format == "kafka" and not settings.options:
+        check_columns(_TOPICS, source, settings)
     path = settings.source or source.path
     is_sparks = is_remote(path or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
     if path is None or source.format not in FORMATS or settings.options or is_sparks:
