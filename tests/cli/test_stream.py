@@ -120,3 +120,9 @@ def test_what_does_not_go_together_is_refused_before_anything_starts(
     assert sentence in re.sub(r"\s+", " ", refusal(*words))
     # Neither Spark's log nor a note of the stream.
     assert not (tmp_path / "state").exists()
+
+
+def test_a_kafka_that_does_not_answer_is_told_before_spark_starts(refusal: Callable[..., str]) -> None:
+    told = re.sub(r"\s+", " ", refusal(*STREAM, "--topic", "t"))
+    assert "no Kafka answers at 127.0.0.1:1" in told
+    assert "start Spark" not in told

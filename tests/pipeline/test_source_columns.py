@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +16,8 @@ import pytest
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.source import find_source
+from partwright.pipeline.source_columns import refuse_by_files
+from partwright.pipeline.topic_source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +72,13 @@ def refusal(source: str, **settings: Any) -> str:
         ({"key": "raw", "value": "raww"}, "there is no column 'raww' (--value) in 'o.parquet': did you mean 'raw'?"),
         ({"key": "raw", "partition": "q"}, "there is no column 'q' (--partition) in 'o.parquet': it has"),
         ({"key": "tags"}, "the key column 'tags' is array<string>, which has no key bytes"),
-        ({"key": "user"}, "the key column 'user' is struct<id:bigint>, which has no key bytes"),
+        (
+            {"key": "user"},
+            (
+                "the key column 'user' is struct<id:bigint>, which has no key bytes: a key is a string, binary, a "
+                "number, a boolean, a date or a timestamp; name a column of such a type"
+            ),
+        ),
         ({"key": "price"}, "the key column 'price' is double: double has no key bytes of its own"),
         ({"key": "number"}, "the key column 'number' is bigint: int64 has no key bytes of its own"),
         ({"key": "small"}, "the key column 'small' is int: int32 has no key bytes of its own"),
@@ -113,12 +124,18 @@ def test_a_csv_has_text_in_each_column(tmp_path: Path) -> None:
         # Spark reads a number between blanks, and with a plus.
         find_source(RunSettings(source=file, key="total", key_type="java:long", format="csv"))
     (tmp_path / "other.csv").write_text("customer;total\nc1;7\n", encoding="utf-8")
-    assert refusal("other.csv", key="customer").endswith("It has customer;total")
+    for sep, shown in ((";", ";"), ("\t", "\\t"), ("|", "|")):
+        (tmp_path / "other.csv").write_text(f"customer{sep}total\nc1{sep}7\n", encoding="utf-8")
+        name = f"customer{sep}total"
+        assert refusal("other.csv", key="customer") == (
+            f"there is no column 'customer' (--key) in 'other.csv', whose only column is {name!r}: if '{shown}' stands "
+            f"between its fields, add --option 'sep={shown}'"
+        )
     # With an option of Spark's reader, columns may have other names.
     find_source(RunSettings(source="o.csv", key="_c0", options={"header": "false"}))
 
 
-@pytest.mark.parametrize("text", ["a,a\n1,2\n", "a,A\n1,2\n", "a,\n1,2\n", "", "a,b\n\xff,2\n"])
+@pytest.mark.parametrize("text", ["a,a\n1,2\n", "a,A\n1,2\n", "a,\n1,2\n", "a,b\n\xff,2\n"])
 def test_a_csv_that_spark_reads_in_its_own_way_is_left_to_it(text: str, tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_bytes(text.encode("latin-1"))
     find_source(RunSettings(source="o.csv", key="a0" if "\xff" not in text else "a"))
@@ -168,3 +185,57 @@ def test_the_demo_s_own_null_is_none_of_its_numbers() -> None:
     find_source(RunSettings(key="air_time", key_type="java:int"))
     with pytest.raises(PartwrightError, match="did you mean 'tailnum'"):
         find_source(RunSettings(key="tailnam"))
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.jsonl", "o.parquet"])
+def test_an_empty_file_is_refused_as_such(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    assert refusal(name, key="k") == f"{name} has no records: it is empty"
+    # To other readers of Spark, an empty file may be a record.
+    find_source(RunSettings(source=name, key="k", format="binaryFile"))
+
+
+def test_a_folder_without_one_format_is_no_matter_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    for name in ("_SUCCESS", "a.csv", "b.json"):
+        (tmp_path / "d" / name).touch()
+        if name == "a.csv":
+            continue
+        assert refusal("d", key="k") == (
+            "the folder 'd' is empty, or its files have several formats or one that their names do not tell: give "
+            "--format csv, json, parquet or another of Spark's, or name one of the files"
+        )
+
+
+def test_a_table_without_columns_has_none(tmp_path: Path) -> None:
+    parquet(tmp_path / "o.parquet", pa.table({}))
+    assert refusal("o.parquet", key="k") == "there is no column 'k' (--key) in 'o.parquet': it has no columns"
+
+
+def test_a_topic_has_fixed_columns() -> None:
+    source = Source("kafka://h:1/t", "kafka", None, {}, "custmer", "t")
+    with pytest.raises(
+        PartwrightError, match=r"^there is no column 'custmer' \(--key\) in 'kafka://h:1/t': it has"
+    ):
+        refuse_by_files(source, RunSettings(source=source.name))
+    refuse_by_files(source, RunSettings(source=source.name, options={"includeHeaders": "false"}))
+    refuse_by_files(replace(source, key="key"), RunSettings(source=source.name, value="value"))
+    with pytest.raises(PartwrightError, match="the value column 'offset' is bigint"):
+        refuse_by_files(replace(source, key="key"), RunSettings(source=source.name, value="offset"))
+
+
+def test_a_refused_type_needs_no_pandas(tmp_path: Path) -> None:
+    """Its import takes longer than all the rest."""
+    parquet(tmp_path / "o.parquet")
+    lines = [
+        "import sys",
+        "from partwright.pipeline.settings import RunSettings",
+        "from partwright.pipeline.source import find_source",
+        "try: find_source(RunSettings(source='o.parquet', key='price'))",
+        "except Exception as error: print(error, 'pandas' in sys.modules)",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "has no key bytes of its own" in done.stdout
+    assert done.stdout.endswith("False\n")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from partwright.errors import PartwrightError
+from partwright.kafka import topics
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.stream import StreamSettings, stream
 
@@ -75,3 +77,15 @@ def test_a_folders_timestamps_and_the_strategys_seed(
         assert {row.text: row.at for row in found} == {row["text"]: row["at"] for row in rows}
         places.append({row.text: row.partition for row in found})
     assert places[0] == places[1] != places[2]
+
+
+def test_a_topic_is_not_written_to_itself(
+    spark: SparkSession, kafka: EmbeddedKafka, to: KafkaTarget, topic: str, tmp_path: Path
+) -> None:
+    """Each batch would be the source of the next; the host's other name is the same cluster, too."""
+    topics.create_topic(kafka.bootstrap_servers, topic, 2)
+    for servers in (kafka.bootstrap_servers, kafka.bootstrap_servers.replace("127.0.0.1", "localhost")):
+        settings = RunSettings(source=f"kafka://{servers}/{topic}", target=to, append=True)
+        asked = StreamSettings(str(tmp_path / "checkpoint"), available_now=True)
+        with pytest.raises(PartwrightError, match="into itself would read its own records without an end"):
+            stream(settings, asked, Silent(), spark)

@@ -291,7 +291,7 @@ def listed(names: Sequence[str]) -> str:
         ("id, ''", 'c19 and 2 more')
     """
     # A damaged file's names may be empty or blank.
-    shown = ", ".join(each if each.strip() else repr(each) for each in names[:_SHOWN])
+    shown = ", ".join(each if each.strip() else repr(each) for each in names[:_SHOWN]) or "no columns"
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 

@@ -89,7 +89,7 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
     where = settings.source or found.path
     # By options of its own, or by its own way to another file system, Spark may read what we do not.
     is_sparks = is_remote(where or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
-    if where is not None and not settings.options and not is_sparks:
+    if not settings.options and not is_sparks:
         refuse_by_files(where, found, settings.columns._replace(key=found.key))
     return found
 
@@ -100,12 +100,20 @@ def _files(path: str, named: str | None) -> Source:
     if not remote and not named and not local.exists():
         raise PartwrightError(f"there is no file or folder {path!r}", path=path)
     kind = named or _format_of(local)
+    if kind is None and local.is_dir():
+        raise PartwrightError(
+            f"the folder {path!r} is empty, or its files have several formats or one that their names do not tell: "
+            "give --format csv, json, parquet or another of Spark's, or name one of the files",
+            path=path,
+        )
     if kind is None:
         raise PartwrightError(
             f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's",
             path=path,
         )
     known = not remote and local.exists()
+    if known and kind in _FORMATS.values() and local.is_file() and not local.stat().st_size:
+        raise PartwrightError(f"{path} has no records: it is empty", path=path)
     if known and kind == "csv" and re.search(r"[\\{}\[\]*?,]", str(local.resolve())):
         raise PartwrightError(
             f"Spark takes the path {str(local.resolve())!r} of a csv for a pattern: rename what has one of "
@@ -150,7 +158,7 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         PartwrightError: There is no such column, or its type is none for a value.
     """
     frame = _load(spark, source)
-    check_columns(frame.schema, source.name, settings.columns._replace(key=source.key))
+    check_columns(frame.schema, source, settings.columns._replace(key=source.key))
     several = source.format in _FORMATS.values() and len(frame.inputFiles()) > 1
     # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
     # which it splits the file.
@@ -215,7 +223,7 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         reader = spark.readStream.schema(schema).format(source.format).options(**source.options)
         frame = _without_marks(reader.load(source.path), source)
         place = [F.col("_metadata.file_path").alias("place"), F.lit(0).alias("place_row")]
-    check_columns(frame.schema, source.name, settings.columns._replace(key=source.key))
+    check_columns(frame.schema, source, settings.columns._replace(key=source.key))
     return frame.select(
         _key(frame, str(source.key), settings.source_key_type).alias("id"),
         _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),

@@ -16,6 +16,8 @@ from partwright.files.opening import FORMATS
 from partwright.spark.schema import check_key_type
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from partwright.files import Records
     from partwright.pipeline.settings import SourceColumns
     from partwright.pipeline.topic_source import Source
@@ -53,12 +55,32 @@ _SPARKS = {
 }
 
 
-def check_columns(schema: T.StructType, source: str, columns: SourceColumns) -> None:
+_TOPICS = T.StructType(
+    [
+        T.StructField("key", T.BinaryType()),
+        T.StructField("value", T.BinaryType()),
+        T.StructField("topic", T.StringType()),
+        T.StructField("partition", T.IntegerType()),
+        T.StructField("offset", T.LongType()),
+        T.StructField("timestamp", T.TimestampType()),
+        T.StructField("timestampType", T.IntegerType()),
+        T.StructField(
+            "headers",
+            T.ArrayType(
+                T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
+            ),
+        ),
+    ]
+)
+"""The columns that Spark's Kafka connector gives each topic."""
+
+
+def check_columns(schema: T.StructType, source: Source, columns: SourceColumns) -> None:
     """Refuse columns that a source does not have, or whose types will not do.
 
     Args:
         schema: The source's columns.
-        source: The source's name.
+        source: The source.
         columns: Those that are asked for.
 
     Raises:
@@ -66,7 +88,9 @@ def check_columns(schema: T.StructType, source: str, columns: SourceColumns) -> 
         KeyTypeError: The key or the value has such a type.
     """
     if columns.key is None:
-        raise PartwrightError(f"say which column is the key with --key: {source} has {listed(schema.names)}")
+        raise PartwrightError(
+            f"say which column is the key with --key: {source.name} has {listed(schema.names)}"
+        )
     named = {
         "--key": columns.key,
         "--value": columns.value,
@@ -76,11 +100,11 @@ def check_columns(schema: T.StructType, source: str, columns: SourceColumns) -> 
     }
     for option, name in named.items():
         if name is not None and name not in schema.names:
-            raise no_column(source, schema.names, name, option=option)
+            raise _no_column(source, schema.names, name, option)
     kinds = {option: schema[name].dataType for option, name in named.items() if name is not None}
     key, key_type = kinds["--key"], columns.key_type
     is_number = isinstance(key, T.StringType) and key_type in NUMBERS
-    check_key_type(NUMBERS[key_type] if is_number else key, key_type, columns.key)
+    check_key_type(NUMBERS[key_type] if is_number else key, key_type, columns.key, _OTHER_COLUMN)
     value = kinds.get("--value")
     if value is not None and not isinstance(value, (T.StringType, T.BinaryType, T.NullType)):
         raise KeyTypeError(
@@ -94,6 +118,19 @@ def check_columns(schema: T.StructType, source: str, columns: SourceColumns) -> 
             )
 
 
+def _no_column(source: Source, names: Sequence[str], name: str, option: str) -> PartwrightError:
+    """The error for a column that is not there, with the delimiter that a csv with a single name may have."""
+    delimiters = [each for each in ";\t|" if source.format == "csv" and len(names) == 1 and each in names[0]]
+    if not delimiters:
+        return no_column(source.name, names, name, option=option)
+    sep = delimiters[0].replace("\t", "\\t")
+    return PartwrightError(
+        f"there is no column {name!r} ({option}) in {source.name!r}, whose only column is {names[0]!r}: if '{sep}' "
+        f"stands between its fields, add --option 'sep={sep}'"
+    )
+
+
+_OTHER_COLUMN = "; name a column of such a type"
 _ALLOWED = (
     (
         "--timestamp",
@@ -104,13 +141,13 @@ _ALLOWED = (
 )
 
 
-def refuse_by_files(path: str, source: Source, columns: SourceColumns) -> None:
-    """Refuse what the source's files alone show to be wrong, before anything is started.
+def refuse_by_files(path: str | None, source: Source, columns: SourceColumns) -> None:
+    """Refuse what the source's files, or a topic's fixed columns, show to be wrong, before anything is started.
 
     Nothing is refused of which Spark may have another opinion, and nothing that cannot be read here.
 
     Args:
-        path: The files, as the user named them.
+        path: The files, as the user named them; None for a topic.
         source: The source.
         columns: Those that are asked for.
 
@@ -118,11 +155,13 @@ def refuse_by_files(path: str, source: Source, columns: SourceColumns) -> None:
         PartwrightError: See `check_columns`; or one of the first keys is not what the key type says.
         KeyTypeError: See `check_columns`.
     """
-    if source.format not in FORMATS:
+    if source.format == "kafka":
+        check_columns(_TOPICS, source, columns)
+    if path is None or source.format not in FORMATS:
         return
     try:
         with open_records(path, source.format) as records:
-            refusal = _refusal(records, source.name, columns)
+            refusal = _refusal(records, source, columns)
         refusal = refusal or _misfit(path, source, columns)
     except PartwrightError:
         return
@@ -130,7 +169,7 @@ def refuse_by_files(path: str, source: Source, columns: SourceColumns) -> None:
         raise refusal
 
 
-def _refusal(records: Records, source: str, columns: SourceColumns) -> PartwrightError | None:
+def _refusal(records: Records, source: Source, columns: SourceColumns) -> PartwrightError | None:
     """What is wrong once all columns are known; None as soon as nothing is."""
     refusal, until = None, time.monotonic() + _SECONDS
     for types in records.types():

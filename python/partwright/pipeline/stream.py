@@ -16,6 +16,9 @@ from partwright import spark as pws
 from partwright._check import counted
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
+from partwright.kafka import topics
+from partwright.kafka.address import parse_kafka
+from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.pipeline.spark_session import Session
+    from partwright.pipeline.topic_source import Source
     from partwright.producer.configs import ProducerConfig
     from partwright.spark.streams.batches import BatchDone
 
@@ -181,9 +185,11 @@ def stream(
     source = find_source(settings, endless=True)
     if not source.can_grow:
         raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
+    _refuse_circle(source, settings.source_config, settings.target)
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
+        first = target.look()
         session = stack.enter_context(open_session(spark, settings.master, settings.configs, progress))
         # Spark gives a batch's result to a callback alone.
         done: list[BatchDone] = []
@@ -197,7 +203,6 @@ def stream(
         with explained_end(lambda: _standing("before", target, ()), session.interrupted, session.log):
             if settings.is_own_partitioner:
                 send_own_code(session.spark, Path.cwd())
-            first = target.look()
             # A checkpoint that is in use knows what it wrote.
             begun = HadoopFolder(session.spark, f"{asked.checkpoint.rstrip('/')}/partwright").exists()
             default, append = RunSettings.DEFAULT_PARTITIONS, settings.append or begun
@@ -241,6 +246,22 @@ def stream(
                     session.spark, target, settings.producer, done, committed=settings.exactly_once
                 )
         return _report(source.name, target, settings.client, done, found, is_marked=asked.real_time is None)
+
+
+def _refuse_circle(source: Source, source_config: KafkaConfig | None, target: KafkaTarget) -> None:
+    """Refuse a topic that would be written to itself: each batch would be the source of the next."""
+    if source.format != "kafka":
+        return
+    servers, topic = parse_kafka(source.name)
+    if topic != source.topic:
+        return
+    read_from = KafkaConfig.read(source_config, servers=servers)
+    if topics.cluster_id(None, kafka_config=read_from) == topics.cluster_id(None, kafka_config=target.config):
+        raise PartwrightError(
+            f"a stream from topic {topic!r} into itself would read its own records without an end: name another topic "
+            "with --topic",
+            value=topic,
+        )
 
 
 def _kept(batch: BatchDone, asked: StreamSettings) -> BatchDone:

@@ -85,17 +85,18 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None, name: str 
         PartwrightError: There is no column of this name; an unknown key type.
     """
     kind = type_of(df, key, "key")
-    check_key_type(kind, key_type, name or key)
+    check_key_type(kind, key_type, name or key, _way_to_bytes(kind, name or key))
     return kind
 
 
-def check_key_type(kind: DataType, key_type: str | None, key: str | Column) -> None:
+def check_key_type(kind: DataType, key_type: str | None, key: str | Column, way: str) -> None:
     """Refuse a type without key bytes under the key type.
 
     Args:
         kind: The key's Spark type.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         key: The key's column, as the sentence names it.
+        way: What to pass instead of a type that is no key, as the sentence's end.
 
     Raises:
         KeyTypeError: The type has no key bytes, with the key types to choose from.
@@ -109,10 +110,11 @@ def check_key_type(kind: DataType, key_type: str | None, key: str | Column) -> N
     if sent is None:
         raise KeyTypeError(
             f"{called} is {kind.simpleString()}, which has no key bytes: a key is a string, binary, a number, a "
-            f"boolean, a date or a timestamp{_way_to_bytes(kind, key)}"
+            f"boolean, a date or a timestamp{way}"
         )
     try:
-        hashing.partition_for_key(pa.array([], sent), 1, key_type=key_type)
+        # `pa.array` would import pandas.
+        hashing.partition_for_key(pa.nulls(0, sent), 1, key_type=key_type)
     except KeyTypeError as error:
         raise error.within(f"{called} is {kind.simpleString()}") from None
 

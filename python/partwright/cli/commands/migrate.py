@@ -296,7 +296,7 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, out
 @command.command(cls=Command)
 @_options
 def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
-    """Give TARGET its own retention and forget the migration; SOURCE stays, but there is no way back.
+    """Give TARGET its own retention and end the migration; SOURCE stays, but there is no way back.
 
     \b
     Exit code: 0 finished, 2 wrong use or bad input.
