@@ -20,7 +20,7 @@ import partwright as pw
 from partwright.errors import BrokerError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.windows import messages
+from partwright.kafka.reading import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def read_directly(servers: str, topic: str, source: Sequence[Path], n: int) -> F
     moved = disordered = 0
     last: dict[str, int] = {}
     windows = {each: (0, end) for each, end in topics.end_offsets(servers, topic).items()}
-    for message in messages(KafkaConfig.read({}, servers=servers), topic, windows, committed=True):
+    for message in records(KafkaConfig.read({}, servers=servers), topic, windows, committed=True):
         text = json.loads(message.value() or b"")["text"]
         key = keys[text]
         assert (message.key() or b"").decode() == (key or "")

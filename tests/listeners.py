@@ -166,7 +166,11 @@ def tokens(pem: Path, user: str, client_id: str, client_secret: str) -> Iterator
 
 @contextmanager
 def relay(
-    port: int, *, elsewhere: tuple[bytes, int] | None = None, slowed: Callable[[int], None] = lambda _: None
+    port: int,
+    *,
+    elsewhere: tuple[bytes, int] | None = None,
+    slowed: Callable[[int], None] = lambda _: None,
+    changed: Callable[[bytes], bytes] = lambda said: said,
 ) -> Iterator[int]:
     """Relays to a Kafka that advertises 127.0.0.1, and claims that it is elsewhere; returns the port.
 
@@ -174,6 +178,7 @@ def relay(
         port: The Kafka's.
         elsewhere: The claimed name, as long as 127.0.0.1, and the port; by default this relay's own.
         slowed: Called with the number of bytes that Kafka sends, each time before they are passed on.
+        changed: Returns what is passed on in place of what Kafka sends, as many bytes.
     """
 
     def asked(client: socket.socket, kafka: socket.socket) -> None:
@@ -188,7 +193,7 @@ def relay(
             threading.Thread(target=asked, args=(connection, kafka), daemon=True).start()
             while said := kafka.recv(_CHUNK):
                 slowed(len(said))
-                connection.sendall(said.replace(address(_HOST.encode(), port), address(*places[0])))
+                connection.sendall(changed(said).replace(address(_HOST.encode(), port), address(*places[0])))
 
     # It knows its own address only once it listens.
     places = [elsewhere] if elsewhere else []

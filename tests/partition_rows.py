@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import Mark, PartitionWriter
+from partwright.kafka.marks import Mark
+from partwright.kafka.partition_writer import PartitionWriter
 
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 HEADER = "partwright"
@@ -21,7 +22,7 @@ def record(run: bytes, row: int) -> tuple[bytes | None, bytes | None, list[tuple
     key = None if row % 11 == 3 else drawn[: row % 5]
     # Some are larger than what a producer puts into one request.
     value = None if row % 13 == 5 else drawn * (drawn[0] if row % 97 else 20_000)
-    headers: list[tuple[str, bytes | None]] = [(HEADER, run + row.to_bytes(8, "big"))]
+    headers: list[tuple[str, bytes | None]] = [(HEADER, *Mark(HEADER, run).values([row]))]
     if row % 3 == 0:
         headers.insert(0, ("theirs", None if row % 2 else drawn))
     return key, value, headers, 1 + row * 1_000_003

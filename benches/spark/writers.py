@@ -25,10 +25,10 @@ from pyspark.sql import functions as sf
 from partwright import spark as pws
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import Mark
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.targets import KafkaTopic
-from partwright.spark.continued import HEADERS, MARK, marked
 from partwright.spark.exactly_once import write_exactly_once
+from partwright.spark.marks import HEADERS, marked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

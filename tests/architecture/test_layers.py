@@ -239,18 +239,18 @@ def test_a_package_is_known_nowhere(package: str) -> None:
     ("package", "files"),
     [
         # An extra may be absent, so it is imported only where it is needed, and its absence is one sentence.
-        ("kafka", {"kafka/partitioners.py"}),
+        ("kafka", {"kafka/metadata.py", "kafka/partitioners.py"}),
         (
             "confluent_kafka",
             {
                 "kafka/client.py",
                 "kafka/connection/kerberos.py",
                 "kafka/embedded_access.py",
-                "kafka/troubles.py",
             },
         ),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
         ("psutil", {"kafka/embedded_process.py"}),
+        ("tenacity", {"kafka/errors.py"}),
         ("yaml", {"cli/input/script.py", "cli/input/yaml_text.py"}),
         ("jinja2", {"rendering/html.py"}),
         ("vl_convert", {"rendering/picture.py", "rendering/svg.py"}),
@@ -314,6 +314,19 @@ def test_the_doors_upward_are_few() -> None:
         "kafka/assignors.py",
         "user_code.py",
     }
+
+
+# confluent-kafka's calls; its Python has no other names for them.
+@pytest.mark.parametrize(
+    ("call", "file"),
+    [
+        (r"\.Consumer\(|\.consume\(", "kafka/reading.py"),
+        (r"\.(init|begin|commit|abort)_transactions?\(", "kafka/writing.py"),
+    ],
+)
+def test_there_is_one_way_in_and_out_of_kafka(call: str, file: str) -> None:
+    texts = {name_of(path): path.read_text(encoding="utf-8") for path in PYTHON_FILES}
+    assert {name for name, text in texts.items() if re.search(call, text)} == {file}
 
 
 # The modules that an import brings along.
@@ -391,3 +404,14 @@ def test_a_files_first_line_says_what_it_is() -> None:
         assert begins, f"{name} does not begin with what it is"
         assert len(first) > 20, f"{name}: {first!r}"
         assert first.rstrip().endswith((".", "?", ":")), f"{name}: {first!r} is no sentence"
+
+
+@pytest.mark.parametrize(
+    ("module", "files"),
+    [
+        ("partwright.kafka.wire", {"kafka/probe.py"}),
+        ("partwright.kafka.probe", {"kafka/doctor.py", "cli/commands/doctor.py"}),
+    ],
+)
+def test_only_doctor_takes_the_steps_of_a_connection(module: str, files: set[str]) -> None:
+    assert importing(module, "load", "call") == files

@@ -190,6 +190,11 @@ CASES: dict[str, list[list[object]]] = {
         ["rows.csv", "--key", "k", "--to", "kafka://127.0.0.1:1", *LIVE],
     ],
     "strategy": [["replay.json"], ["odd.json"], [EVIL]],
+    "stream": [
+        ["rows.csv", "--key", "k", "--to", EVIL, "--checkpoint", "c"],
+        [f"gone{EVIL}", "--key", EVIL, "--to", "kafka://127.0.0.1:1", "--checkpoint", EVIL],
+        ["rows.csv", "--key", "k", "--to", f"parquet:{EVIL}", "--checkpoint", "c"],
+    ],
     "which": [
         [EVIL, "-n", 3],
         [EVIL, "-n", 3, "--explain"],
@@ -200,8 +205,8 @@ CASES: dict[str, list[list[object]]] = {
         ["a", "--topic", KAFKA, *LIVE],
     ],
 }
-NOT_REPORTED = {"broker", "migrate", "place", "run", "strategy"}
-"""Commands without a page, and `run`, whose page needs Spark."""
+NOT_REPORTED = {"broker", "migrate", "place", "run", "strategy", "stream"}
+"""Commands without a page, and `run` and `stream`, whose pages need Spark."""
 
 
 @pytest.fixture(autouse=True)

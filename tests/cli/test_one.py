@@ -133,6 +133,7 @@ CASES: dict[str, list[list[object]]] = {
         ["--topic", "t=1", "--replicas", 2, "--plays", 1],
     ],
     "run": [["gone.csv", "--key", "k", "-n", 1]],
+    "stream": [["one.csv", "--key", "k", "-n", 1, "--to", "kafka://127.0.0.1:1", "--checkpoint", "c"]],
     "strategy": [["replay.json"]],
     "which": [["a", "-n", 1], ["a", "-n", 1, "--explain"], ["a", "-n", 1, "--client", "sarama"]],
 }

@@ -113,6 +113,10 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
     ("words", "sentence"),
     [
         (["place", "absent.csv", "--key", "k", "-n", 1], "there is no file 'absent.csv': check its name"),
+        (
+            ["place", "x.csv", "--key", "k", "-n", 1, "--force"],
+            "--force replaces the file that --out names: name one",
+        ),
         (["place", "folder.csv", "--key", "k", "-n", 1], "the folder 'folder.csv' has no file of records"),
         (
             ["place", "empty.csv", "--key", "k", "-n", 1],
@@ -614,7 +618,9 @@ def test_help_has_examples_a_line_each(name: str, command: Command) -> None:
     assert "\\b" not in help_
     if name != "which":
         assert "\n  Exit code: 0 " in help_
-    shown = help_[: help_.index("\n\nOptions:")].splitlines()
+    shown = help_[
+        : help_.index("\n\nWhat to read:" if name != "which" else "\n\nWhere to place:")
+    ].splitlines()
     assert max(map(len, shown)) <= 110
 
 

@@ -233,6 +233,7 @@ BASES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("resize",): ("TABLE --key k --from 3 --to 4", "TABLE --key k --partition p --offset o --from 3 --to 4 --plan"),
     ("rollout",): ("--topic t=3 --replicas 2 --plays 1", "--topic t=3 --manifest manifest.json --plays 1"),
     ("run",): (f"TABLE --key k --topic t --to kafka://{KAFKA}", "TABLE --key k --to parquet:out"),
+    ("stream",): (f"TABLE --key k --topic t --to kafka://{KAFKA} --checkpoint c", f"kafka://{KAFKA}/t --to kafka://{KAFKA}"),
     ("strategy",): ("replay.json",),
     ("which",): ("a -n 3", f"a --topic kafka://{KAFKA}/t", "a"),
 }  # fmt: skip

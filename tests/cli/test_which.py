@@ -196,6 +196,10 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
             "key type java:long takes whole numbers, not binary",
         ),
         (["a", "-n", "3", "--null"], "--null means no key: leave out the key 'a'"),
+        (
+            ["-n", "3", "--null", "--hex"],
+            "--null means no key, and --hex says how one is written: leave one of them",
+        ),
         (["-n", "3"], "which key? Name it before -n, write '' for an empty one, or --null for none"),
         (
             ["a", "-n", "3", "--client", "java:string-hash", "--key-type", "java:uuid"],

@@ -26,7 +26,7 @@ INT, LONG = 2**31 - 1, 2**63 - 1
 MIB, SECONDS = 700, 25
 
 NO_FILE = {"advise", "broker", "coordinator", "doctor", "migrate", "which"}
-IN_SPARK = {"run"}
+IN_SPARK = {"run", "stream"}
 """Spark reads the source in the JVM; no Python of ours reads a byte of it."""
 
 # Code that a file might name.

@@ -1,9 +1,10 @@
-"""Obstacles between a client and a Kafka: each is found within ten seconds, with the step that failed and the fix."""
+"""Obstacles between a client and a Kafka: each is a sentence in ten seconds, and doctor finds the step and the fix."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -305,24 +306,70 @@ CASES: list[Callable[[Near], Case]] = [
 ]
 
 
+CLOSED, CERTIFICATE = (
+    "Disconnected: connection closed by peer",
+    "SSL handshake failed: certificate verify failed: broker certificate could not be verified, verify that …",
+)
+# What commands other than doctor say: the reason in librdkafka's own words. {at} is the server.
+SAID = {
+    no_such_name: "no Kafka answers at {at} (Failed to resolve '{at}': Name or service not known): ",
+    nothing_listens: "no Kafka answers at {at} (Connection refused): ",
+    web_server: "no Kafka answers at {at} (Receive failed: Invalid response size …): ",
+    web_server_for_tls: "no Kafka answers at {at} (…wrong version number): ",
+    tls_expected: f"no Kafka answers at {{at}} ({CLOSED}): ",
+    tls_expected_of_a_user: f"no Kafka answers at {{at}} ({CLOSED}): ",
+    tls_not_expected: "no Kafka answers at {at} (SSL handshake failed: …connecting to a PLAINTEXT broker listener?): ",
+    wrong_authority: f"no Kafka answers at {{at}} ({CERTIFICATE}): ",
+    no_authority: f"no Kafka answers at {{at}} ({CERTIFICATE}): ",
+    expired_certificate: f"no Kafka answers at {{at}} ({CERTIFICATE}): ",
+    wrong_host_name: f"no Kafka answers at {{at}} ({CERTIFICATE}): ",
+    another_server_of_tls: "no Kafka answers at {at} (Disconnected: SSL connection closed by peer): ",
+    no_client_certificate: "no Kafka answers at {at} (Receive failed: …alert bad certificate: …): ",
+    no_client_certificate_for_tls_1_2: "no Kafka answers at {at} (…alert handshake failure: …): ",
+    foreign_client_certificate: "no Kafka answers at {at} (Receive failed: …alert certificate unknown: …): ",
+    wrong_mechanism: "Kafka at {at} refuses the mechanism SCRAM-SHA-256 (Unsupported SASL mechanism: broker's "
+    "supported mechanisms: PLAIN): check sasl.mechanism and security.protocol; ",
+    user_expected: f"no Kafka answers at {{at}} ({CLOSED}): ",
+    user_not_expected: "Kafka at {at} refuses the mechanism PLAIN (Request not valid in …): check sasl.mechanism …; ",
+    advertised_port_is_closed: "broker 1 advertises 127.0.0.1:1, which does not work from here (Connection refused): ",
+    advertised_name_is_unknown: "broker 1 advertises k.invalid:9092, which does not work from here (Failed to resolve "
+    "'k.invalid:9092': Name or service not known): ",
+}
+
+
 def is_said(said: str, sentence: str) -> bool:
     """Whether it is this sentence, in which … stands for any text."""
     return re.fullmatch(re.escape(sentence).replace("…", ".*"), said) is not None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_a_command_says_which_step_fails_and_what_to_do(
+def test_a_command_says_why_and_names_doctor(
     case: Callable[[Near], Case],
     near: Near,
     refusal: Callable[..., str],
     settings_file: Callable[[Mapping[str, str]], Path],
 ) -> None:
-    server, settings, _, sentence = case(near)
+    server, settings, step, sentence = case(near)
     file = settings_file(settings)
     began = time.monotonic()
     said = refusal("check", f"kafka://{server}/{TOPIC}", "--command-config", file)
     assert time.monotonic() - began < AT_MOST_S
-    assert is_said(said.removeprefix("partwright: ").rstrip("\n"), sentence), said
+    # A refused login says the same everywhere.
+    why = f"{sentence}; " if step == "log in" else SAID[case].format(at=server)
+    hint = f"`partwright doctor --bootstrap {server} --command-config {file}` names the step that fails"
+    assert is_said(said.removeprefix("partwright: ").rstrip("\n"), why + hint), said
+
+
+def test_the_named_command_finds_the_step(told: Told) -> None:
+    server = f"127.0.0.1:{listeners.closed_port()}"
+    words = ["-X", "security.protocol=SASL_SSL", "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=al ice"]
+    code, out, err = told("check", f"kafka://{server}/{TOPIC}", *words, "-X", "sasl.password=hunter2")
+    assert (code, out, "hunter2" in err) == (2, "", False)
+    _, command, _ = err.split("`")
+    named = shlex.split(command)
+    assert named == ["partwright", "doctor", "--bootstrap", server, *words, "-X", "sasl.password=..."]
+    code, out, _ = told(*named[1:], "--json")
+    assert (code, json.loads(out)["steps"][-1]["name"]) == (1, "connect")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -405,7 +452,9 @@ def test_silence_is_not_waited_for(
     silent: dict[str, tuple[float, list[Step], str]], name: str, step: str, sentence: str
 ) -> None:
     seconds, _, said = silent[f"read {name}"]
-    assert is_said(said, sentence), said
+    late = "Kafka at … does not answer in time (it may be too busy, or just starting): "
+    why = f"{sentence}; " if name == "token" else late
+    assert is_said(said, f"{why}`partwright doctor …` names the step that fails"), said
     assert seconds < AT_MOST_S
     seconds, steps, said = silent[f"doctor {name}"]
     failed = [each for each in steps if not each.passed]

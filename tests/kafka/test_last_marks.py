@@ -13,13 +13,15 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from raw_records import produce_raw
 
-from partwright.errors import BrokerError
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import compacted, topics
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.headers import UnreadableHeaderError
 from partwright.kafka.last_marks import last_marks, settled_ends
+from partwright.kafka.marks import Mark
+from partwright.kafka.partition_writer import PartitionWriter
+from partwright.kafka.reading import records
 from partwright.kafka.records import TopicRecords
-from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,6 +130,41 @@ def test_where_the_beginning_was_deleted(config: KafkaConfig, topic: Callable[[i
     assert last_marks(config, name, windows, "partwright", RUN) == {1: RUN + b"c"}
 
 
+@pytest.mark.parametrize("how", ["Spark's sink", "exactly once"])
+def test_a_run_whose_place_was_deleted_does_not_go_on(
+    how: str, config: KafkaConfig, topic: Callable[[int], str]
+) -> None:
+    """Where a record of the run is left, the last one is; otherwise nobody knows how far it came."""
+    from partwright.spark.continued import rows_there
+
+    name, mark = topic(2), Mark("partwright", b"8 bytes.")
+    marks: list[bytes | None] = [*mark.values(range(10))]
+    for partition in (0, 1):
+        put(config, name, partition, marks, how="committed")
+
+    def last_row(partition: int, begin: int) -> int | None:
+        if how == "exactly once":
+            return PartitionWriter(config, name, partition, begin, mark)._last
+        begins = {0: 1_000, 1: 1_000} | {partition: begin}
+        there = rows_there(config, name, begins, mark)
+        return there[partition].row if there else None
+
+    with AdminClient(config.librdkafka()) as admin:
+        gone = [TopicPartition(name, 0, 9), TopicPartition(name, 1, 10)]
+        for done in admin.delete_records(gone).values():
+            done.result(30)
+    assert last_row(0, 0) == 9
+    # Only a transaction's marker is left.
+    with pytest.raises(PartwrightError) as refused:
+        last_row(1, 2)
+    assert str(refused.value) == (
+        f"Kafka has deleted 8 offsets of partition 1 of '{name}' since this run began, and the rest holds no record of "
+        "it, so how far it came is not known: run without --resume, into another --topic"
+    )
+    # A run that began later lost nothing.
+    assert last_row(1, 10) is None
+
+
 def test_an_open_transaction_ends_or_is_named(config: KafkaConfig, topic: Callable[[int], str]) -> None:
     name = topic(3)
     put(config, name, 2, [None] * 5)
@@ -153,7 +190,7 @@ def test_a_topic_that_is_deleted_meanwhile_is_one_sentence(
 ) -> None:
     name = topic(3)
     put(config, name, 1, [None] * 9)
-    reading = messages(config, name, {1: (0, 10_000)})
+    reading = records(config, name, {1: (0, 10_000)})
     assert next(reading).offset() == 0
     topics.delete_topic(None, name, kafka_config=config)
     with pytest.raises(BrokerError) as refused:

@@ -22,7 +22,8 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import partition_writer, topics
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.last_marks import settled_ends
-from partwright.kafka.partition_writer import Mark, PartitionWriter
+from partwright.kafka.marks import Mark
+from partwright.kafka.partition_writer import PartitionWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -110,7 +111,7 @@ def start(
 def rows_of(messages: Sequence[Message], mark: Mark) -> list[int]:
     """The row of each of a run's records."""
     values = [dict(message.headers() or ()).get(mark.header) for message in messages]
-    return [mark.row(value) for value in values if isinstance(value, bytes) and value.startswith(mark.run)]
+    return [mark.row(value) for value in values if isinstance(value, bytes) and value.startswith(mark.prefix)]
 
 
 def foreign(config: KafkaConfig, topic: str, count: int, **settings: Any) -> Producer:
@@ -163,7 +164,11 @@ def test_killed_anywhere_each_row_is_there_once_and_in_order(
     *_, last = out.splitlines()
     written, there = map(int, last.split()[1:])
     assert written + there == rows
-    messages = [each for each in read() if len(dict(each.headers() or ()).get(mark.header) or b"") == 16]
+    messages = [
+        each
+        for each in read()
+        if (dict(each.headers() or ()).get(mark.header) or b"").startswith(mark.prefix)
+    ]
     assert rows_of(messages, mark) == list(range(rows))
     for row, message in enumerate(messages):
         key, value, headers, at = partition_rows.record(mark.run, row)
@@ -217,7 +222,7 @@ def test_what_is_there_is_passed_over_among_the_records_of_others(
     aborted.init_transactions(30)
     aborted.begin_transaction()
     for row in range(230, 260):
-        headers = [(mark.header, mark.run + row.to_bytes(8, "big"))]
+        headers = [(mark.header, *mark.values([row]))]
         aborted.produce(topic, b"aborted", partition=PARTITION, headers=headers)
     aborted.flush(30)
     aborted.abort_transaction(30)
@@ -325,7 +330,7 @@ def test_an_open_transaction_of_another_producer_is_waited_for(
 
 
 def one_row(mark: Mark, row: int, value: bytes, at: int | None) -> tuple[Any, ...]:
-    headers = [[{"key": mark.header, "value": mark.run + row.to_bytes(8, "big")}]]
+    headers = [[{"key": mark.header, "value": mark.values([row])[0]}]]
     return (
         [row],
         pa.array([None], pa.binary()),

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import listeners
 import pytest
 
-from partwright.errors import BrokerError
-from partwright.kafka import doctor, probe, troubles
+from partwright.kafka import doctor, probe
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.doctor import examine
+from partwright.kafka.doctor import _explain_address, examine
 from partwright.kafka.probe import Step, way_to
-from partwright.kafka.troubles import advertised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from confluent_kafka import KafkaError
 
 HOST = "127.0.0.1"
 PLAIN = {"sasl.mechanism": "PLAIN", "sasl.username": "alice", "sasl.password": "x"}
@@ -123,7 +119,7 @@ def test_an_address_of_ipv6_has_its_brackets(monkeypatch: pytest.MonkeyPatch) ->
     step = list(way_to("::1", 21302, KafkaConfig.read({}), 0.2))[-1]
     assert step.where == "[::1]:21302"
     assert step.said.startswith("no Kafka answers at [::1]:21302 (Connection refused)")
-    assert advertised(1, "::1", 21302, step).startswith("broker 1 advertises [::1]:21302, which")
+    assert _explain_address(1, "::1", 21302, step).startswith("broker 1 advertises [::1]:21302, which")
 
 
 def test_doctor_asks_silent_servers_together_and_tells_them_in_their_order(
@@ -143,33 +139,3 @@ def test_doctor_asks_silent_servers_together_and_tells_them_in_their_order(
     steps = list(examine("a:1,b:2,c:3,d:4", kafka_config={}))
     assert [step.where for step in steps[1:]] == ["a:1", "b:2", "c:3", "d:4"]
     assert sorted(asked) == [(port, 3.0) for port in (1, 2, 3, 4)]
-
-
-class Gone:
-    """librdkafka's event about a broker to which the connection failed."""
-
-    def code(self) -> int:
-        return -195
-
-    def str(self) -> str:
-        return f"{HOST}:9/2: Connect to ipv4#{HOST}:9 failed: Connection refused"
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_a_broker_is_waited_for_if_another_server_answers_and_the_cluster_is_too_busy(
-    is_there: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def way(_: str, port: int, *_given: object) -> list[Step]:
-        return [Step("connect", f"{HOST}:{port}", is_there and port == 7, "it refuses", "it refuses")]
-
-    monkeypatch.setattr(troubles, "named_brokers", lambda *_: None)
-    monkeypatch.setattr(troubles, "way_to", way)
-    seen = troubles.Troubles(KafkaConfig.read({}, servers=f"{HOST}:9,{HOST}:7"), 0.1)
-    seen.note(cast("KafkaError", Gone()))
-    if is_there:
-        seen.check(patience=1e-9)
-        return
-    with pytest.raises(
-        BrokerError, match=r"broker 2 advertises 127\.0\.0\.1:9, which does not work from here"
-    ):
-        seen.check(patience=1e-9)

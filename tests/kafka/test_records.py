@@ -18,8 +18,9 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 import partwright as pw
 from partwright.audit.resize import Resize
 from partwright.errors import BrokerError
-from partwright.kafka import extent, records, topics
+from partwright.kafka import extent, reading, topics
 from partwright.kafka.bounds import Bounds
+from partwright.kafka.reading import Reading
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:
@@ -318,15 +319,15 @@ def test_a_broker_that_pauses_is_waited_for(broker: EmbeddedKafka, monkeypatch: 
         while time.monotonic() < until[0]:
             time.sleep(0.05)
 
-    standstill = TopicRecords._refuse_standstill
+    standstill = Reading._refuse_standstill
 
     def noted(*words: Any) -> None:
         asked.append(words)
         standstill(*words)
 
-    monkeypatch.setattr(TopicRecords, "_refuse_standstill", noted)
+    monkeypatch.setattr(Reading, "_refuse_standstill", noted)
     with listeners.relay(broker.port, slowed=slowed) as port:
         read = TopicRecords(f"127.0.0.1:{port}", "pausing")
-        monkeypatch.setattr(records, "TIMEOUT_S", 0.5)
+        monkeypatch.setattr(reading, "TIMEOUT_S", 0.5)
         assert sum(len(each.keys) for each in read.batches()) == 5000
     assert asked

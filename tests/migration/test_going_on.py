@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import importlib
+import time
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import pytest
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient, ListConsumerGroupsResult
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka import troubles
+from partwright.kafka import reading, troubles
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.probe import Step
-from partwright.kafka.troubles import Named, RetriableError
-from partwright.migration import Migration, Side, streams, topics
+from partwright.kafka.errors import RetriableError
+from partwright.kafka.reading import Reading
+from partwright.migration import Migration, Side, topics
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import State
 from partwright.migration.streams import Streams
 from partwright.migration.topics import Found, Settings, patiently
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Callable
 
 HOST, DEAD, OTHER = "127.0.0.1", 9, 7
@@ -29,45 +31,61 @@ CONFIG = KafkaConfig.read({}, servers=f"{HOST}:{DEAD},{HOST}:{OTHER}")
 LATE = f"Kafka at {CONFIG.servers} does not answer in time: is it too busy, or just starting?"
 
 
-class Gone:
-    """librdkafka's event about a broker to which the connection failed."""
+class Event(NamedTuple):
+    """An event of librdkafka's."""
 
-    def code(self) -> int:
-        return -195
+    kind: str
+    text: str = ""
 
-    def str(self) -> str:
-        return f"{HOST}:{DEAD}/2: Connect to ipv4#{HOST}:{DEAD} failed: Connection refused"
+    def name(self) -> builtins.str:
+        return self.kind
+
+    def str(self) -> builtins.str:
+        return self.text
 
 
-@pytest.mark.parametrize(
-    ("does_other_answer", "said"),
-    [
-        (True, "sends nothing more of the topic 'old' for 1 s"),
-        (False, f"broker 2 advertises {HOST}:{DEAD}, which does not work from here"),
-    ],
-)
-def test_records_are_waited_for_while_another_broker_answers(
-    does_other_answer: bool, said: str, monkeypatch: pytest.MonkeyPatch
+GONE = Event("_TRANSPORT", f"{HOST}:{DEAD}/2: Connect to ipv4#{HOST}:{DEAD} failed: Connection refused")
+
+
+@pytest.mark.parametrize(("are_all_down", "least_s", "most_s"), [(False, 1.0, 5.0), (True, 0.3, 0.9)])
+def test_records_are_waited_for_while_another_broker_is_there(
+    are_all_down: bool, least_s: float, most_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def way(_: str, port: int, *_given: object) -> list[Step]:
-        passes = does_other_answer and port == OTHER
-        return [Step("connect", f"{HOST}:{port}", passes, "it refuses", "it refuses")]
-
-    named = Named("cluster", [(HOST, OTHER, 1), (HOST, DEAD, 2)])
-    monkeypatch.setattr(troubles, "named_brokers", lambda *_: named)
-    monkeypatch.setattr(troubles, "way_to", way)
-    # As after 1.5 s, and with shorter waits.
-    monkeypatch.setattr(troubles.Troubles.check, "__defaults__", (1e-9,))
-    monkeypatch.setattr(streams, "TIMEOUT_S", 0.3)
-    monkeypatch.setattr(streams, "_STALL_S", 1.0)
-    with Streams(CONFIG, "old", {0: 0}) as reading:
-        noted = reading._troubles
-        noted.note(cast("KafkaError", Gone()))
+    # With shorter waits.
+    monkeypatch.setattr(troubles, "_OTHER_ADDRESSES_S", 0.0)
+    monkeypatch.setattr(reading, "_ABSENT_S", 0.1)
+    monkeypatch.setattr(reading, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(reading, "_POLL_S", 0.05)
+    if not are_all_down:
+        # Another broker answers that the topic is there.
+        monkeypatch.setattr(Reading, "_same", lambda *_: None)
+    with Streams(CONFIG, "old", {0: 0}) as streams:
+        monkeypatch.setattr(streams.reading, "_stall", 1.0)
+        noted = streams.reading._troubles
         # Nobody is at these addresses, which librdkafka would report.
-        monkeypatch.setattr(noted, "_is_cut", False)
-        monkeypatch.setattr(noted, "_looked", True)
+        events, noted.note = noted.note, lambda _: None  # type: ignore[method-assign]
+        for event in [Event("_ALL_BROKERS_DOWN")] * are_all_down + [GONE]:
+            events(cast("KafkaError", event))
+        began = time.monotonic()
+        said = rf"^broker 2 advertises {HOST}:{DEAD}, .* \(Connection refused\): `partwright doctor"
         with pytest.raises(RetriableError, match=said):
-            reading.head(0, 1)
+            streams.head(0, 1)
+        assert least_s < time.monotonic() - began < most_s
+
+
+def test_the_time_between_two_polls_is_no_silence_of_the_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(Reading, "_refuse_standstill", lambda _, seconds: asked.append(seconds))
+    with Streams(CONFIG, "old", {0: 0}) as streams:
+        monkeypatch.setattr(streams.reading, "_stall", 0.5)
+        streams.reading.poll()
+        # As a copy that follows a topic to which nothing is written.
+        time.sleep(0.6)
+        streams.reading.poll()
+        assert not asked
+        streams.reading.poll()
+        assert asked
+        assert asked[0] < 1.0
 
 
 def test_a_question_is_asked_again_while_a_broker_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:

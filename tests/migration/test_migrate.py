@@ -109,7 +109,9 @@ def test_a_topic_moves_with_its_groups(
     finished = run("finish")
     assert finished["written"] == len(before)
     assert own_settings(servers, "sales-16") == settings
-    assert topics.partition_count(servers, "__partwright_migrate-orders-16") is None
+    # The ledger remembers the end, and nothing else.
+    ledger = "__partwright_migrate-sales-16"
+    assert [json.loads(row.value or b"")["phase"] for row in read(servers, ledger)] == ["finished"]
 
 
 def test_of_a_multiple_no_group_reads_anything_again(
@@ -216,6 +218,70 @@ def test_there_is_a_way_back_until_it_is_finished(
     assert run("verify")["twice"] == 0
     assert run("cutover", "--back")["written_since"] == 1
     assert "1 record that this migration did not write" in refusal("migrate", "copy", *run.words)
+
+
+def test_a_step_that_was_done_says_so(
+    broker: EmbeddedKafka,
+    migrate: Callable[[str, str, int], Migrate],
+    told: Callable[..., tuple[int, str, str]],
+    refusal: Callable[..., str],
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "done", 2)
+    fill(servers, "done", random.Random(3), 300)
+    for group in ("moves", "stays"):
+        commit(servers, group, "done", {0: 3, 1: 0})
+    run = migrate("done", "done-3", 3)
+
+    def says(step: str, *more: object) -> str:
+        code, out, err = told("migrate", step, *run.words, *more)
+        assert (code, err) == (0, ""), (out, err)
+        return " ".join(out.split())
+
+    assert "Next Stop the writers and the groups, then run partwright migrate cutover." in (
+        says("copy") and says("verify")
+    )
+    says("cutover", "--group", "moves")
+    # Nobody is sent back to a step that was done.
+    for step in ("plan", "verify"):
+        assert "Next When all is well, run partwright migrate finish;" in says(step)
+    assert "Keep the old topic: 1 group has not moved, such as stays." in says("finish")
+    for step in ("finish", "verify", "plan", "copy", "cutover", "finish"):
+        said = says(step)
+        assert said.startswith("✓ This migration is finished already, and 1 group was moved to the new topic")
+        assert "Next" not in said
+        assert "elete" not in said
+    answer = run("finish")
+    assert (answer["already"], answer["phase"], set(answer["groups"])) == (True, "finished", {"moves"})
+    assert "is finished: there is no way back any more" in refusal("migrate", "cutover", *run.words, "--back")
+    assert (
+        "began with -n 3, and not with 4: say the same, or give another new topic, since 'done-3' is in use"
+        in (refusal("migrate", "copy", *run.words[:2], "-n", 4))
+    )
+    # Even without the old topic.
+    topics.delete_topic(servers, "done")
+    assert "finished already" in says("finish")
+    # Once nobody has the new topic any more, a migration may begin anew.
+    topics.delete_topic(servers, "done-3")
+    assert "delete its ledger '__partwright_migrate-done-3' to begin anew" in refusal(
+        "migrate", "copy", *run.words
+    )
+
+
+def test_a_topic_that_groups_read_is_not_to_be_deleted(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    servers = broker.bootstrap_servers
+    for topic, n in (("from", 2), ("read", 3), ("unread", 3)):
+        topics.create_topic(servers, topic, n)
+        fill(servers, topic, random.Random(3), 100)
+    commit(servers, "its-reader", "read", {0: 1})
+    for n in (3, 4):
+        for step in ("plan", "copy"):
+            said = refusal("migrate", step, *migrate("from", "read", n).words)
+            assert said.endswith(": give another name, since the group 'its-reader' reads it\n")
+            said = refusal("migrate", step, *migrate("from", "unread", n).words)
+            assert said.endswith(": give another name, or delete it first\n")
 
 
 def test_a_compacted_topic_keeps_its_last_values(

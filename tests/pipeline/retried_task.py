@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -9,16 +10,15 @@ from typing import TYPE_CHECKING
 
 from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.run import _Run, run
+from partwright.pipeline.run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
+from partwright.pipeline.targets import KafkaTopic, Placed, Writer, Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
-
-    from partwright.pipeline.given import Given
 
 ROWS_BEFORE = 900
 
@@ -40,13 +40,18 @@ def failing_once(placed: DataFrame, flag: str) -> DataFrame:
 
 def main(servers: str, source: str, topic: str, flag: str, exactly_once: str) -> None:
     """Runs, and prints the report."""
-    writes = _Run._writes
+    writer = KafkaTopic.writer
 
-    def failing(self: _Run, placed: DataFrame, summed: Given) -> None:
-        self.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "300")
-        writes(self, failing_once(placed, flag), summed)
+    def failing(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> Writer:
+        how, write = writer(self, in_transactions=in_transactions, goes_on=goes_on)
 
-    _Run._writes = failing  # type: ignore[method-assign]
+        def write_failing_once(placed: Placed) -> Wrote:
+            placed.frame.sparkSession.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "300")
+            return write(dataclasses.replace(placed, frame=failing_once(placed.frame, flag)))
+
+        return Writer(how, write_failing_once)
+
+    KafkaTopic.writer = failing  # type: ignore[method-assign]
     settings = RunSettings(
         source=source,
         key="id",

@@ -5,6 +5,7 @@ Spark runs no second attempt on the host of the first, so the cluster's two work
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -19,8 +20,9 @@ import pyspark
 
 from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.run import _Run, run
+from partwright.pipeline.run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
+from partwright.pipeline.targets import KafkaTopic, Placed, Writer, Wrote
 from partwright.spark import exactly_once
 
 if TYPE_CHECKING:
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
-
-    from partwright.pipeline.given import Given
 
 ROWS, SLOW, BEFORE = 100, 1, 3
 # For a second attempt; and its least duration, in which a third would begin if the first had failed.
@@ -107,13 +107,18 @@ def cluster(folder: Path) -> Iterator[str]:
 
 def main(servers: str, source: str, topic: str, folder: str) -> None:
     """Runs, and prints the report."""
-    writes = _Run._writes
+    writer = KafkaTopic.writer
     (tries := Path(folder, "tries")).mkdir()
 
-    def slowly(self: _Run, placed: DataFrame, summed: Given) -> None:
-        writes(self, slow(placed, str(tries)), summed)
+    def slowly(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> Writer:
+        how, write = writer(self, in_transactions=in_transactions, goes_on=goes_on)
 
-    _Run._writes = slowly  # type: ignore[method-assign]
+        def write_slowly(placed: Placed) -> Wrote:
+            return write(dataclasses.replace(placed, frame=slow(placed.frame, str(tries))))
+
+        return Writer(how, write_slowly)
+
+    KafkaTopic.writer = slowly  # type: ignore[method-assign]
     exactly_once._BATCH_ROWS = ROWS
     with cluster(Path(folder)) as master, ConsoleProgress() as progress:
         settings = RunSettings(

@@ -143,7 +143,7 @@ def test_what_comes_meanwhile_is_in_nothing(
     assert len(values(tmp_path / "out")) == offsets
     assert windows(to, WHOLE)[0][1] == before[0][1] + 3
     # Once more from the offsets of the report, whatever the topic holds by now.
-    source = find_source(settings).within(TOPIC, read)
+    source = find_source(settings).within(read)
     assert source.windows == read
     assert source.passed == offsets
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import checks
 from partwright.pipeline.checks import Checks, check, compare, doubles, shown_key
 from partwright.spark.layout import laid_out
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 RUN = b"8 bytes."
 OTHER = b"another."
+
+
+def header(run: bytes, row: int) -> bytes:
+    return Mark(MARK, run).values([row])[0]
 
 
 class Record(NamedTuple):
@@ -30,7 +35,7 @@ class Record(NamedTuple):
 
     @property
     def header(self) -> bytes:
-        return RUN + self.row.to_bytes(8, "big")
+        return header(RUN, self.row)
 
 
 # Two keys in their partitions, and a null key that the producer put somewhere.
@@ -129,7 +134,7 @@ def test_doubles_are_the_copies_beyond_the_first(spark: SparkSession) -> None:
         SOUND[0]._replace(offset=3),
         SOUND[0]._replace(partition=1, offset=5),
     ]
-    read = there(spark, copies, [(1, 6, b"b", b"2", OTHER + bytes(8)), (1, 7, b"b", b"2", None)])
+    read = there(spark, copies, [(1, 6, b"b", b"2", header(OTHER, 0)), (1, 7, b"b", b"2", None)])
     found = {tuple(row) for row in doubles(read, RUN).select("row", "partition", "offset").collect()}
     assert found == {(1, 1, 3), (1, 1, 4), (0, 0, 3), (0, 1, 5)}
     assert check(placed(spark, SOUND), read, RUN, {}).twice == len({row for row, _, _ in found})
@@ -162,11 +167,11 @@ def changed(row: int, **fields: object) -> list[Record]:
         pytest.param(changed(2**33 + 2, offset=3), [], {"offset_gaps": 1}, id="an offset is skipped"),
         pytest.param(SOUND, [(1, 3, b"b", b"2", None)], {"foreign": 1}, id="a record without a header"),
         pytest.param(
-            SOUND, [(1, 3, b"b", b"2", OTHER + bytes(8))], {"foreign": 1}, id="a record of another run"
+            SOUND, [(1, 3, b"b", b"2", header(OTHER, 0))], {"foreign": 1}, id="a record of another run"
         ),
         pytest.param(
             SOUND,
-            [(1, 3, b"b", b"2", RUN + (99).to_bytes(8, "big"))],
+            [(1, 3, b"b", b"2", header(RUN, 99))],
             {"foreign": 1},
             id="a row that nobody asked for",
         ),

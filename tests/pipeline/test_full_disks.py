@@ -173,7 +173,7 @@ def test_the_disk_of_a_streams_checkpoint(
     with small(tmp_path / "checkpoint", "48k") as disk:
         words = [
             *[
-                "run",
+                "stream",
                 inbox,
                 "--key",
                 "id",
@@ -183,7 +183,6 @@ def test_the_disk_of_a_streams_checkpoint(
                 N,
                 "--to",
                 f"kafka://{servers}",
-                "--stream",
             ],
             *["--checkpoint", disk / "c", "--available-now", "--option", "maxFilesPerTrigger=1", "--json"],
             *[*LIGHT, *["--exactly-once"] * exactly_once],
@@ -211,7 +210,7 @@ def test_the_disk_of_a_streams_notes(kafka: EmbeddedKafka, topic: str, tmp_path:
     source = records_file(inbox / "some.jsonl", 500)
     servers = kafka.bootstrap_servers
     words = [
-        *["run", inbox, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{servers}", "--stream"],
+        *["stream", inbox, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{servers}"],
         *["--checkpoint", tmp_path / "checkpoint", "--available-now", "--json", *LIGHT],
     ]
     with small(tmp_path / "run" / "state", "64k") as disk:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.pipeline.ledger import FolderLedger, Plan, ledger_at
+from partwright.pipeline.ledger import FolderLedger, RecordedRun, ledger_at
 from partwright.pipeline.settings import RunSettings
 from partwright.pipeline.source import find_source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLAN = Plan(
+PLAN = RecordedRun(
     run="00112233445566ff",
     topic="orders",
     topic_id="n0tAnId",
@@ -40,8 +40,8 @@ PLAN = Plan(
 )
 def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Path) -> None:
     plan = dataclasses.replace(PLAN, **changes)
-    assert Plan.of_json(plan.to_json(), "it") == plan
-    assert Plan.of_json(plan.to_json().encode(), "it") == plan
+    assert RecordedRun.of_json(plan.to_json(), "it") == plan
+    assert RecordedRun.of_json(plan.to_json().encode(), "it") == plan
     for state in [str(tmp_path / "a b"), (tmp_path / "new" / "folder").as_uri(), f"{tmp_path}/with slash/"]:
         ledger = FolderLedger(state)
         assert ledger.read(plan.topic, plan.source) is None
@@ -56,7 +56,7 @@ def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Pat
 @pytest.mark.parametrize(
     "text",
     [
-        *["", "{", "null", "[]", "7", '"text"', "{}", '{"version": 1}'],
+        *["", "{", "null", "[]", "7", '"text"', "{}", '{"version": 2}'],
         PLAN.to_json()[:-9],
         json.dumps(json.loads(PLAN.to_json()) | {"unknown": 1}),
         *(
@@ -71,18 +71,18 @@ def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Pat
 )
 def test_a_damaged_plan_is_one_sentence(text: str) -> None:
     with pytest.raises(PartwrightError, match=r"^the ledger is damaged") as refused:
-        Plan.of_json(text, "the ledger")
+        RecordedRun.of_json(text, "the ledger")
     assert "run without --resume, into another --topic" in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 1, 3, "2", None])
 def test_another_version_is_named(version: object) -> None:
     text = json.dumps(json.loads(PLAN.to_json()) | {"version": version})
     with pytest.raises(
-        PartwrightError, match=f"^the ledger has version {version}, and this partwright reads version 1"
+        PartwrightError, match=f"^the ledger has version {version}, and this partwright reads version 2"
     ):
-        Plan.of_json(text, "the ledger")
+        RecordedRun.of_json(text, "the ledger")
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ def test_a_source_is_the_same_however_it_is_typed(tmp_path: Path, monkeypatch: p
 
 
 def test_a_full_disk_leaves_no_half_of_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Plan) -> str:
+    def full(self: RecordedRun) -> str:
         del self
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Plan, "to_json", full)
+    monkeypatch.setattr(RecordedRun, "to_json", full)
     with pytest.raises(PartwrightError, match=r"--state .* cannot be written: .*No space left on device"):
         FolderLedger(str(tmp_path)).write(PLAN)
     assert not list(tmp_path.iterdir())

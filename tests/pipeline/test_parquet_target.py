@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from datetime import UTC, date, datetime
@@ -166,8 +167,8 @@ class TestWithSpark:
     ) -> None:
         out = tmp_path / "out"
         assert run(out.as_uri(), check=False).ok
-        target = RemoteFolders(out.as_uri(), "t", RunSettings())
-        target._folder = HadoopFolder(spark, target.uri)
+        target = RemoteFolders(out.as_uri(), "t", RunSettings().rule)
+        target = dataclasses.replace(target, opened=HadoopFolder(spark, target.uri))
         assert target.read(spark).count() == ROWS
         path, other = sorted(out.rglob("*.parquet"))[:2]
         (path.parent / "foreign.parquet").write_bytes(other.read_bytes())

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
+from partwright.kafka.compacted import last_values, put
+from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.ledger import RUNS
 
 if TYPE_CHECKING:
@@ -220,7 +222,7 @@ def test_what_cannot_go_on_is_one_sentence(
     assert "began anew" in " ".join(first.notes)
     for settings, why in [
         ({"partitions": 6}, "it was begun with -n 5, not 6"),
-        ({"key": "text"}, "it was begun with --key id, not text"),
+        ({"key": "text", "key_type": "digits"}, "it was begun with --key id, not text"),
         ({"client": "sarama"}, "it was begun with --client java, not sarama"),
         ({"exactly_once": True}, "it was begun without --exactly-once"),
         ({"limit": 7}, "it was begun without --limit 7"),
@@ -232,6 +234,14 @@ def test_what_cannot_go_on_is_one_sentence(
     words = ["run", small, "--key", "id", "--topic", topic, "--to", f"kafka://{servers}", "--resume"]
     assert "begun with -n 5, not 6" in refusal(*words, "-n", 6)
     assert "null-keys" in refusal(*words, "--null-keys", "producer")
+    # A later partwright may have begun it.
+    ledger = KafkaConfig.read({}, servers=servers)
+    (key, plan), *_ = [each for each in last_values(ledger, RUNS).items() if topic.encode() in each[0]]
+    put(ledger, RUNS, key, json.dumps(json.loads(plan) | {"version": 99}).encode())
+    assert "has version 99, and this partwright reads version 2: go on with the partwright that" in refusal(
+        *words
+    )
+    put(ledger, RUNS, key, plan)
 
     first = small.read_text(encoding="utf-8")
     at = small.stat().st_mtime
@@ -286,6 +296,13 @@ def test_the_ledger_in_a_folder(
     assert (again.written, again.already_there) == (0, 300)
     assert again.checks is not None
     assert (again.checks.lost, again.checks.twice, again.checks.foreign) == (0, 0, 90)
+    # What retention has removed from the source cannot be read again.
+    there = held(kafka, topic)
+    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
+        for done in admin.delete_records([TopicPartition(source, 1, 40)]).values():
+            done.result(30)
+    refused(begun, "Kafka has deleted 40 offsets of partition 1 of its source since", **given)
+    assert held(kafka, topic) == there
 
 
 def test_rows_that_are_missing_before_the_last_ones(

@@ -14,6 +14,7 @@ import pytest
 
 import partwright as pw
 from partwright.errors import BrokerError, KeyTypeError, PartwrightError
+from partwright.files import Wanted, open_records, text_type
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import checks
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget
@@ -259,6 +260,38 @@ def test_limit_takes_the_first_records(
     assert {json.loads(r.value)["text"] for r in consumed(kafka, topic)} == {
         "one, with a comma", "a null key", "an empty key", "two\nlines",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_a_dump_of_a_run_s_topic_stays_text(
+    exactly_once: bool, go: Go, csv: str, topic: str, to: KafkaTarget, kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
+    report = go(source=csv, key="id", topic=topic, target=to, exactly_once=exactly_once)
+    assert report.ok
+    assert report.is_marked
+    dump = tmp_path / "dump.jsonl"
+    found = consumed(kafka, topic)
+    keys = [None if record.key is None else record.key.decode() for record in found]
+    # As `kcat -J` writes them: bytes as they are.
+    lines = [
+        b'{"headers":["%s","%s"],"key":%s}\n'
+        % (
+            record.headers[0][0].encode(),
+            record.headers[0][1],
+            json.dumps(key).encode(),
+        )
+        for record, key in zip(found, keys, strict=True)
+    ]
+    dump.write_bytes(b"".join(lines))
+    with open_records(str(dump)) as records:
+        read = [
+            key for (batch,) in records.read([Wanted("key", text_type(None))]) for key in batch.to_pylist()
+        ]
+    assert read == keys
+    # Each row is there once, under one run.
+    values = [record.headers[0][1].decode() for record in found]
+    assert len({*values}) == len(found)
+    assert len({value[:11] for value in values}) == 1
 
 
 def test_no_check_leaves_no_header(

@@ -212,6 +212,7 @@ def test_a_limit_is_one_producer(go: Go, source: str, topic: str, to: KafkaTarge
             "--field is what the strategy field goes by, not sticky@4.4",
         ),
         ({"field": "user"}, "--field is for a strategy: name it with --strategy, such as sticky"),
+        ({"seed": 7}, "--seed is for a strategy: name it with --strategy, such as sticky"),
         (
             {"properties": {"batch.size": "1"}},
             "--producer-property is for a strategy: name it with --strategy",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from pyspark.sql import functions as sf
 
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import checks
 from partwright.pipeline.checks import check
 from partwright.spark.layout import laid_out
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 RUN = b"8 bytes."
+OURS = Mark(MARK, RUN)
 
 
 class Asked(NamedTuple):
@@ -79,7 +81,7 @@ def read_back(
     for record in sorted(asked, key=lambda record: at[record.row]):
         home = drawn.randrange(n) if record.partition is None else record.partition
         offsets[home] += markers and drawn.random() < 0.2
-        header = RUN + record.row.to_bytes(8, "big")
+        (header,) = OURS.values([record.row])
         found.append(There(home, offsets[home], record.key, record.value, header))
         offsets[home] += 1
     return found
@@ -88,9 +90,7 @@ def read_back(
 def fault(drawn: random.Random, asked: list[Asked], found: list[There], n: int) -> tuple[str, list[There]]:
     """A fault, and the records that result from it."""
     placed_rows = {record.row for record in asked if record.partition is not None}
-    ours = [
-        i for i, each in enumerate(found) if int.from_bytes((each.header or b"")[8:], "big") in placed_rows
-    ]
+    ours = [i for i, each in enumerate(found) if OURS.row(each.header or b"") in placed_rows]
     at = drawn.choice(ours)
     one = found[at]
     after = max(each.offset for each in found if each.partition == one.partition) + 1

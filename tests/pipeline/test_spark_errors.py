@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.pipeline.run import _Run
+from partwright.kafka.connection import KafkaConfig
+from partwright.pipeline.run import Prepared, _before, _how_to_go_on, _written
 from partwright.pipeline.spark_errors import explained_end
-from partwright.pipeline.stream import _Standing
+from partwright.pipeline.stream import StreamSettings, _kept, _standing
+from partwright.pipeline.targets import KafkaTopic
 from partwright.spark import classic
 from partwright.spark.errors import first_sentence
 from partwright.spark.streams.batches import BatchDone
@@ -19,7 +21,8 @@ from partwright.spark.streams.batches import BatchDone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from partwright.pipeline.targets import KafkaTopic
+    from partwright.pipeline.context import Context
+    from partwright.pipeline.targets import Target
 
 
 def ended(error: Exception, interrupted: list[int], log: Path | None = None) -> Exception:
@@ -57,17 +60,32 @@ def test_any_other_error_stays(java: Callable[[str | None], None]) -> None:
 
 
 def test_how_far_a_stream_is_when_java_ends() -> None:
-    job = _Standing(cast("KafkaTopic", "topic 't' at h:1"))
+    target = cast("KafkaTopic", "topic 't' at h:1")
     go_on = "start again with the same --checkpoint to go on"
     begun = f"before the stream had written a whole batch to topic 't' at h:1: {go_on}"
-    assert job.when_it_ended() == begun
-    job.is_writing = True
-    assert job.when_it_ended() == begun
-    job.done.append(BatchDone(0, b"", 3, 5, 0, 1.0, 2))
+    assert _standing("before", target, []) == begun
+    assert _standing("while", target, []) == begun
+    done = [BatchDone(0, b"", 3, 5, 0, 1.0, 2)]
     written = f"the stream wrote to topic 't' at h:1: 5 records in 1 batch are written: {go_on}"
-    assert job.when_it_ended() == f"while {written}"
-    job.is_writing = False
-    assert job.when_it_ended() == f"after {written}"
+    assert _standing("while", target, done) == f"while {written}"
+    assert _standing("after", target, done) == f"after {written}"
+
+
+def test_an_endless_stream_forgets_where_its_batches_began() -> None:
+    """Only a check needs that: a topic's thousands of partitions, each few seconds, would fill the memory."""
+    batch = BatchDone(0, b"", 3, 5, 0, 1.0, 2, begin={0: 7, 1: 9})
+    grown = BatchDone(0, b"", 3, 5, 0, 1.0, 2, grown_from=1, begin={0: 7, 1: 9})
+    endless, ends = StreamSettings("c"), StreamSettings("c", available_now=True)
+    assert (_kept(batch, endless).begin, _kept(batch, ends)) == ({}, batch)
+    assert _kept(grown, endless) == grown
+
+
+def test_a_topic_that_is_not_made_yet_is_not_gone() -> None:
+    """Java may end before the run has made its topic: nothing was deleted then."""
+    target = KafkaTopic(KafkaConfig.read({}, servers="127.0.0.1:9"), "t")
+    context = cast("Context", SimpleNamespace(target=target, earlier=None))
+    assert _before(context) == "before it wrote anything to topic 't' at 127.0.0.1:9"
+    assert _how_to_go_on(Prepared(target, can_resume=True)) == "; add --resume to go on"
 
 
 @pytest.mark.parametrize(
@@ -80,10 +98,9 @@ def test_how_far_a_stream_is_when_java_ends() -> None:
     ],
 )
 def test_how_far_a_run_in_transactions_is(offsets: int, records: int, said: str) -> None:
-    job = _Run.__new__(_Run)
-    target = SimpleNamespace(written=lambda: {0: offsets, 1: 0})
-    vars(job).update(target=target, settings=SimpleNamespace(exactly_once=True))
-    assert job._written(records) == said
+    target = cast("Target", SimpleNamespace(written=lambda: {0: offsets, 1: 0}))
+    context = cast("Context", SimpleNamespace(settings=SimpleNamespace(exactly_once=True)))
+    assert _written(context, target, records) == said
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_stream_whose_java_is_killed(kafka: EmbeddedKafka, topic: str, tmp_pat
     source = records_file(inbox / "0.jsonl", ROWS)
     words = [
         *[
-            "run",
+            "stream",
             inbox,
             "--key",
             "id",
@@ -48,7 +48,7 @@ def test_a_stream_whose_java_is_killed(kafka: EmbeddedKafka, topic: str, tmp_pat
             "--to",
             f"kafka://{kafka.bootstrap_servers}",
         ],
-        *["--stream", "--checkpoint", tmp_path / "checkpoint", *LIGHT],
+        *["--checkpoint", tmp_path / "checkpoint", *LIGHT],
     ]
     run = Watched(words, tmp_path)
     try:
@@ -76,7 +76,7 @@ def killed_and_started_again(servers: str, topic: str, folder: Path, rng: random
     inbox = folder / "inbox"
     inbox.mkdir(parents=True)
     words = [
-        *["run", inbox, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{servers}", "--stream"],
+        *["stream", inbox, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{servers}"],
         *["--checkpoint", folder / "checkpoint", "--option", "maxFilesPerTrigger=1", *LIGHT],
         *["--topic-config", "flush.messages=1", *["--exactly-once"] * exactly_once],
     ]

@@ -51,8 +51,8 @@ def killed_within_batches(
     source, checkpoint = f"{topic}-source", folder / "checkpoint"
     topics.create_topic(servers, source, 3)
     words = [
-        *["run", f"kafka://{servers}/{source}", "--topic", topic, "-n", N, "--to", f"kafka://{servers}"],
-        *["--stream", "--checkpoint", checkpoint, "--option", f"maxOffsetsPerTrigger={BATCH}", *LIGHT],
+        *["stream", f"kafka://{servers}/{source}", "--topic", topic, "-n", N, "--to", f"kafka://{servers}"],
+        *["--checkpoint", checkpoint, "--option", f"maxOffsetsPerTrigger={BATCH}", *LIGHT],
         *["--topic-config", "flush.messages=1", *["--exactly-once"] * exactly_once],
     ]
     files: list[Path] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partwright.migration import MigrationStep
 from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
+from partwright.pipeline.report import KeyShare, PartitionShare, PlannedStep, Report, Step
 from partwright.pipeline.stream import StreamReport
 
 __all__ = ["SAVED"]
@@ -40,6 +40,12 @@ def run_report(*, lost: int) -> Report:
             KeyShare(BASKET, 96, 3),
             KeyShare("Zoë [eu]", 41, 6),
         ),
+        plan=(
+            PlannedStep("read and place"),
+            PlannedStep("make the topic", "append"),
+            PlannedStep("write", "by Spark's sink"),
+            PlannedStep("read back and check"),
+        ),
         steps=(
             Step("read orders.csv", 0.81),
             Step("place and write", 12.4),
@@ -60,6 +66,7 @@ def run_report(*, lost: int) -> Report:
         proof=None if lost else Proof(records - null_keys, records - null_keys, 0, 0),
         n_now=len(COUNTS),
         notes=("the topic existed already, with 7 partitions",),
+        is_marked=True,
     )
 
 
@@ -77,6 +84,7 @@ def stream_report() -> StreamReport:
         lost=0,
         twice=0,
         moved=0,
+        is_marked=True,
     )
 
 
@@ -96,7 +104,7 @@ def migration(step: str, **fields: object) -> MigrationStep:
 SAVED: dict[str, Report | StreamReport | MigrationStep] = {
     "run": run_report(lost=0),
     "run-lost": run_report(lost=2),
-    "run-stream": stream_report(),
+    "stream": stream_report(),
     "migrate-plan": migration("plan", written=0),
     "migrate-copy": migration("copy", lag=40),
     "migrate-verify": migration("verify"),

@@ -20,7 +20,7 @@ from partwright import spark as pws
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.windows import messages
+from partwright.kafka.reading import records
 from partwright.spark.streams.batches import BatchWriter
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def there(broker: EmbeddedKafka, topic: str) -> Callable[[], list[tuple[int, str
         ends = topics.end_offsets(broker.bootstrap_servers, topic)
         windows = {each: (0, end) for each, end in ends.items()}
         found = []
-        for message in messages(config, topic, windows, committed=True):
+        for message in records(config, topic, windows, committed=True):
             key: Any = message.key()
             value: Any = message.value()
             found.append((int(message.partition() or 0), key.decode() if key else None, int(value)))
@@ -272,7 +272,7 @@ def test_a_damaged_note_never_makes_a_batch_be_written_again(
     for content, what in [
         (b"", "empty"),
         (whole[:40], "damaged"),
-        (b'{"version": 1}', "damaged"),
+        (b'{"version": 2}', "damaged"),
         (b"[]", "damaged"),
         (whole.replace(b'"records": ', b'"records": null, "of": '), "damaged"),
     ]:
@@ -356,7 +356,7 @@ def test_partitions_that_are_added_between_batches(
     assert all(partition == pw.partition_for_key(key, 8) for partition, key, _ in later if key is not None)
     config = KafkaConfig.read({}, servers=broker.bootstrap_servers)
     ends = topics.end_offsets(broker.bootstrap_servers, topic)
-    for message in messages(config, topic, {each: (0, end) for each, end in ends.items()}, committed=True):
+    for message in records(config, topic, {each: (0, end) for each, end in ends.items()}, committed=True):
         row = int(message.value() or b"")
         assert message.timestamp()[1] == AT * 1000 + row
         assert dict(message.headers() or ())["h"] == b"%d" % row

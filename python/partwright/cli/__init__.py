@@ -40,6 +40,7 @@ _COMMANDS = {
     "rollout": "What a deployment's restart costs, and which settings would make it cheaper.",
     "run": "Read records, place them, write them to Kafka, read them back, check each one.",
     "strategy": "Replay a producer's strategy: calls, records and random numbers in, partitions out.",
+    "stream": "Write new files or a topic's new records to a topic without an end, batch by batch.",
     "which": "Where each client puts a key, and why.",
 }
 

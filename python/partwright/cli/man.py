@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.parsing import under_headings
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,10 +53,11 @@ def _command(command: click.Command | None, parent: click.Context, path: str) ->
             yield from (".nf", *map(_text, kept), ".fi")
         else:
             yield _text(" ".join(paragraph.split()))
-    for option in command.get_params(context):
-        record = option.get_help_record(context)
-        if record is not None and record[1]:
-            yield from (".TP", rf"\fB{_text(record[0])}\fR", _text(" ".join(record[1].split())))
+    for title, records in under_headings(command, context).items():
+        yield f".SS {_text(title)}"
+        for option, words in records:
+            if words:
+                yield from (".TP", rf"\fB{_text(option)}\fR", _text(" ".join(words.split())))
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
             yield from _command(command.get_command(context, each), context, f"{path} {each}")

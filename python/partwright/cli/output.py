@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from partwright.cli.input.options import plot_path, question_of, report_path
+from partwright.cli.parsing import OUTPUT, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import Look
 
-__all__ = ["Output", "is_ascii", "output_options", "terminal_look"]
+__all__ = ["Output", "answer_options", "is_ascii", "output_options", "terminal_look"]
 
 _Result = TypeVar("_Result")
 
@@ -118,7 +119,21 @@ def _note(ctx: click.Context, line: str) -> None:
 
 def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     """`--output`, `--json`, `--report` and `--plot`, which the command's function gets as `output`."""
+    return answer_options(heading(OUTPUT)(_plot_option(command)))
 
+
+_plot_option = click.option(
+    "--plot",
+    callback=plot_path,
+    metavar="FILE",
+    help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
+)
+
+
+def answer_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
+    """`--output`, `--json` and `--report`, for a command that has nothing to draw, as `output`."""
+
+    @heading(OUTPUT)
     @click.option(
         "--output",
         "form",
@@ -132,19 +147,13 @@ def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
         metavar="FILE",
         help="Also write the answer as a page: a .html file with plots and numbers that needs no network.",
     )
-    @click.option(
-        "--plot",
-        callback=plot_path,
-        metavar="FILE",
-        help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
-    )
     @functools.wraps(command)
     def with_output(
         *given: object,
         form: str | None,
         as_json: bool,
         report: Path | None,
-        plot: Path | None,
+        plot: Path | None = None,
         **more: object,
     ) -> _Result:
         if as_json and form not in {None, "json"}:

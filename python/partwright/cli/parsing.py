@@ -1,4 +1,8 @@
-"""Options that are given twice: a list gets longer, and everything else is refused, because one value would be lost."""
+"""What a command does with its options beyond click: they stand under headings, and none loses a value.
+
+An option that is given twice makes a list longer; any other is refused. Libraries have headings, too: cloup's import
+takes longer than click's own, and click-option-group's needs options of its own class.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,35 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Command", "Listed"]
+    from click.decorators import FC
+
+__all__ = ["OUTPUT", "Command", "Listed", "heading", "under_headings"]
+
+OUTPUT = "Output"
+"""The heading of the options that say how an answer is shown."""
+_HELP = "Help"
+
+
+def heading(title: str) -> Callable[[FC], FC]:
+    """The heading of the options below in help texts, as far as the next one; the same one again goes on with it."""
+
+    def headed(command: FC) -> FC:
+        for option in getattr(command, "__click_params__", ()):
+            # click hands unknown attributes to nobody, so they are kept beside its own.
+            vars(option).setdefault("heading", title)
+        return command
+
+    return headed
+
+
+def under_headings(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+    """Each option and its help, by heading, in the order in which headings come first; output and help come last."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for option in command.get_params(ctx):
+        record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+        if record is not None:
+            found.setdefault(vars(option).get("heading", _HELP), []).append(record)
+    return found | {title: found.pop(title) for title in (OUTPUT, _HELP) if title in found}
 
 
 class Listed(click.Option):
@@ -26,6 +58,12 @@ class Listed(click.Option):
 
 class Command(click.Command):
     """A command that takes each option once, unless it is a flag or says that it may be repeated."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings."""
+        for title, records in under_headings(self, ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, which keeps only the last value of an option.

@@ -224,7 +224,7 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         sentence += "."
     more = (
         Column("heavy", "of the heaviest keys"),
-        Column("bytes", "size", "bytes"),
+        Column("bytes", "keys and values", "bytes"),
         Column("null_keys", "records without a key"),
     )
     return Section(

@@ -26,6 +26,10 @@ _AGAIN = {
     "verify": "would read again now",
     "cutover": "reads again",
 }
+_AFTER_CUTOVER = (
+    "When all is well, run partwright migrate finish; until then partwright migrate cutover --back goes back to the "
+    "old topic, which nobody changed."
+)
 _NEXT = {
     "plan": "Run partwright migrate copy, with the same arguments. Writers and consumers keep running.",
     "copy": (
@@ -33,10 +37,7 @@ _NEXT = {
         "cutover."
     ),
     "verify": "Stop the writers and the groups, then run partwright migrate cutover.",
-    "cutover": (
-        "Start the groups and the writers on the new topic. When all is well, run partwright migrate finish; until "
-        "then partwright migrate cutover --back goes back to the old topic, which nobody changed."
-    ),
+    "cutover": f"Start the groups and the writers on the new topic. {_AFTER_CUTOVER}",
     "back": "Start the groups and the writers on the old topic. Another partwright migrate copy goes on where it was.",
     "finish": "Delete the old topic once nobody needs it; partwright has not touched it.",
 }
@@ -54,13 +55,27 @@ def document(step: MigrationStep) -> Document:
         ('fails', 'The copy is wrong. Of 10 records: 1 lost, 0')
     """
     verdicts = (
-        Verdict("holds" if step.ok else "fails", _SENTENCES[step.step](step)),
+        Verdict("holds" if step.ok else "fails", _said_before(step) or _SENTENCES[step.step](step)),
         *(Verdict("said", each) for each in _details(step)),
     )
     source, target = label(step.source), label(step.target)
     return Document(
         f"From {source} to {target}", verdicts, tuple(_sections(step)), summed(verdicts, step.to_dict())
     )
+
+
+def _said_before(step: MigrationStep) -> str:
+    """What a step says after the migration was finished; empty before."""
+    if not step.more.get("already"):
+        return ""
+    moved = counted(len(step.groups), "group was", "groups were")
+    left = "" if step.step == "finish" else f": nothing is left for {step.step} to do"
+    return f"This migration is finished already, and {moved} moved to the new topic{left}."
+
+
+def _is_moved(step: MigrationStep) -> bool:
+    """Whether groups may read the new topic."""
+    return step.more.get("phase") in {"moved", "finished"}
 
 
 def _plan(step: MigrationStep) -> str:
@@ -97,7 +112,7 @@ def _verify(step: MigrationStep) -> str:
         f"twice or foreign, {step.changed:,} changed or misplaced, {step.out_of_order:,} out of order; groups would "
         f"skip {step.skipped:,}."
     )
-    return found if step.ok else f"{found} Do not cut over."
+    return found if step.ok or _is_moved(step) else f"{found} Do not cut over."
 
 
 def _cutover(step: MigrationStep) -> str:
@@ -132,6 +147,11 @@ _SENTENCES = {
 def _details(step: MigrationStep) -> Iterator[str]:
     """What limits the verdict, what readers of the new topic must know, and which topics these are."""
     more = step.more
+    old, new = counted(step.old, "partition"), counted(step.new, "partition")
+    topics = plain(f"From {step.source} ({old}) to {step.target} ({new}).")
+    if more.get("already"):
+        yield topics
+        return
     if more.get("first_wrong"):
         yield plain(f"The first: {more['first_wrong']}.")
     if step.step == "verify" and step.lag:
@@ -152,8 +172,7 @@ def _details(step: MigrationStep) -> Iterator[str]:
         yield plain(f"It keeps records by {by}: what is older is deleted within minutes.")
     if step.step in _AGAIN and not step.groups:
         yield "No consumer group that this user may see has committed offsets of the old topic."
-    old, new = counted(step.old, "partition"), counted(step.new, "partition")
-    yield plain(f"From {step.source} ({old}) to {step.target} ({new}).")
+    yield topics
 
 
 def _planned(step: MigrationStep) -> Iterator[str]:
@@ -179,10 +198,10 @@ def _planned(step: MigrationStep) -> Iterator[str]:
 def _copied(step: MigrationStep) -> Iterator[str]:
     more = step.more
     if more.get("aborted"):
+        anew = "" if _is_moved(step) else "; or delete the new topic and its ledger, and copy anew"
         yield (
             f"{counted(more['aborted'], 'copy', 'copies')} of interrupted transactions in the new topic: consumers do "
-            "not see them with isolation.level=read_committed. Set it, for Java's default is another; or delete the "
-            "new topic and its ledger, and copy anew."
+            f"not see them with isolation.level=read_committed. Set it, for Java's default is another{anew}."
         )
     if more.get("deleted"):
         gone = counted(more["deleted"], "offset was", "offsets were")
@@ -194,7 +213,7 @@ def _copied(step: MigrationStep) -> Iterator[str]:
 def _sections(step: MigrationStep) -> Iterator[Section]:
     """A row for each group, the new partitions of a plan, and the next step."""
     is_plan = step.step == "plan"
-    if step.groups and step.step in _AGAIN:
+    if step.groups and step.step in _AGAIN and not step.more.get("already"):
         hint = ""
         if is_plan and step.new % step.old and any(step.reread.values()):
             multiple = -(-step.new // step.old) * step.old
@@ -230,14 +249,26 @@ def _sections(step: MigrationStep) -> Iterator[Section]:
 
 
 def _next(step: MigrationStep) -> str:
-    if step.step == "back" and step.more["written_since"]:
-        return (
+    is_moved = _is_moved(step)
+    if step.more.get("already") or (not step.ok and step.step != "verify"):
+        return ""
+    if not step.ok and is_moved:
+        words = "Go back to the old topic: partwright migrate cutover --back."
+    elif not step.ok:
+        words = "Delete the new topic and its ledger, and begin anew."
+    elif is_moved and step.step in {"plan", "verify"}:
+        words = _AFTER_CUTOVER
+    elif staying := step.more.get("staying"):
+        who = f"{counted(len(staying), 'group has', 'groups have')} not moved, such as {staying[0]}"
+        words = plain(f"Keep the old topic: {who}.")
+    elif step.more.get("written_since"):
+        words = (
             "Start the groups and the writers on the old topic, and take the records that it lacks from the new one. "
             "Before the next copy delete the new topic and its ledger."
         )
-    if step.ok:
-        return _NEXT[step.step]
-    return "Delete the new topic and its ledger, and begin anew." if step.step == "verify" else ""
+    else:
+        words = _NEXT[step.step]
+    return words
 
 
 def _lasting(seconds: float) -> str:

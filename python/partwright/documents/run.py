@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.documents.check import heaviest, partitions
 from partwright.documents.sentences import summed
+from partwright.documents.sentences.marks import of_mark
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 from partwright.rendering.text import bytes_, cut, label
 
@@ -144,9 +145,12 @@ def _about(report: Report) -> Iterator[str]:
         producers = counted(report.producers or 0, "producer", "producers, a task each")
         by = f" by the strategy {report.strategy}, with {producers}"
     yield (
-        f"{bytes_(report.bytes)} went to {report.target}, with partitions as client {report.client} chooses them{by}; "
+        f"{bytes_(report.bytes)} of keys and values went to {report.target}, with partitions as client "
+        f"{report.client} chooses them{by}; "
         f"{counted(report.keyed, 'record has', 'records have')} one of {counted(report.keys, 'key')}"
     )
+    if report.is_marked:
+        yield of_mark("--no-check leaves it out, in a run without --exactly-once and --resume")
     if report.resumed:
         there = f"{counted(report.already_there, 'record was', 'records were')} there already"
         yield f"went on with an earlier run: {there}, {counted(report.written, 'was', 'were')} written now"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import summed
+from partwright.documents.sentences.marks import of_mark
 from partwright.rendering.document import Document, Verdict
 from partwright.rendering.text import label
 
@@ -35,6 +36,7 @@ def document(report: StreamReport) -> Document:
         f"{report.written:,} were written{there}, in {counted(report.batches, 'batch', 'batches')} to {report.target}, "
         f"with partitions as client {report.client} chooses them"
     )
-    verdicts = (first, Verdict("said", words))
+    marked = (Verdict("said", of_mark("only --real-time leaves it out")),) if report.is_marked else ()
+    verdicts = (first, Verdict("said", words), *marked)
     title = f"Stream of {counted(report.records, 'record')} to {label(report.topic)}"
     return Document(title, verdicts, (), summed(verdicts, report.to_dict()))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from partwright.errors import PartwrightError
 from partwright.files.formats import (
     Opened,
+    declared,
     find_column,
     in_one,
     in_pieces,
@@ -91,6 +92,11 @@ class ArrowRecords(Opened):
                 ],
                 LONGEST,
             )
+
+    def types(self) -> Iterator[dict[str, pa.DataType]]:
+        """See `Records`."""
+        schema = self._reader().schema
+        yield from declared(schema.names, schema.types)
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""

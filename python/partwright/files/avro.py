@@ -49,12 +49,7 @@ class AvroRecords(Opened):
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
-        schema = self._reader.writer_schema
-        if not isinstance(schema, dict) or schema.get("type") != "record":
-            raise PartwrightError(
-                f"{self._path!r} has no records: its Avro schema is not a record", path=self._path
-            )
-        names = [field["name"] for field in schema["fields"]]
+        names = self._names()
         paths = [path_in(names, column.name) for column in wanted]
         for column, path in zip(wanted, paths, strict=True):
             if path[0] not in names:
@@ -72,6 +67,18 @@ class AvroRecords(Opened):
                 self._column([_at(record, path) for record in batch], column)
                 for column, path in zip(wanted, paths, strict=True)
             )
+
+    def types(self) -> Iterator[dict[str, pa.DataType]]:
+        """See `Records`."""
+        yield dict.fromkeys(self._names(), pa.null())
+
+    def _names(self) -> list[str]:
+        schema = self._reader.writer_schema
+        if not isinstance(schema, dict) or schema.get("type") != "record":
+            raise PartwrightError(
+                f"{self._path!r} has no records: its Avro schema is not a record", path=self._path
+            )
+        return [field["name"] for field in schema["fields"]]
 
     def extend(
         self,

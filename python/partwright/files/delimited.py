@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow.csv as pa_csv
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.files.formats import Opened, find_column, in_one, refuse_taken
+from partwright.files.formats import Opened, declared, find_column, in_one, refuse_taken
 from partwright.files.lines import LineReader, text_of
 from partwright.files.quotes import unclosed
 from partwright.files.scalars import FALSE, TRUE, text, text_column
@@ -76,14 +76,21 @@ class DelimitedRecords(Opened):
         """See `Records`."""
         blocks = self._blocks()
         self._header(blocks)
+        self._refuse_other_delimiters()
         places = [find_column(self._path, self._names, column.name, hint=_HEADER) for column in wanted]
         for block, closed in blocks:
             yield self._columns(block, self._ends(block, closed), wanted, places)
+
+    def types(self) -> Iterator[dict[str, pa.DataType]]:
+        """See `Records`."""
+        self._header(self._blocks())
+        yield from declared(self._names, repeat(pa.string()))
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
         blocks = self._blocks()
         header, closed = self._header(blocks)
+        self._refuse_other_delimiters()
         places = [find_column(self._path, self._names, key.name, hint=_HEADER)]
         refuse_taken(self._path, self._names, name)
         start = self._lines.mark + bytes(
@@ -174,7 +181,6 @@ class DelimitedRecords(Opened):
                 f"line 1 of {self._path!r} is blank: the first line is the header", path=self._path
             )
         (self._names,) = found
-        self._refuse_other_delimiters()
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
 
     def _refuse_many_fields(self, text: bytes, end: int) -> None:

@@ -13,7 +13,7 @@ from partwright._check import counted, first_line, meant
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import BinaryIO
 
@@ -26,9 +26,11 @@ __all__ = [
     "Records",
     "Wanted",
     "Writable",
+    "declared",
     "find_column",
     "in_one",
     "in_pieces",
+    "listed",
     "longest_in",
     "no_column",
     "not_regular",
@@ -100,6 +102,16 @@ class Records(Protocol):
 
         Raises:
             PartwrightError: A column is missing or there twice, or the file cannot be read to its end.
+        """
+
+    def types(self) -> Iterator[Mapping[str, pa.DataType]]:
+        """The columns and their types: once, as the file declares them; of JSON, what each further part shows.
+
+        A type that is not known is null, and nothing is known of columns of one name. An open file is read once, by
+        this or by `read`.
+
+        Raises:
+            PartwrightError: The file cannot be read.
         """
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
@@ -218,6 +230,12 @@ def find_column(path: str, names: Sequence[str], name: str, *, hint: str = "") -
     return names.index(name)
 
 
+def declared(names: Sequence[str], types: Iterable[pa.DataType]) -> Iterator[dict[str, pa.DataType]]:
+    """The columns that a file declares, once; none if two have one name."""
+    if len({*names}) == len(names):
+        yield dict(zip(names, types, strict=False))
+
+
 def path_in(names: Sequence[str], name: str) -> list[str]:
     """The path of a column: its name, or, if there is none of that name and it has dots, the path into a structure.
 
@@ -248,9 +266,9 @@ def picked(path: str, column: Column, inside: Sequence[str], name: str) -> Colum
 
 
 def no_column(
-    path: str, names: Sequence[str], name: str, *, what: str = "column", hint: str = ""
+    path: str, names: Sequence[str], name: str, *, what: str = "column", option: str = "", hint: str = ""
 ) -> PartwrightError:
-    """The error for a missing column, with the most similar names.
+    """The error for a missing column, which an option may have named, with the most similar names.
 
     Examples:
         >>> print(no_column("orders.csv", ["customer", "total"], "custmer"))
@@ -258,11 +276,23 @@ def no_column(
     """
     near = meant(name, names, most=2)
     there = f"{near} It has" if near else ": it has"
-    # A damaged file's names may be empty or blank.
-    listed = ", ".join(each if each.strip() else repr(each) for each in names[:_SHOWN])
-    listed += f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    by = f" ({option})" if option else ""
     more = "" if near else hint
-    return PartwrightError(f"there is no {what} {name!r} in {path!r}{there} {listed}{more}", path=path)
+    return PartwrightError(
+        f"there is no {what} {name!r}{by} in {path!r}{there} {listed(names)}{more}", path=path
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names of the columns that there are, as part of a sentence.
+
+    Examples:
+        >>> listed(["id", ""]), listed([f"c{n}" for n in range(22)])[-14:]
+        ("id, ''", 'c19 and 2 more')
+    """
+    # A damaged file's names may be empty or blank.
+    shown = ", ".join(each if each.strip() else repr(each) for each in names[:_SHOWN]) or "no columns"
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
 def refuse_taken(path: str, names: Sequence[str], name: str) -> None:

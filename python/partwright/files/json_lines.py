@@ -95,6 +95,16 @@ class JsonRecords(Opened):
             yield self._columns(block, _objects(block, self._path, self._what), wanted)
         self._refuse_unseen(wanted)
 
+    def types(self) -> Iterator[dict[str, pa.DataType]]:
+        """See `Records`."""
+        found: dict[str, pa.DataType] = {}
+        for block in self._lines.blocks():
+            objects = _objects(block, self._path, self._what)
+            for place, given in enumerate(objects.lines.to_pylist()):
+                for name, value in _read_members(self._path, _line(block, objects, place), given, self._what):
+                    found[name] = _both(found.get(name, pa.null()), _type_of(value))
+            yield found
+
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
         member = "," + json.dumps(name, ensure_ascii=False) + ":"
@@ -249,6 +259,29 @@ class JsonRecords(Opened):
         for column in wanted:
             if column.name not in self._seen:
                 raise no_column(self._path, self._first or [], column.name, what="member")
+
+
+def _type_of(value: object) -> pa.DataType:
+    """The type of a member's value."""
+    if isinstance(value, _Members):
+        return pa.struct([(name, _type_of(inside)) for name, inside in dict(value).items()])
+    if isinstance(value, list):
+        return pa.list_(pa.null())
+    return _TYPES.get(type(value), pa.float64())
+
+
+_TYPES = {type(None): pa.null(), bool: pa.bool_(), int: pa.int64(), str: pa.string()}
+
+
+def _both(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The type of a member that has values of two types: text, if nothing else holds both."""
+    if one == other or pa.types.is_null(other):
+        return one
+    if pa.types.is_null(one):
+        return other
+    if {one, other} == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    return other if pa.types.is_struct(one) and pa.types.is_struct(other) else pa.string()
 
 
 def _way(block: Block, name: str) -> list[str] | None:

@@ -96,6 +96,18 @@ class ManyRecords:
                         for column in wanted
                     )
 
+    def types(self) -> Iterator[dict[str, pa.DataType]]:
+        """See `Records`; what a file does not declare, another one or a folder's name may."""
+        before: dict[str, pa.DataType] = {}
+        for at, path in enumerate(self._paths):
+            if at:
+                self._past, self._now = at, self._open_one(path)
+            folders = dict.fromkeys(_named_by_folders(path), pa.null())
+            with self._now as records:
+                for types in records.types():
+                    yield {**before, **folders, **types}
+            before |= {**folders, **types}
+
     def extend(
         self,
         key: Wanted,

@@ -23,6 +23,7 @@ from partwright.files.footer import Footer, chunks_of, footer_length
 from partwright.files.formats import (
     TEXT_AND_BINARY,
     Opened,
+    declared,
     find_column,
     in_pieces,
     longest_in,
@@ -100,6 +101,11 @@ class ParquetRecords(Opened):
                 ],
                 LONGEST,
             )
+
+    def types(self) -> Iterator[dict[str, pa.DataType]]:
+        """See `Records`."""
+        schema = self._parquet.schema_arrow
+        yield from declared(schema.names, schema.types)
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""

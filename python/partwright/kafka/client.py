@@ -9,8 +9,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka.troubles import RetriableError, Troubles, end
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.kafka.errors import Meaning, meaning, refusal, try_again
+from partwright.kafka.troubles import Troubles
 from partwright.signals import interrupts
 
 if TYPE_CHECKING:
@@ -23,16 +24,13 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
 __all__ = [
-    "NO_SUCH_GROUP",
     "SILENT",
     "TIMEOUT_S",
-    "TOPIC_DENIED",
     "Admin",
     "admin_client",
     "confluent_kafka",
     "connected",
-    "no_right",
-    "refusal",
+    "end",
     "refused_settings",
 ]
 
@@ -43,24 +41,13 @@ TIMEOUT_S = 5.0
 _POLL_S = 0.01
 # A bootstrap server answers the first time, and older versions of librdkafka may continue to ask it.
 _ANSWERS = 4
-# If a question has no answer for this long, perhaps nobody can answer it.
-_QUIET_S = 2.0
+# Seconds for the end of a client.
+_END_S = 1.0
 # librdkafka's own lines would go to stderr; the errors contain what they say.
 SILENT = logging.getLogger("partwright.librdkafka")
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 SILENT.setLevel(logging.CRITICAL + 1)
-
-# org.apache.kafka.common.protocol.Errors, and librdkafka's own below zero.
-TOPIC_DENIED = 29
-"""`TOPIC_AUTHORIZATION_FAILED` of `org.apache.kafka.common.protocol.Errors`."""
-NO_SUCH_GROUP = 69
-"""`GROUP_ID_NOT_FOUND` of the same."""
-_GROUP_DENIED, _CLUSTER_DENIED = 30, 31
-# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR.
-_NO_COORDINATOR = {14, 15, 16}
-# _TIMED_OUT, _TIMED_OUT_QUEUE and _TRANSPORT.
-_LATE = {-185, -166, -195}
 
 
 def confluent_kafka() -> ModuleType:
@@ -97,11 +84,11 @@ class Admin:
         self.config = config
         self.timeout = timeout
         self.where = f"at {config.required_servers()}"
-        self.troubles = Troubles(config, timeout)
+        self.troubles = Troubles(config)
         kafka = confluent_kafka()
         given = {**config.librdkafka(), "error_cb": self.troubles.note}
         with refused_settings(config):
-            self.client: AdminClient = kafka.admin.AdminClient(given, logger=SILENT)
+            self.client: AdminClient = kafka.admin.AdminClient(given, logger=self.troubles.log)
 
     def answer(self, asked: Future[_Answer], operation: str = "DESCRIBE", of: str = "the cluster") -> _Answer:
         """The answer to a question.
@@ -129,18 +116,15 @@ class Admin:
         while not asked.done():
             self.client.poll(_POLL_S)
             self.troubles.check()
-            if time.monotonic() > until - self.timeout + _QUIET_S:
-                self.troubles.look()
             if time.monotonic() > until and not asked.done():
                 raise self.troubles.late()
         found = asked.exception()
-        if found is None:
-            return None
-        if not isinstance(found, confluent_kafka().KafkaException):
+        if found is not None and not isinstance(found, confluent_kafka().KafkaException):
             raise found
-        error: KafkaError = found.args[0]
-        if error.code() in _LATE:
+        error: KafkaError | None = found and found.args[0]
+        if meaning(error) is Meaning.NO_ANSWER:
             raise self.troubles.late()
+        self.troubles.clear()
         return error
 
     def of_coordinator(self, ask: Callable[[], Future[_Answer]]) -> Future[_Answer]:
@@ -155,13 +139,9 @@ class Admin:
         Raises:
             BrokerError: There is no answer in time.
         """
-        until = time.monotonic() + self.timeout
-        while True:
-            asked = ask()
-            error = self.error(asked)
-            if error is None or error.code() not in _NO_COORDINATOR or time.monotonic() > until:
-                return asked
-            time.sleep(_POLL_S)
+        return try_again(
+            ask, self.timeout, answer=lambda asked: meaning(self.error(asked)) is Meaning.NO_COORDINATOR
+        )
 
     def metadata(self) -> ClusterMetadata:
         """The brokers, and the topics that this user may describe, including Kafka's own.
@@ -181,6 +161,17 @@ class Admin:
         clients = [self.client]
         del self.client
         end(clients)
+
+
+def end(clients: list[AdminClient]) -> None:
+    """Ends librdkafka's threads of some clients. One that waits for a token, for up to 20 seconds, is left behind.
+
+    Args:
+        clients: The only references to them; the list is empty afterwards.
+    """
+    ending = threading.Thread(target=clients.clear, daemon=True)
+    ending.start()
+    ending.join(_END_S)
 
 
 def _list_topics(client: AdminClient, timeout: float, asked: Future[ClusterMetadata]) -> None:
@@ -228,44 +219,3 @@ def refused_settings(config: KafkaConfig) -> Iterator[None]:
     except confluent_kafka().KafkaException as error:
         said = config.redacted(str(error.args[0].str()))
         raise PartwrightError(f"the client configuration is refused ({said}): check it") from None
-
-
-def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> BrokerError:
-    """What Kafka refuses, and what to do about it.
-
-    Args:
-        config: The client configuration.
-        error: What it says.
-        operation: The right that was needed, by Kafka's name, such as `DESCRIBE`.
-        of: On what, such as `the topic 'orders'`.
-    """
-    where = f"Kafka at {config.servers}"
-    kind = {TOPIC_DENIED: "topic", _GROUP_DENIED: "group", _CLUSTER_DENIED: "cluster"}.get(error.code())
-    if kind is not None:
-        name = "" if kind == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
-        return BrokerError(f"{where} gives {no_right(operation, kind, name)}", value=error.code())
-    told = str(error.str())
-    # Kafka has no message for some errors.
-    said = config.redacted(f"{told}{error.name()}" if told.endswith(": ") else told)
-    return RetriableError(
-        f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said
-    )
-
-
-def no_right(operation: str, kind: str, name: str = "") -> str:
-    """The end of a sentence about a missing right, and what to do.
-
-    Args:
-        operation: Kafka's name for the missing right, such as `READ`.
-        kind: `topic`, `group` or `cluster`.
-        name: Which topic or group.
-
-    Examples:
-        >>> print(no_right("READ", "topic", "orders").partition(",")[0])
-        this user no right to READ the topic 'orders': grant it (kafka-acls.sh --add --operation Read --topic 'orders' --allow-principal User:...)
-    """  # noqa: E501 - the sentence is one line
-    named = f" '{name}'" if name else ""
-    return (
-        f"this user no right to {operation} the {kind}{named}: grant it (kafka-acls.sh --add --operation "
-        f"{operation.title().replace('_', '')} --{kind}{named} --allow-principal User:...), or check the name"
-    )

@@ -11,11 +11,11 @@ from partwright.kafka.client import (
     TIMEOUT_S,
     admin_client,
     confluent_kafka,
-    refusal,
     refused_settings,
 )
+from partwright.kafka.errors import refusal
+from partwright.kafka.reading import records
 from partwright.kafka.troubles import Troubles
-from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message
@@ -39,11 +39,11 @@ def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
     first = topics.beginning_offsets(None, topic, kafka_config=config)
     ends = topics.end_offsets(None, topic, kafka_config=config)
     found: dict[bytes, bytes] = {}
-    for message in messages(config, topic, {each: (first[each], ends[each]) for each in ends}):
-        key, value = message.key(), message.value()
-        if isinstance(key, bytes):
+    for record in records(config, topic, {each: (first[each], ends[each]) for each in ends}):
+        key, value = record.key(), record.value()
+        if key is not None:
             found.pop(key, None)
-            if isinstance(value, bytes):
+            if value is not None:
                 found[key] = value
     return found
 
@@ -58,7 +58,7 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
         # Another run may create it at this very moment.
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(None, topic, 1, topics.NewTopic(configs=_CONFIGS), kafka_config=config)
-    troubles = Troubles(config, TIMEOUT_S)
+    troubles = Troubles(config)
     given = {
         **config.librdkafka(),
         "enable.idempotence": True,

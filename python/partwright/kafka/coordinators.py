@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client
 from partwright.kafka.connection.given import configured
+from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.groups import described_group, group_offsets
 from partwright.kafka.topics import described
 from partwright.keys.coordinators import broker_kind_named
@@ -110,7 +111,7 @@ def _find_coordinator(admin: Admin, group: str) -> Json | None:
     """The coordinator that FindCoordinator names; None if there is no such group."""
     asked = described_group(admin, group)
     error = admin.error(asked)
-    if error is not None and error.code() == NO_SUCH_GROUP:
+    if meaning(error) is Meaning.NO_GROUP:
         return None
     return _node(admin.answer(asked, "DESCRIBE", f"the group {group!r}").coordinator)
 
@@ -123,7 +124,7 @@ def _committed(admin: Admin, group: str) -> list[Json]:
     of = f"the group {group!r}"
     asked = group_offsets(admin, group)
     error = admin.error(asked)
-    if error is not None and error.code() == NO_SUCH_GROUP:
+    if meaning(error) is Meaning.NO_GROUP:
         return []
     told = admin.answer(asked, "DESCRIBE", of)
     return [

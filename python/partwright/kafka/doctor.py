@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import re
+import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
-from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, end
 from partwright.kafka.connection.given import configured
 from partwright.kafka.connection.servers import host_port
+from partwright.kafka.errors import Meaning, meaning, refusal
 from partwright.kafka.groups import described_group
 from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topics import check_topic_name, existing
-from partwright.kafka.troubles import Troubles, advertised, named_brokers
+from partwright.kafka.troubles import SERVERS, Troubles, advertised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +32,10 @@ __all__ = ["examine"]
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _MOST_AT_ONCE = 64
+_POLL_S = 0.01
+# What librdkafka logs about a cluster's answer.
+_CLUSTER = re.compile(r"ClusterId: (\S+), ")
+_NAMED = re.compile(r" Broker #[0-9]+/([0-9]+): (\S+):([0-9]+) NodeId (-?[0-9]+)")
 
 
 def examine(
@@ -98,25 +106,88 @@ def _step(name: str, where: str, ask: Callable[[], str]) -> Step:
     try:
         return Step(name, where, True, ask())
     except PartwrightError as error:
-        return Step(name, where, False, str(error), str(error))
+        # Nobody is sent to where they already are.
+        said = error.reason if error.field == SERVERS and error.reason else str(error)
+        return Step(name, where, False, said, said)
 
 
 def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, int]]) -> str:
     """Add the brokers that the cluster names."""
-    troubles = Troubles(config, timeout)
-    told = named_brokers(config, timeout, troubles.note, troubles.check)
-    if told is None:
-        raise troubles.late()
-    brokers += told.brokers
-    return f"the cluster {told.cluster_id} of {counted(len(brokers), 'broker')} answers"
+    named = _named_brokers(config, timeout)
+    brokers += named.brokers
+    return f"the cluster {named.cluster_id} of {counted(len(brokers), 'broker')} answers"
+
+
+class _Named(logging.Logger):
+    """What a cluster tells a client that has logged in: librdkafka logs the first answer that contains brokers.
+
+    Attributes:
+        cluster_id: The cluster's id.
+        brokers: Host, port and number of each broker.
+        is_complete: Whether all of them are there.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("partwright.librdkafka")
+        self.cluster_id = ""
+        self.brokers: list[tuple[str, int, int]] = []
+        self.is_complete = False
+
+    def handle(self, record: logging.LogRecord) -> None:
+        line = record.getMessage()
+        if cluster := _CLUSTER.search(line):
+            self.cluster_id = cluster[1]
+        if (broker := _NAMED.search(line)) and not self.is_complete:
+            self.brokers.append((broker[2].strip("[]"), int(broker[3]), int(broker[4])))
+            self.is_complete = len(self.brokers) == int(broker[1])
+
+
+def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
+    """The brokers that a bootstrap server reports.
+
+    A client cannot ask for this if the brokers are unreachable: librdkafka leaves the bootstrap server for them. So a
+    client is made that logs what the server tells it after the login.
+
+    Raises:
+        BrokerError: The answer does not arrive in time.
+    """
+    troubles, named = Troubles(config), _Named()
+    given: dict[str, Any] = {**config.librdkafka(), "debug": "metadata", "error_cb": troubles.note}
+    clients = [confluent_kafka().admin.AdminClient(given, logger=named)]
+    try:
+        until = time.monotonic() + timeout
+        while not named.is_complete:
+            clients[0].poll(_POLL_S)
+            troubles.check()
+            if time.monotonic() > until and not named.is_complete:
+                raise troubles.late()
+    finally:
+        end(clients)
+    return named
 
 
 def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> Step:
     where = host_port(host, port)
     for step in way_to(host, port, config, timeout):
         if not step.passed:
-            return Step("broker", where, False, advertised(number, host, port, step), step.why)
+            return Step("broker", where, False, _explain_address(number, host, port, step), step.why)
     return Step("broker", where, True, f"broker {number} can be reached where it says that it is")
+
+
+def _explain_address(number: int, host: str, port: int, failed: Step) -> str:
+    """The sentence for a broker that cannot be reached at the address that the cluster gives.
+
+    Examples:
+        >>> failed = Step("resolve", "kafka:29092", False, "", "the name 'kafka' cannot be resolved")
+        >>> print(_explain_address(1, "kafka", 29092, failed).partition(";")[0])
+        broker 1 advertises kafka:29092, which does not work from here: the name 'kafka' cannot be resolved
+    """
+    # A failure of TLS or of the login has its own remedy.
+    told, what_to_do = failed.said, ""
+    if failed.name in {"resolve", "connect", "Kafka"}:
+        told = failed.why
+        what_to_do = "; start it, correct its advertised.listeners, or go where that address works"
+    return f"{advertised(number, host, port)}: {told}{what_to_do}"
 
 
 def _topic(admin: Admin, topic: str) -> str:
@@ -134,7 +205,7 @@ def _read(config: KafkaConfig, topic: str) -> str:
 def _group(admin: Admin, group: str) -> str:
     asked = described_group(admin, group)
     error = admin.error(asked)
-    if error is not None and error.code() == NO_SUCH_GROUP:
+    if meaning(error) is Meaning.NO_GROUP:
         return "there is no such group yet"
     if error is not None:
         raise refusal(admin.config, error, "DESCRIBE", f"the group {group!r}")

@@ -83,7 +83,7 @@ class EmbeddedKafka:
         'SCRAM-SHA-512'
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - eight say which Kafka it is; the ninth only watches it start
         self,
         *,
         brokers: int = 1,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from partwright.kafka.bounds import Bounds
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["Extent", "extent"]
+__all__ = ["Extent", "extent", "reads_committed"]
 
 
 class Extent(NamedTuple):
@@ -49,8 +49,12 @@ def extent(config: KafkaConfig, topic: str, bounds: Bounds) -> Extent:
         every = range(len(found.partitions))
         first = offsets_of(admin, topic, every, "earliest")
         # Such a reader sees nothing of transactions that are still open.
-        committed = config.reading().get("isolation.level") == "read_committed"
-        end = offsets_of(admin, topic, every, "latest", committed=committed)
+        end = offsets_of(admin, topic, every, "latest", committed=reads_committed(config))
         chosen = bounds.chosen(topic, len(every))
         windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
     return Extent(str(found.topic_id), first, end, {partition: windows[partition] for partition in chosen})
+
+
+def reads_committed(config: KafkaConfig) -> bool:
+    """Whether a configuration leaves out what is not committed; if it does not say so, it does not, as in Java."""
+    return config.reading().get("isolation.level") == "read_committed"

@@ -10,8 +10,9 @@ from partwright.assignors.mixed.subscription import read_subscription
 from partwright.assignors.subscriptions import check_subscriptions
 from partwright.assignors.subscriptions import subscriptions as subscribed_topics
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection.given import configured
+from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.topics import described
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
     who = f"the group {group!r} {admin.where}"
     asked = described_group(admin, group)
     error = admin.error(asked)
-    if error is not None and error.code() == NO_SUCH_GROUP:
+    if meaning(error) is Meaning.NO_GROUP:
         raise _no_group(admin, group)
     found: ConsumerGroupDescription = admin.answer(asked, "DESCRIBE", f"the group {group!r}")
     state = confluent_kafka().ConsumerGroupState

@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from partwright.errors import BrokerError
+from partwright._check import counted
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.headers import UnreadableHeaderError, headers_of
+from partwright.kafka.reading import records
 from partwright.kafka.topics import existing, offsets_of
-from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.marks import Mark
 
-__all__ = ["last_marks", "settled_ends"]
+__all__ = ["last_marks", "last_rows", "settled_ends"]
 
 # How many offsets before the end are read first, and the factor for each further attempt.
 _SPAN, _WIDER = 32, 16
@@ -26,7 +28,12 @@ _OPEN_S = 75.0
 
 
 def settled_ends(
-    config: KafkaConfig, topic: str, partitions: Iterable[int], *, patience: float = _OPEN_S
+    config: KafkaConfig,
+    topic: str,
+    partitions: Iterable[int],
+    *,
+    again: str = "go on with --resume",
+    patience: float = _OPEN_S,
 ) -> dict[int, int]:
     """The end of each partition, as soon as no transaction before it is open.
 
@@ -36,6 +43,7 @@ def settled_ends(
         config: How the Kafka is reached.
         topic: The topic.
         partitions: The partitions to ask for.
+        again: How to go on once such a transaction has ended.
         patience: Seconds to wait for open transactions to end.
 
     Raises:
@@ -56,7 +64,7 @@ def settled_ends(
             if time.monotonic() > deadline:
                 raise BrokerError(
                     f"another producer holds a transaction open in partition {late} of {topic!r} since offset "
-                    f"{stable[late]}: end it (kafka-transactions.sh find-hanging), then go on with --resume"
+                    f"{stable[late]}: end it (kafka-transactions.sh find-hanging), then {again}"
                 )
             time.sleep(_POLL_S)
 
@@ -66,18 +74,18 @@ def last_marks(
     topic: str,
     windows: Mapping[int, tuple[int, int]],
     header: str,
-    run: bytes,
+    prefix: bytes,
     *,
     committed: bool = False,
 ) -> dict[int, bytes]:
-    """The header's value of the last record in each partition whose header begins with a run's id.
+    """The header's value of the last record in each partition whose header begins like those of a run.
 
     Args:
         config: How the Kafka is reached.
         topic: The topic.
         windows: By partition, the first offset and the end (exclusive) of the part that can hold such a record.
         header: The header's name.
-        run: The beginning of its value.
+        prefix: The beginning of its value.
         committed: Whether to skip records of aborted transactions; open transactions must have ended (`settled_ends`).
 
     Returns:
@@ -99,14 +107,51 @@ def last_marks(
     span = _SPAN
     while ends:
         parts = {each: (max(begin[each], end - span), end) for each, end in ends.items()}
-        for message in messages(config, topic, parts, committed=committed):
+        for record in records(config, topic, parts, committed=committed):
             try:
-                value = dict(headers_of(message)).get(header)
+                value = dict(headers_of(record)).get(header)
             except UnreadableHeaderError:
                 # Ours are UTF-8, and so are those that we write with them: it is another writer's record.
                 continue
-            if isinstance(value, bytes) and value.startswith(run):
-                found[message.partition()] = value  # type: ignore[index]
+            if isinstance(value, bytes) and value.startswith(prefix):
+                found[record.partition()] = value
         ends = {each: low for each, (low, _) in parts.items() if each not in found and low > begin[each]}
         span *= _WIDER
     return found
+
+
+def last_rows(
+    config: KafkaConfig,
+    topic: str,
+    windows: Mapping[int, tuple[int, int]],
+    mark: Mark,
+    *,
+    committed: bool = False,
+) -> dict[int, int]:
+    """The last row of a run in each partition that holds any, so that the run can go on after it.
+
+    Args:
+        config: How the Kafka is reached.
+        topic: The topic.
+        windows: By partition, the offset from which on the run's records can be, and the one up to which they are.
+        mark: The header of the run's records.
+        committed: See `last_marks`.
+
+    Raises:
+        MissingExtraError: confluent-kafka is missing.
+        BrokerError: No Kafka answers, or it refuses.
+        PartwrightError: Kafka has deleted offsets at which the run's last record can have been.
+    """
+    found = last_marks(config, topic, windows, mark.header, mark.prefix, committed=committed)
+    unknown = [each for each, (begin, end) in windows.items() if begin < end and each not in found]
+    if unknown:
+        with admin_client(config, TIMEOUT_S) as admin:
+            first = offsets_of(admin, topic, unknown, "earliest")
+        for each in unknown:
+            if (gone := first[each] - windows[each][0]) > 0:
+                raise PartwrightError(
+                    f"Kafka has deleted {counted(gone, 'offset')} of partition {each} of {topic!r} since this run "
+                    "began, and the rest holds no record of it, so how far it came is not known: run without --resume, "
+                    "into another --topic"
+                )
+    return {each: mark.row(value) for each, value in found.items()}

@@ -31,7 +31,6 @@ _Told: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[i
 
 # org.apache.kafka.common.internals.Topic.
 _INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
-_UNKNOWN_TOPIC = 3
 # Seconds in a day.
 _LONGEST = 86_400
 
@@ -120,10 +119,12 @@ def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where
         # A fenced broker leads no partition, and producers do not see it.
         if not each.get("is_fenced")
     ]
+    from kafka.errors import UnknownTopicOrPartitionError
+
     found: dict[str, list[_Told]] = {}
     # Some brokers take an empty list as all topics.
     for topic in admin.describe_topics(names) if names != [] else []:
-        if topic["error_code"] == _UNKNOWN_TOPIC:
+        if topic["error_code"] == UnknownTopicOrPartitionError.errno:
             raise _no_topic(topic["name"], where)
         if topic["error_code"]:
             raise BrokerError(

@@ -9,77 +9,35 @@ and nothing can contradict it.
 
 from __future__ import annotations
 
-import contextlib
 import time
-from functools import partial
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow.compute as pc
 
-from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refusal, refused_settings
-from partwright.kafka.last_marks import last_marks, settled_ends
-from partwright.kafka.transactional import FENCED
-from partwright.kafka.troubles import Troubles
+from partwright.errors import PartwrightError
+from partwright.kafka.last_marks import last_rows, settled_ends
+from partwright.kafka.writing import Advice, Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
-    from confluent_kafka import KafkaError, Producer
 
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.marks import Mark
 
     _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
 
-__all__ = ["EARLIEST_MS", "Mark", "PartitionWriter", "too_early"]
+__all__ = ["EARLIEST_MS", "PartitionWriter", "too_early"]
 
 _RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
 """The limits of a transaction in records, bytes and seconds; the first one counts. Nothing is sent while one ends."""
-# The coordinator ends the transaction of a killed producer after this time.
-_TRANSACTION_MS, _MESSAGE_MS = 60_000, 45_000
-# By default librdkafka refuses records of more than a megabyte; the topic's max.message.bytes shall decide.
-_MOST_BYTES = 100_000_000
 EARLIEST_MS = 1
 """librdkafka writes a timestamp of 0 as the present time."""
-_WAIT_S = 60.0
-_POLL_S = 0.1
 _POLLED = 1000
-# UNSUPPORTED_VERSION, and librdkafka's own code.
-_UNSUPPORTED = {35, -165}
-_ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
-_FATAL = -150
-
-
-class Mark(NamedTuple):
-    """The header that identifies a record of a run.
-
-    Attributes:
-        header: The header's name.
-        run: The first 8 bytes of its value: the run's id. The row follows in 8 bytes, big endian.
-    """
-
-    header: str
-    run: bytes
-
-    def row(self, value: bytes) -> int:
-        """The row in a header's value.
-
-        Examples:
-            >>> Mark("partwright", b"8 bytes.").row(b"8 bytes." + bytes([0, 0, 0, 0, 0, 0, 1, 2]))
-            258
-        """
-        return int.from_bytes(value[len(self.run) :], "big", signed=True)
-
-    def values(self, rows: Iterable[int]) -> list[bytes]:
-        """The header's values for several rows.
-
-        Examples:
-            >>> Mark("partwright", b"of a run").values([0x4142434445464748])
-            [b'of a runABCDEFGH']
-        """
-        return [self.run + row.to_bytes(8, "big", signed=True) for row in rows]
+# A record that fails also stops the commit, so no callback per record is needed.
+_TUNED = {"delivery.report.only.error": True}
 
 
 class PartitionWriter:
@@ -100,6 +58,7 @@ class PartitionWriter:
 
     Raises:
         BrokerError: No Kafka answers, it has no transactions, or it does not allow them to this user.
+        PartwrightError: Kafka has deleted offsets at which this run's last record can have been.
     """
 
     def __init__(
@@ -115,15 +74,24 @@ class PartitionWriter:
         self.partition = partition
         self.written = self.already_there = 0
         self._config, self._topic, self._mark, self._most = config, topic, mark, transaction
-        self._troubles = Troubles(config, TIMEOUT_S)
-        self._id = f"partwright.{mark.run.hex()}.{partition}"
-        # The records and bytes of the open transaction, and when it began.
-        self._open = self._bytes = 0
+        # The bytes of the open transaction, and when it began.
+        self._bytes = 0
         self._began = 0.0
-        self._producer = self._made()
-        connected(self._producer, topic, TIMEOUT_S)
-        with self._refused():
-            self._retried(lambda: self._producer.init_transactions(TIMEOUT_S))
+        name = f"partwright.{mark.run.hex()}.{partition}"
+        advice = Advice(
+            taken_over=(
+                f"another process has taken over the writing of partition {partition} of {topic!r}: let it go on"
+            ),
+            unsupported="leave out --exactly-once",
+            denied=(
+                f"this user no right to WRITE as transactional id {name!r}: grant it (kafka-acls.sh --add --operation "
+                "Write --transactional-id partwright. --resource-pattern-type prefixed --allow-principal User:...), or "
+                "leave out --exactly-once"
+            ),
+            record=f"a record for partition {partition}",
+            again="go on with --resume",
+        )
+        self._writing = Writing(config, topic, name, advice, _TUNED)
         self._last = self._last_row(begin)
 
     def write(
@@ -149,12 +117,12 @@ class PartitionWriter:
             PartwrightError: A timestamp is too early, or a header's name has a NUL.
         """
         start = self._passed(rows)
-        with self._refused():
+        with self._writing.aborted_if_refused():
             if start < len(rows):
                 _refuse_early(rows, timestamps)
                 _refuse_cut(rows, headers)
             while start < len(rows):
-                some = slice(start, start + min(_POLLED, self._most - self._open))
+                some = slice(start, start + min(_POLLED, self._most - self._writing.count))
                 theirs = self._marks(rows[some]) if headers is None else _pairs(headers[some])
                 times = None if timestamps is None else timestamps[some]
                 self._send(keys[some], values[some], theirs, times)
@@ -168,25 +136,17 @@ class PartitionWriter:
         timestamps: pa.Array | None,
     ) -> None:
         """Sends as many rows as fit into the transaction, and commits it if it is full."""
-        if not self._open:
-            self._producer.begin_transaction()
-            self._began = time.monotonic()
-        # A timestamp of 0 means now. The annotations say that headers are text. The cost of each of these calls
-        # matters.
+        writing = self._writing
+        if not writing.count:
+            writing.begin()
+            self._bytes, self._began = 0, time.monotonic()
+        # A timestamp of 0 means now.
         times = repeat(0) if timestamps is None else pc.fill_null(timestamps, 0).to_pylist()
-        send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
-        for value, key, header, at in zip(values.to_pylist(), keys.to_pylist(), headers, times, strict=False):
-            while True:
-                try:
-                    send(value, key, self.partition, headers=header, timestamp=at)
-                    break
-                except BufferError:
-                    self._producer.poll(_POLL_S)
-                    self._troubles.check()
-        self._producer.poll(0)
-        self._open += len(keys)
+        places = repeat(self.partition)
+        writing.send(self._topic, values.to_pylist(), keys.to_pylist(), places, headers, timestamps=times)
         self._bytes += keys.nbytes + values.nbytes
-        if self._open >= self._most or self._bytes >= _BYTES or time.monotonic() - self._began >= _SECONDS:
+        is_long = time.monotonic() - self._began >= _SECONDS
+        if writing.count >= self._most or self._bytes >= _BYTES or is_long:
             self._commit()
 
     def _marks(self, rows: Sequence[int]) -> Iterator[_Headers]:
@@ -208,8 +168,8 @@ class PartitionWriter:
                 f"row {self._last}, the last one in partition {self.partition} of {self._topic!r}, is not in the "
                 "source any more: the source has changed, so this run cannot go on"
             )
-        with self._refused():
-            if self._open:
+        with self._writing.aborted_if_refused():
+            if self._writing.count:
                 self._commit()
 
     def _passed(self, rows: Sequence[int]) -> int:
@@ -223,108 +183,18 @@ class PartitionWriter:
         self.already_there += start
         return start
 
-    def _made(self) -> Producer:
-        kafka = confluent_kafka()
-        given = {
-            "linger.ms": 20,
-            # librdkafka leaves half of this between two connections, and each task needs several.
-            "reconnect.backoff.ms": 20,
-            # A record that fails also stops the commit, so no callback per record is needed.
-            "delivery.report.only.error": True,
-            "message.max.bytes": _MOST_BYTES,
-            **self._config.librdkafka(),
-            "transactional.id": self._id,
-            "transaction.timeout.ms": _TRANSACTION_MS,
-            "message.timeout.ms": _MESSAGE_MS,
-            "error_cb": self._troubles.note,
-        }
-        with refused_settings(self._config):
-            producer: Producer = kafka.Producer(given, logger=SILENT)
-        return producer
-
     def _last_row(self, begin: int) -> int | None:
         end = settled_ends(self._config, self._topic, [self.partition])[self.partition]
         if end <= begin:
             return None
         window = {self.partition: (begin, end)}
-        found = last_marks(
-            self._config, self._topic, window, self._mark.header, self._mark.run, committed=True
-        )
-        return self._mark.row(found[self.partition]) if found else None
+        found = last_rows(self._config, self._topic, window, self._mark, committed=True)
+        return found.get(self.partition)
 
     def _commit(self) -> None:
-        self._retried(lambda: self._producer.commit_transaction(TIMEOUT_S))
-        self.written += self._open
-        self._open = self._bytes = 0
-
-    def _retried(self, ask: Callable[[], None]) -> None:
-        """Tries again as long as Kafka says that the error is retriable."""
-        deadline = time.monotonic() + _WAIT_S
-        while True:
-            try:
-                return ask()
-            except confluent_kafka().KafkaException as error:
-                if not error.args[0].retriable():
-                    raise
-                self._troubles.check(0)
-                if time.monotonic() > deadline:
-                    raise self._troubles.late() from None
-
-    @contextlib.contextmanager
-    def _refused(self) -> Iterator[None]:
-        """Turns Kafka's error into ours. An open transaction is aborted, so that nobody waits for it."""
-        try:
-            yield
-        except PartwrightError:
-            self._abort()
-            raise
-        except confluent_kafka().KafkaException as error:
-            said: KafkaError = error.args[0]
-            why = self._abort()
-            # The error of a write says only that the producer cannot continue; the error of the abort says why.
-            raise self._told(why if why is not None and said.code() == _FATAL else said) from None
-
-    def _abort(self) -> KafkaError | None:
-        """Aborts the transaction that may be open, and returns the error if that fails."""
-        self._open = self._bytes = 0
-        try:
-            self._producer.abort_transaction(TIMEOUT_S)
-        except confluent_kafka().KafkaException as error:
-            why: KafkaError = error.args[0]
-            return why
-        return None
-
-    def _told(self, error: KafkaError) -> BrokerError:
-        where, code = f"Kafka at {self._config.servers}", error.code()
-        if code in FENCED:
-            return BrokerError(
-                f"another process has taken over the writing of partition {self.partition} of {self._topic!r}: let it "
-                "go on",
-                value=code,
-            )
-        if code in _UNSUPPORTED:
-            return BrokerError(f"{where} has no transactions: leave out --exactly-once", value=code)
-        if code == _ID_DENIED:
-            return BrokerError(
-                f"{where} gives this user no right to WRITE as transactional id {self._id!r}: grant it "
-                "(kafka-acls.sh --add --operation Write --transactional-id partwright. --resource-pattern-type "
-                "prefixed --allow-principal User:...), or leave out --exactly-once",
-                value=code,
-            )
-        if code == _TOO_LARGE:
-            return BrokerError(
-                f"a record for partition {self.partition} is larger than the topic {self._topic!r} takes: raise its "
-                "max.message.bytes (kafka-configs.sh --alter), then go on with --resume",
-                value=code,
-            )
-        if code == _TIMESTAMP:
-            return BrokerError(
-                f"a record for partition {self.partition} has a timestamp that the topic {self._topic!r} does not "
-                "take: raise its message.timestamp.after.max.ms or message.timestamp.before.max.ms (kafka-configs.sh "
-                "--alter), then go on with --resume",
-                value=code,
-            )
-        return refusal(self._config, error, "WRITE", f"the topic {self._topic!r}")
+        count = self._writing.count
+        self._writing.commit()
+        self.written += count
 
 
 def too_early(row: int, at: int) -> PartwrightError:

@@ -21,6 +21,7 @@ from partwright.cluster.reassignment import Batch
 from partwright.cluster.reassignment.saved import off_plan, refuse_changed
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
+from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
 from partwright.kafka.metadata import live_cluster
@@ -42,7 +43,6 @@ _LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
 _NEVER = {"__cluster_metadata"}
 _LOOK_S = 0.5
 _TOOL_S = 300
-_ELECTION_NOT_NEEDED = 84
 
 
 def live(config: KafkaConfig) -> Cluster:
@@ -290,7 +290,7 @@ def _elect(config: KafkaConfig, partitions: Sequence[tuple[str, int]]) -> int:
         asked = admin.client.elect_leaders(kafka.ElectionType.PREFERRED, wanted)
         answers = admin.answer(asked, "ALTER")
     errors = [error for error in answers.values() if error is not None]
-    bad = [error for error in errors if error.code() != _ELECTION_NOT_NEEDED]
+    bad = [error for error in errors if meaning(error) is not Meaning.NOTHING_TO_DO]
     if bad:
         raise BrokerError(
             f"Kafka did not elect the preferred leaders of {counted(len(bad), 'partition')}: {bad[0].str()}"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted, enumeration
 from partwright.answer import Answer
-from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.errors import Meaning, meaning, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,8 +25,6 @@ _OF_BROKER = ("leader.replication.throttled.rate", "follower.replication.throttl
 _OF_TOPIC = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 # DYNAMIC_TOPIC_CONFIG and DYNAMIC_BROKER_CONFIG of org.apache.kafka.clients.admin.ConfigEntry.ConfigSource.
 _ITS_OWN = {1, 2}
-# UNKNOWN_TOPIC_OR_PARTITION of org.apache.kafka.common.protocol.Errors.
-_GONE = 3
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
             resource = _resource(kind, name, incremental_configs=entries)
             asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)
             error = admin.error(asked[resource])
-            if error is not None and error.code() != _GONE:
+            if error is not None and meaning(error) is not Meaning.NO_TOPIC:
                 raise refusal(config, error, "ALTER_CONFIGS", _of(kind, name))
 
 
@@ -126,7 +125,7 @@ def _settings(
     )
     for resource, answer in asked.items():
         error = admin.error(answer)
-        if error is not None and error.code() != _GONE:
+        if error is not None and meaning(error) is not Meaning.NO_TOPIC:
             raise refusal(admin.config, error, "DESCRIBE_CONFIGS", _of(kind, resource.name))
         entries = {} if error is not None else answer.result()
         found[resource.name] = {

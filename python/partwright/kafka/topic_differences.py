@@ -6,7 +6,8 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, admin_client, confluent_kafka, refusal
+from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
+from partwright.kafka.errors import refusal
 from partwright.kafka.topics import described
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ def _configs(admin: Admin, topic: str) -> dict[str, str | None]:
     asked = admin.client.describe_configs([resource], request_timeout=admin.timeout)[resource]
     error = admin.error(asked)
     if error is not None:
-        operation = "DESCRIBE_CONFIGS" if error.code() == TOPIC_DENIED else "DESCRIBE"
-        raise refusal(admin.config, error, operation, f"the topic {topic!r}")
+        raise refusal(admin.config, error, "DESCRIBE_CONFIGS", f"the topic {topic!r}")
     return {name: entry.value for name, entry in asked.result().items()}
 
 

@@ -8,15 +8,16 @@ properties file.
 
 from __future__ import annotations
 
+import operator
 import re
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, meant, options
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, Admin, admin_client, confluent_kafka, refusal
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection.given import KafkaConfigLike, configured
+from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy, try_again
 from partwright.kafka.new_topic import NewTopic, requested
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from confluent_kafka.admin._topic import TopicDescription
 
 __all__ = [
-    "LEADERLESS",
     "KafkaConfigLike",
     "NewTopic",
     "TopicExistsError",
@@ -45,25 +45,8 @@ __all__ = [
 
 # Sixty-four partitions need one or two seconds.
 _SETTLE_S = 30.0
-_POLL_S = 0.05
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _MOST_PARTITIONS = 2**31 - 1
-_UNKNOWN_TOPIC = 3
-_ALREADY_EXISTS = 36
-# Kafka's errors for a wrong number of replicas and a wrong assignment, with the remedy.
-_MEND = {
-    38: ": ask for fewer replicas, or start more brokers",
-    39: ": name brokers that are there, each once, and as many for each partition",
-}
-LEADERLESS = {5, 6, 9, 56, 74, 75, 78}
-"""`LEADER_NOT_AVAILABLE`, `NOT_LEADER_OR_FOLLOWER`, `REPLICA_NOT_AVAILABLE`, `KAFKA_STORAGE_ERROR`,
-`FENCED_LEADER_EPOCH`, `UNKNOWN_LEADER_EPOCH` and `OFFSET_NOT_AVAILABLE`: a leader moves, is not chosen yet, or does not
-know its high watermark yet. Java's Admin asks again after each of them."""
-# The errors of org.apache.kafka.common.errors.RetriableException that a new partition may return, and librdkafka's own.
-# Another broker may already report a broker as leader before that broker knows the topic.
-_NOT_YET = {_UNKNOWN_TOPIC, 5, 6, 7, 9, 13, 56, 72, 74, 75, 78, 100, -156, -190, -195}
-# What librdkafka gives, without an error, for a partition whose leader did not answer in time.
-_NO_OFFSET = -1001
 
 
 class TopicExistsError(BrokerError):
@@ -260,7 +243,7 @@ def described(
         error = admin.error(asked[name])
         if error is None:
             found[name] = asked[name].result()
-        elif error.code() == _UNKNOWN_TOPIC:
+        elif meaning(error) is Meaning.NO_TOPIC:
             found[name] = None
         else:
             raise refusal(admin.config, error, operation, f"the topic {name!r}")
@@ -302,23 +285,27 @@ def offsets_of(
     wanted = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
     places = {kafka.TopicPartition(topic, partition): wanted for partition in partitions}
     level = kafka.IsolationLevel["READ_COMMITTED" if committed else "READ_UNCOMMITTED"]
-    until = time.monotonic() + admin.timeout
-    while True:
+
+    def offsets() -> dict[int, int]:
         asked = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
-        try:
-            found = {
-                of.partition: int(admin.answer(answer, "DESCRIBE", f"the topic {topic!r}").offset)
-                for of, answer in asked.items()
-            }
-        except BrokerError as error:
-            if error.value not in LEADERLESS or time.monotonic() > until:
-                raise
-        else:
-            if _NO_OFFSET not in found.values():
-                return found
-            if time.monotonic() > until:
-                raise admin.troubles.late()
-        time.sleep(_POLL_S)
+        return {
+            of.partition: int(admin.answer(answer, "DESCRIBE", f"the topic {topic!r}").offset)
+            for of, answer in asked.items()
+        }
+
+    def lacks_one(found: dict[int, int]) -> bool:
+        # What librdkafka gives, without an error, for a partition whose leader did not answer in time.
+        return kafka.OFFSET_INVALID in found.values()
+
+    found = try_again(
+        offsets,
+        admin.timeout,
+        error=lambda error: isinstance(error, BrokerError) and meaning(error) is Meaning.NO_LEADER,
+        answer=lacks_one,
+    )
+    if lacks_one(found):
+        raise admin.troubles.late()
+    return found
 
 
 def no_topic(admin: Admin, topic: str) -> BrokerError:
@@ -334,15 +321,14 @@ def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> Non
     error = admin.error(asked)
     if error is None:
         return
-    if error.code() == _ALREADY_EXISTS:
-        raise TopicExistsError(
-            f"the topic {topic!r} exists already {admin.where}: use it, or delete it first"
-        )
-    if error.code() == TOPIC_DENIED:
+    if meaning(error) is Meaning.TOPIC_EXISTS:
+        raise TopicExistsError(f"the topic {topic!r} exists already {admin.where}: {remedy(error)}")
+    if meaning(error) is Meaning.NO_RIGHT:
         raise refusal(admin.config, error, "CREATE", f"the topic {topic!r}")
-    said = error.str().removesuffix(".") + _MEND.get(error.code(), "")
+    what_to_do = f": {remedy(error)}" if meaning(error) is Meaning.WRONG_REPLICAS else ""
     raise BrokerError(
-        f"Kafka {admin.where} refuses the topic {topic!r} with {counted(partitions, 'partition')}: {said}"
+        f"Kafka {admin.where} refuses the topic {topic!r} with {counted(partitions, 'partition')}: "
+        f"{error.str().removesuffix('.')}{what_to_do}"
     )
 
 
@@ -356,16 +342,17 @@ def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
 
 
 def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None:
-    """Ask until the answer is yes; errors that Kafka calls retriable count as not yet."""
-    deadline, why = time.monotonic() + timeout, ""
-    while True:
-        try:
-            if settled():
-                return
-        except BrokerError as error:
-            if error.value not in _NOT_YET:
-                raise
-            why = f" ({error.reason})"
-        if time.monotonic() > deadline:
-            raise BrokerError(f"{otherwise} after {timeout:g} s{why}: look at the broker's log")
-        time.sleep(_POLL_S)
+    """Ask until the answer is yes; what Kafka refuses for a reason that may pass counts as not yet."""
+
+    def is_refused_now(error: BaseException) -> bool:
+        return isinstance(error, RetriableError) and error.value is not None
+
+    why = ""
+    try:
+        if try_again(settled, timeout, error=is_refused_now, answer=operator.not_):
+            return
+    except RetriableError as error:
+        if not is_refused_now(error):
+            raise
+        why = f" ({error.reason})"
+    raise BrokerError(f"{otherwise} after {timeout:g} s{why}: look at the broker's log")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright.kafka.client import confluent_kafka
+
 if TYPE_CHECKING:
     import socket
 
@@ -15,7 +17,7 @@ __all__ = ["Handshake", "api_versions", "sasl_handshake"]
 
 # org.apache.kafka.common.protocol.ApiKeys.
 _SASL_HANDSHAKE, _API_VERSIONS = 17, 18
-_TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE = 0, 33, 34
+_TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE = "NO_ERROR", "UNSUPPORTED_SASL_MECHANISM", "ILLEGAL_SASL_STATE"
 # The bytes of the correlation id at the beginning of an answer.
 _CORRELATION = 4
 _LARGEST_ANSWER = 1 << 20
@@ -63,9 +65,10 @@ def sasl_handshake(connection: socket.socket, mechanism: str) -> Handshake:
             at += 2 + length
     except struct.error:
         raise ValueError(answer) from None
-    if code not in {_TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE}:
+    error = confluent_kafka().KafkaError(code).name()
+    if error not in {_TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE}:
         raise ValueError(answer)
-    return Handshake(code != _NO_SASL_HERE, code == _TAKEN, tuple(found))
+    return Handshake(error != _NO_SASL_HERE, error == _TAKEN, tuple(found))
 
 
 def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
 from partwright.migration.placement import Placement
+from partwright.migration.same_topics import describe_target, made_again
 from partwright.migration.streams import Streams
-from partwright.migration.topics import describe_target, made_again, patiently
+from partwright.migration.topics import patiently
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from partwright.kafka.reading import Record
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
     from partwright.migration.writer import Writer
 
 __all__ = ["Copier", "Older"]
@@ -122,7 +123,7 @@ class Copier:
             # From the beginning again, for everything that is left.
             self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
         self._to(bounds)
-        patiently(partial(describe_target, self._migration, self.state.target[2]))
+        patiently(partial(describe_target, self._migration, self.state))
 
     def settle(self) -> None:
         """Record the progress in the ledger, if the copy has passed transaction markers since."""
@@ -170,7 +171,7 @@ class Copier:
 
         def reached(copies: Slice) -> State:
             if any(base < before.ends[target] for target, base in copies.bases.items()):
-                raise made_again(self._migration)
+                raise made_again(self._migration, self.state)
             return replace(
                 before,
                 at=at,
@@ -200,7 +201,7 @@ class Copier:
         filled.result()
 
     def _deleted(self, streams: Streams) -> int:
-        found, streams.deleted = self.state.deleted + streams.deleted, 0
+        found, streams.reading.deleted = self.state.deleted + streams.reading.deleted, 0
         return found
 
     def _chosen(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> list[int] | None:

@@ -10,24 +10,23 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka.errors import RetriableError
+from partwright.kafka.last_marks import settled_ends
 from partwright.kafka.new_topic import NewTopic
-from partwright.kafka.troubles import RetriableError
+from partwright.kafka.reading import records
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin, layers
 from partwright.migration.ledger import Ledger, State
 from partwright.migration.ledger import settings_of as asked_for
-from partwright.migration.plan import source_of
+from partwright.migration.same_topics import describe_target, ends_of
 from partwright.migration.scan import refuse_scattered, scan
 from partwright.migration.settings import Side
-from partwright.migration.streams import Streams
 from partwright.migration.target import foresee_target, make_target, refuse_other_target
 from partwright.migration.topics import (
     alter,
     cluster_of,
-    describe_target,
-    ends_of,
     found,
     is_there,
     make_ledger,
@@ -35,6 +34,7 @@ from partwright.migration.topics import (
     patiently,
     refuse_foreign,
     settings_of,
+    source_of,
 )
 from partwright.migration.translate import Translation
 from partwright.migration.writer import Writer
@@ -46,7 +46,16 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration
     from partwright.migration.topics import Found
 
-__all__ = ["copy", "not_begun", "opened", "records_behind", "told", "translated"]
+__all__ = [
+    "copy",
+    "finished_before",
+    "most_bytes",
+    "not_begun",
+    "opened",
+    "records_behind",
+    "told",
+    "translated",
+]
 
 _LAG = 1000
 _MOST_BYTES = 1_000_000
@@ -88,6 +97,8 @@ def copy(
         raise PartwrightError(f"--rate is records a second, more than 0, not {shown(rate)}", value=rate)
     if lag < 0:
         raise PartwrightError(f"--lag is a number of offsets, 0 or more, not {lag}", value=lag)
+    if done := finished_before("copy", migration):
+        return done
     began = time.monotonic()
     with opened(migration, groups, scanning, new_topic=new_topic or _LIKE_THE_OLD) as (writer, began_at):
         if began_at.phase == "moved":
@@ -96,7 +107,7 @@ def copy(
                 "nothing is copied any more: finish, or go back with cutover --back",
                 value=list(began_at.groups),
             )
-        now = partial(patiently, partial(ends_of, migration.source, began_at.source[2], len(began_at.at)))
+        now = partial(patiently, partial(ends_of, migration, began_at))
         source_ends = list(began_at.at)
 
         def progress(copied: int) -> None:
@@ -161,13 +172,15 @@ def opened(
     if is_there(migration.target):
         refuse_other_target(migration, new_topic, state.restore if state else None)
     begin = state or _begun(migration, source, ids, groups, scanning, new_topic)
-    most = int(settings_of(migration.source).all.get("max.message.bytes", _MOST_BYTES))
-    with _going_on("cutover" if must_exist else "copy"), Writer(migration, most) as writer:
+    with (
+        _going_on("cutover" if must_exist else "copy"),
+        Writer(migration, most_bytes(migration)) as writer,
+    ):
         # By now, everything that an earlier writer wrote is committed or aborted.
         now = ledger.last() or writer.note(begin)
         now.check(migration, ids)
         if len(source.begin) != len(now.at):
-            ends_of(migration.source, ids[1], len(now.at))
+            ends_of(migration, now)
         if now.phase == "new":
             yield writer, writer.note(_target_made(migration, now, new_topic))
         else:
@@ -181,6 +194,35 @@ def _going_on(step: str) -> Iterator[None]:
         yield
     except RetriableError as error:
         raise error.followed_by(f"run {step} again: it goes on where it stopped") from error
+
+
+def most_bytes(migration: Migration) -> int:
+    """The largest batch of records that the old topic takes, and so the new one."""
+    return int(settings_of(migration.source).all.get("max.message.bytes", _MOST_BYTES))
+
+
+def finished_before(step: str, migration: Migration) -> MigrationStep | None:
+    """A step's answer where the migration is finished, from what the ledger remembers; None where it is not.
+
+    Raises:
+        PartwrightError: It was finished with other settings, or the new topic was deleted since.
+        BrokerError: No Kafka answers, or it gives no right.
+    """
+    state = Ledger(migration.target.config, migration.ledger).last()
+    if state is None or state.phase != "finished":
+        return None
+    # The old topic may be gone by now.
+    state.check(migration, (cluster_of(migration.source.config), state.source[2]))
+    if not is_there(migration.target) or found(migration.target).topic_id != state.target[2]:
+        raise PartwrightError(
+            f"this migration is finished, and the topic {migration.target.topic!r} was deleted since: delete its "
+            f"ledger {migration.ledger!r} to begin anew",
+            value=migration.target.topic,
+        )
+    answer = told(step, migration, state, [])
+    answer.groups, answer.reread = state.offsets(), state.rereads()
+    answer.more["already"] = True
+    return answer
 
 
 def not_begun(migration: Migration) -> PartwrightError:
@@ -248,9 +290,18 @@ def _target_made(migration: Migration, state: State, new_topic: NewTopic) -> Sta
 
 def _same_target(migration: Migration, state: State) -> State:
     """Refuse another new topic of the same name, and one to which others write; counts what was aborted."""
-    target = describe_target(migration, state.target[2])
+    target = describe_target(migration, state)
     if state.phase == "moved":
         return state
+    if target.ends != target.tails:
+        # It is not this migration's, whose producer has just started.
+        settled_ends(
+            migration.target.config,
+            migration.target.topic,
+            range(len(target.tails)),
+            again="run the same step again",
+        )
+        target = describe_target(migration, state)
     looked = state.looked or target.begin
     behind = [max(each) for each in zip(state.ends, target.begin, looked, strict=True)]
     every = records_behind(migration, behind, target.tails, committed=False)
@@ -268,16 +319,10 @@ def records_behind(
     migration: Migration, start: Sequence[int], ends: Sequence[int], *, committed: bool
 ) -> int:
     """How many records the new topic has from some offsets on."""
-    wanted = {p: offset for p, offset in enumerate(start) if offset < ends[p]}
-    if not wanted:
-        return 0
-    with Streams(migration.target.config, migration.target.topic, wanted, committed=committed) as streams:
-        many = 0
-        for partition in wanted:
-            while streams.head(partition, ends[partition]) is not None:
-                streams.drop(partition)
-                many += 1
-    return many
+    windows = dict(enumerate(zip(start, ends, strict=False)))
+    return sum(
+        1 for _ in records(migration.target.config, migration.target.topic, windows, committed=committed)
+    )
 
 
 def translated(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.migration.copier import Copier
-from partwright.migration.copy import opened, records_behind, told, translated
+from partwright.migration.copy import finished_before, opened, records_behind, told, translated
 from partwright.migration.groups import commit, groups_of, refuse_running
 from partwright.migration.layers import committed_or_begin, layers
 from partwright.migration.ledger import Moved
@@ -54,6 +54,8 @@ def cutover(
         PartwrightError: Nothing was copied yet, or with other settings.
         BrokerError: A group runs, records still arrive in the old topic, no Kafka answers, or it refuses.
     """
+    if done := finished_before("cutover", migration):
+        return done
     names = [group.name for group in groups_of(migration.source, groups)]
     for side in _clusters(migration):
         refuse_running(side.config, names)
@@ -162,6 +164,11 @@ def back(migration: Migration) -> MigrationStep:
         PartwrightError: No group was moved.
         BrokerError: A moved group runs, or no Kafka answers.
     """
+    if finished_before("back", migration):
+        raise PartwrightError(
+            f"the migration to {migration.target.topic!r} is finished: there is no way back any more",
+            value=migration.target.topic,
+        )
     with opened(migration, (), lambda _records, _done: None, must_exist=True) as (writer, moved):
         if moved.phase != "moved":
             raise PartwrightError(

@@ -1,15 +1,17 @@
-"""End a migration: the new topic gets its own settings, and the ledger is deleted; the old topic stays."""
+"""End a migration: the new topic gets its own settings, and the ledger remembers the end; the old topic stays."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.kafka.topics import delete_topic
-from partwright.migration.copy import not_begun, told
+from partwright.migration.copy import finished_before, most_bytes, not_begun, told
+from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
-from partwright.migration.plan import source_of
-from partwright.migration.topics import alter, describe_target
+from partwright.migration.same_topics import describe_target
+from partwright.migration.topics import alter, source_of
+from partwright.migration.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +23,9 @@ __all__ = ["finish"]
 
 
 def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
-    """Give the new topic the old one's settings and delete the ledger: from now on there is no way back.
+    """Give the new topic the old one's settings: from now on there is no way back.
 
-    The old topic is not touched.
+    The old topic is not touched. Only the last record of the ledger stays, so that each step knows that all is done.
 
     Args:
         migration: What is migrated.
@@ -36,8 +38,12 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
         PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
         BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
     """
+    ledger = Ledger(migration.target.config, migration.ledger)
+    if done := finished_before("finish", migration):
+        ledger.keep_last()
+        return done
     source, ids = source_of(migration)
-    state = Ledger(migration.target.config, migration.ledger).last()
+    state = ledger.last()
     if state is None or state.phase == "new":
         raise not_begun(migration)
     state.check(migration, ids)
@@ -52,15 +58,15 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
                 f"the group {name!r} was not moved to {migration.target.topic!r}: cut it over first, or leave it out",
                 value=name,
             )
-    describe_target(migration, state.target[2])
+    describe_target(migration, state)
+    staying = [each.name for each in groups_of(migration.source, ()) if each.name not in state.groups]
+    state = replace(state, phase="finished")
     answer = told("finish", migration, state, [])
-    answer.groups = {
-        name: {int(target): offset for target, offset in each.offsets.items()}
-        for name, each in state.groups.items()
-    }
-    answer.reread = {name: each.reread for name, each in state.groups.items()}
+    answer.groups, answer.reread = state.offsets(), state.rereads()
     answer.lag = max(0, sum(source.ends) - sum(state.at))
     alter(migration.target, state.restore)
-    delete_topic(None, migration.ledger, kafka_config=migration.target.config)
-    answer.more["configs"] = state.restore
+    with Writer(migration, most_bytes(migration)) as writer:
+        writer.note(state)
+    ledger.keep_last()
+    answer.more |= {"configs": state.restore, "staying": staying}
     return answer

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import counted, meant
 from partwright.errors import BrokerError
-from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, admin_client, confluent_kafka, no_right
+from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
+from partwright.kafka.errors import Meaning, RetriableError, meaning, no_right, try_again
 from partwright.kafka.groups import described_group, group_offsets
-from partwright.kafka.troubles import RetriableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from confluent_kafka import KafkaError
 
     from partwright.kafka.client import Admin
     from partwright.kafka.connection import KafkaConfig
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Group", "commit", "groups_of", "refuse_running"]
 
-_GROUP_DENIED = 30
-# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR: from a Kafka that has just started, or
-# while a group's coordinator moves.
-_NO_COORDINATOR = {14, 15, 16}
-_POLL_S = 0.05
 _LIVE = {"STABLE", "PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN"}
 
 
@@ -96,9 +92,9 @@ def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
         )
     asked = described_group(admin, name)
     error = admin.error(asked)
-    if error is not None and error.code() == _GROUP_DENIED:
+    if meaning(error) is Meaning.NO_RIGHT:
         raise BrokerError(f"Kafka {admin.where} gives {no_right('DESCRIBE', 'group', name)}", value=name)
-    if (error is not None and error.code() == NO_SUCH_GROUP) or (
+    if meaning(error) is Meaning.NO_GROUP or (
         error is None and asked.result().state == confluent_kafka().ConsumerGroupState.DEAD
     ):
         near = meant(name, kinds) or ": check its id"
@@ -134,7 +130,7 @@ def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
         for name in names:
             asked = described_group(admin, name)
             error = admin.error(asked)
-            if error is not None and error.code() == NO_SUCH_GROUP:
+            if meaning(error) is Meaning.NO_GROUP:
                 continue
             told = admin.answer(asked, "DESCRIBE", f"the group {name!r}")
             if told.state.name in _LIVE:
@@ -159,8 +155,8 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
     places = [kafka.TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
     wanted = [kafka.ConsumerGroupTopicPartitions(group, places)]
     with admin_client(config, TIMEOUT_S) as admin:
-        until = time.monotonic() + admin.timeout
-        while True:
+
+        def refusals() -> list[KafkaError]:
             asked = admin.of_coordinator(
                 lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[
                     group
@@ -168,17 +164,19 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
             )
             told = admin.answer(asked, "READ", f"the group {group!r}")
             # Kafka refuses single partitions, which the answer as a whole does not show.
-            refused = [place for place in told.topic_partitions if place.error is not None]
-            is_moving = bool(refused) and all(place.error.code() in _NO_COORDINATOR for place in refused)
-            if not is_moving or time.monotonic() > until:
-                break
-            time.sleep(_POLL_S)
-        if refused and refused[0].error.code() == _GROUP_DENIED:
+            return [place.error for place in told.topic_partitions if place.error is not None]
+
+        refused = try_again(
+            refusals,
+            admin.timeout,
+            answer=lambda errors: {meaning(each) for each in errors} == {Meaning.NO_COORDINATOR},
+        )
+        if refused and meaning(refused[0]) is Meaning.NO_RIGHT:
             raise BrokerError(f"Kafka {admin.where} gives {no_right('READ', 'group', group)}", value=group)
         if refused:
             raise BrokerError(
                 f"Kafka {admin.where} does not set the offsets of the group {group!r} in {len(refused)} of "
-                f"{counted(len(places), 'partition')} of {topic!r} ({refused[0].error.str()}): stop all its "
+                f"{counted(len(places), 'partition')} of {topic!r} ({refused[0].str()}): stop all its "
                 f"consumers, and cut it "
                 "over again",
                 value=group,

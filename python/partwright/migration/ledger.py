@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import TIMEOUT_S, admin_client
+from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.headers import headers_of
+from partwright.kafka.reading import records
 from partwright.kafka.topics import described, offsets_of
-from partwright.migration.streams import Streams
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
 
 __all__ = ["MAPPING", "Copies", "Ledger", "Moved", "State", "encoded"]
 
@@ -60,7 +60,7 @@ class State:
         source: The cluster, name and ID of the old topic.
         target: The cluster and name of the new topic, and, once it exists, its ID.
         settings: n, m, client, key type and order.
-        phase: `new` until the new topic exists, `copying`, or `moved` once a group was moved.
+        phase: `new` until the new topic exists, `copying`, `moved` once a group was moved, or `finished`.
         begin: The first offset of each old partition, when the copy began.
         at: The offset up to which each old partition is copied.
         ends: The offset after the last copy in each new partition; 0 if there is none.
@@ -120,19 +120,36 @@ class State:
             )
         if self.source[2] != source[1]:
             raise PartwrightError(
-                f"the topic {migration.source.topic!r} was deleted and made again since its copy began: delete "
-                f"{migration.target.topic!r} and {migration.ledger!r}, and begin anew"
+                f"the topic {migration.source.topic!r} was deleted and made again since its copy began: "
+                f"{self.begin_anew(migration)}"
             )
         asked = settings_of(migration)
         for name, began in self.settings.items():
             if name in asked and asked[name] != began:
                 raise PartwrightError(
-                    f"this migration began with {name} {began}, and not with {asked[name]}: say the same, or delete "
-                    f"{migration.target.topic!r} and {migration.ledger!r} and begin anew",
+                    f"this migration began with {name} {began}, and not with {asked[name]}: say the same, or "
+                    f"{self.begin_anew(migration)}",
                     field=name,
                     value=asked[name],
                 )
         return self
+
+    def begin_anew(self, migration: Migration) -> str:
+        """How to begin anew: nobody is told to delete a topic that groups read."""
+        if self.phase in {"moved", "finished"}:
+            return f"give another new topic, since {migration.target.topic!r} is in use after the cutover"
+        return f"delete {migration.target.topic!r} and {migration.ledger!r}, and begin anew"
+
+    def offsets(self) -> dict[str, dict[int, int]]:
+        """By moved group, the offset in each new partition that was committed for it."""
+        return {
+            name: {int(target): offset for target, offset in each.offsets.items()}
+            for name, each in self.groups.items()
+        }
+
+    def rereads(self) -> dict[str, int]:
+        """By moved group, how many records it reads again."""
+        return {name: each.reread for name, each in self.groups.items()}
 
     def moved(self, group: str, moved: Moved) -> State:
         """The same with one more moved group."""
@@ -259,6 +276,25 @@ class Ledger:
             window *= 4
         return None
 
+    def keep_last(self) -> None:
+        """Delete every record before the last one.
+
+        Raises:
+            BrokerError: No Kafka answers, or it gives no right.
+        """
+        extent = self.extent()
+        if extent is None:
+            return
+        begin, end = extent
+        window = {0: (max(begin, end - _FEW), end)}
+        for record in records(self._config, self._topic, window, committed=True):
+            begin = record.offset()
+        place = confluent_kafka().TopicPartition(self._topic, 0, begin)
+        with admin_client(self._config, TIMEOUT_S) as admin:
+            asked = admin.client.delete_records([place], request_timeout=admin.timeout)
+            for answer in asked.values():
+                admin.answer(answer, "DELETE", f"the topic {self._topic!r}")
+
     def entries(self, committed: list[list[int]] | None = None) -> Iterator[tuple[State, Copies | None]]:
         """The progress after each transaction, and the copies that it made, in their order.
 
@@ -287,10 +323,8 @@ class Ledger:
             window *= 4
 
     def _entries(self, start: int, end: int) -> Iterator[tuple[State, bytes | None]]:
-        with Streams(self._config, self._topic, {0: start}) as streams:
-            while (record := streams.head(0, end)) is not None:
-                streams.drop(0)
-                yield self._read(record), dict(headers_of(record)).get(MAPPING)
+        for record in records(self._config, self._topic, {0: (start, end)}, committed=True):
+            yield self._read(record), dict(headers_of(record)).get(MAPPING)
 
     def _read(self, record: Record) -> State:
         try:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from partwright.errors import PartwrightError
 from partwright.migration.answer import MigrationStep
+from partwright.migration.copy import finished_before
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
 from partwright.migration.scan import scan
-from partwright.migration.topics import cluster_of, found, is_there, refuse_foreign, settings_of
+from partwright.migration.topics import found, is_there, refuse_foreign, settings_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from partwright.migration.settings import Migration
-    from partwright.migration.topics import Found
 
-__all__ = ["plan", "source_of"]
+__all__ = ["plan"]
 
 # A copy, which scans too, takes about this many times as long as the scan; see benches/python/migrating.py.
 _COPY_OVER_SCAN = 2.5
@@ -44,6 +43,8 @@ def plan(
         BrokerError: No Kafka answers or it denies the right; the old topic or a group does not exist; the new topic
             exists and holds other records.
     """
+    if done := finished_before("plan", migration):
+        return done
     source, _ = source_of(migration)
     own = settings_of(migration.source).own
     state = Ledger(migration.target.config, migration.ledger).last()
@@ -80,26 +81,9 @@ def plan(
             "partitions_before": seen.older,
             "order": migration.order,
             "configs": own,
+            "phase": state.phase if state else "new",
             "scan_s": round(seconds, 1),
             "copy_s": round(seconds * _COPY_OVER_SCAN, 1),
         },
         scan=seen,
     )
-
-
-def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
-    """The old topic as it is, with the IDs of its cluster and of the topic.
-
-    Raises:
-        PartwrightError: The new topic is the same one.
-        BrokerError: No Kafka answers, or there is no such topic.
-    """
-    source = found(migration.source)
-    cluster = cluster_of(migration.source.config)
-    is_same = migration.source.topic == migration.target.topic
-    if is_same and cluster == cluster_of(migration.target.config):
-        raise PartwrightError(
-            f"the old and the new topic are both {migration.source.topic!r} of one cluster: name another new topic",
-            value=migration.target.topic,
-        )
-    return source, (cluster, source.topic_id)

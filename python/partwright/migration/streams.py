@@ -2,116 +2,47 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from functools import partial
 from heapq import heapify, heappop, heappush
-from itertools import groupby
-from operator import methodcaller
-from types import NoneType
-from typing import TYPE_CHECKING, Protocol, Self, cast
+from typing import TYPE_CHECKING, Self
 
-from partwright.errors import BrokerError
-from partwright.kafka.client import (
-    SILENT,
-    TIMEOUT_S,
-    TOPIC_DENIED,
-    admin_client,
-    confluent_kafka,
-    refusal,
-    refused_settings,
-)
-from partwright.kafka.topics import offsets_of
-from partwright.kafka.troubles import RetriableError, Troubles
-from partwright.migration.topics import patiently
+from partwright.kafka.reading import ENDLESS, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from threading import Event
     from types import TracebackType
 
-    from confluent_kafka import Consumer, KafkaError, TopicPartition
-
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.reading import Record
 
-__all__ = ["Record", "Streams"]
+__all__ = ["Streams"]
 
-_POLL_S, _POLLED = 0.2, 1000
-# A broker that has sent nothing for this long is not going to.
-_STALL_S = 60.0
 # The most bytes that are held of all partitions together, and the least of one.
 _HELD_BYTES, _HELD_LEAST = 128 << 20, 1 << 20
 # A record takes more memory than its value's bytes.
 _RECORD_BYTES = 300
-_WAIT = "fetch.wait.max.ms"
-_LONGEST_WAIT_MS = 100
-# librdkafka's codes, and Kafka's.
-_END_OF_PARTITION, _OUT_OF_RANGE, _GONE, _GROUP_DENIED = -191, {-140, 1}, {3, -188, -190}, 30
-_FIXED: dict[str, object] = {
-    "group.id": "partwright",
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    # Records that were deleted before they could be read are counted.
-    "auto.offset.reset": "error",
-    "allow.auto.create.topics": False,
-}
-
-
-class Record(Protocol):
-    """A record, as confluent-kafka's `Message` has it."""
-
-    def error(self) -> KafkaError | None: ...  # noqa: D102 - see confluent-kafka
-    def key(self) -> bytes | None: ...  # noqa: D102
-    def value(self) -> bytes | None: ...  # noqa: D102
-    def headers(self) -> list[tuple[str, bytes | None]] | None: ...  # noqa: D102
-    def topic(self) -> str: ...  # noqa: D102
-    def partition(self) -> int: ...  # noqa: D102
-    def offset(self) -> int: ...  # noqa: D102
-    def timestamp(self) -> tuple[int, int]: ...  # noqa: D102
-    def __len__(self) -> int: ...
 
 
 class Streams:
-    """A topic's partitions as queues of records, over one consumer that commits nothing and joins no group.
+    """A topic's partitions as queues of records, whose reading has no end.
 
     Args:
         config: How to reach its Kafka.
         topic: The topic.
         start: The offset in each partition at which reading starts.
-        committed: Whether records of aborted and open transactions are left out.
 
     Attributes:
-        at: By partition, the offset before which all records have arrived.
-        deleted: How many offsets were deleted before they could be read.
+        reading: The reading behind them.
     """
 
-    def __init__(
-        self, config: KafkaConfig, topic: str, start: Mapping[int, int], *, committed: bool = True
-    ) -> None:
-        self._config, self._topic = config, topic
-        self.at = dict(start)
-        self.deleted = 0
+    def __init__(self, config: KafkaConfig, topic: str, start: Mapping[int, int]) -> None:
+        windows = {partition: (begin, ENDLESS) for partition, begin in start.items()}
+        self.reading = Reading(config, topic, windows, committed=True)
         self._queues: dict[int, deque[Record]] = {partition: deque() for partition in start}
         self._held = dict.fromkeys(start, 0)
         self._paused: set[int] = set()
         self._most = max(_HELD_LEAST, _HELD_BYTES // max(1, len(start)))
-        self._troubles = Troubles(config, TIMEOUT_S)
-        self._heard = self._asked = time.monotonic()
-        kafka = confluent_kafka()
-        given = {
-            "fetch.queue.backoff.ms": 10,
-            **config.librdkafka(),
-            **config.reading(),
-            **_FIXED,
-            "isolation.level": "read_committed" if committed else "read_uncommitted",
-            "error_cb": self._troubles.note,
-        }
-        # librdkafka reports after this time that a partition ends with a transaction's marker.
-        wait = min(int(str(given.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
-        with refused_settings(config):
-            self._consumer: Consumer = kafka.Consumer({**given, _WAIT: wait}, logger=SILENT)
-        self._consumer.assign([self._place(partition) for partition in sorted(start)])
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +50,7 @@ class Streams:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._consumer.close()
+        self.reading.close()
 
     def head(self, partition: int, bound: int) -> Record | None:
         """The next record of a partition before an offset, without taking it; None if there are no more.
@@ -128,7 +59,7 @@ class Streams:
             BrokerError: The broker is gone, sends nothing more, or gives no right to read.
         """
         queue = self._queues[partition]
-        while not queue and self.at[partition] < bound:
+        while not queue and self.reading.at[partition] < bound:
             self._poll()
         return queue[0] if queue and queue[0].offset() < bound else None
 
@@ -139,7 +70,7 @@ class Streams:
     def passed(self, partition: int, bound: int) -> bool:
         """Whether all records of a partition before an offset have arrived and were taken."""
         queue = self._queues[partition]
-        return queue[0].offset() >= bound if queue else self.at[partition] >= bound
+        return queue[0].offset() >= bound if queue else self.reading.at[partition] >= bound
 
     def take(self, bounds: Sequence[int], count: int, size: int) -> list[Record]:
         """The next records within the bounds, each partition's in order.
@@ -213,7 +144,7 @@ class Streams:
         while (
             not stopped.is_set()
             and sum(map(len, self._queues.values())) < count
-            and any(self.at[partition] < bound for partition, bound in enumerate(bounds))
+            and any(self.reading.at[partition] < bound for partition, bound in enumerate(bounds))
             and not self._paused
         ):
             self._poll()
@@ -222,74 +153,14 @@ class Streams:
         self._held[partition] -= size
         if partition in self._paused and self._held[partition] < self._most // 4:
             self._paused.discard(partition)
-            self._consumer.resume([self._place(partition)])
+            self.reading.resume([partition])
 
     def _poll(self) -> None:
         """Take what has arrived; partitions other than the awaited one may then hold more than they should."""
-        before = sum(self.at.values())
-        records = cast("list[Record]", self._consumer.consume(_POLLED, _POLL_S))
-        # Compared by type, because confluent-kafka's errors cannot be compared with None.
-        if not set(map(type, [record.error() for record in records])) <= {NoneType}:
-            records = [record for record in records if not self._is_event(record)]
-        # One partition's records arrive together.
-        for partition, some in groupby(records, methodcaller("partition")):
-            run = list(some)
-            self._queues[partition].extend(run)
-            self._held[partition] += sum(map(len, run)) + len(run) * _RECORD_BYTES
-            # A marker after them may have been passed already: it is reported after them, and was noticed before.
-            self.at[partition] = max(self.at[partition], run[-1].offset() + 1)
+        for run in self.reading.poll():
+            self._queues[run.partition].extend(run.records)
+            self._held[run.partition] += run.value_bytes + len(run.records) * _RECORD_BYTES
         full = {each for each, held in self._held.items() if held > self._most} - self._paused
         if full:
             self._paused |= full
-            self._consumer.pause([self._place(each) for each in full])
-        if sum(self.at.values()) != before:
-            self._heard = self._asked = time.monotonic()
-        elif time.monotonic() - self._asked > TIMEOUT_S:
-            self._asked = time.monotonic()
-            if self._asked - self._heard > _STALL_S:
-                self._troubles.check(0)
-                raise RetriableError(
-                    f"Kafka at {self._config.servers} sends nothing more of the topic {self._topic!r} for {_STALL_S:g} "
-                    "s: see the broker's log"
-                )
-            # Until then, other brokers may take over from one that died.
-            self._troubles.check()
-
-    def _is_event(self, record: Record) -> bool:
-        """Whether it reports something instead of a record; that is then handled."""
-        error = record.error()
-        if error is None:
-            return False
-        self._event(record.partition(), record.offset(), error)
-        return True
-
-    def _event(self, partition: int, offset: int, error: KafkaError) -> None:
-        code = error.code()
-        if code == _END_OF_PARTITION:
-            self.at[partition] = max(self.at[partition], offset)
-        elif code in _OUT_OF_RANGE:
-            self._begin_anew(partition)
-        elif code in _GONE:
-            raise BrokerError(
-                f"the topic {self._topic!r} was deleted while it was read: start again", value=self._topic
-            )
-        # The group's name is required, and nothing is done with it.
-        elif code != _GROUP_DENIED:
-            operation = "READ" if code == TOPIC_DENIED else "FETCH"
-            raise refusal(self._config, error, operation, f"the topic {self._topic!r}")
-
-    def _begin_anew(self, partition: int) -> None:
-        """The oldest records were deleted by retention: read what is left."""
-        first = patiently(partial(self._first, partition))
-        self.deleted += max(0, first - self.at[partition])
-        self.at[partition] = max(first, self.at[partition])
-        self._consumer.incremental_unassign([self._place(partition)])
-        self._consumer.incremental_assign([self._place(partition)])
-
-    def _first(self, partition: int) -> int:
-        with admin_client(self._config, TIMEOUT_S) as admin:
-            return offsets_of(admin, self._topic, [partition], "earliest")[partition]
-
-    def _place(self, partition: int) -> TopicPartition:
-        place: TopicPartition = confluent_kafka().TopicPartition(self._topic, partition, self.at[partition])
-        return place
+            self.reading.pause(full)

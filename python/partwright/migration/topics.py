@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.errors import RetriableError, try_again
 from partwright.kafka.topics import NewTopic, create_topic, described, existing, offsets_of
-from partwright.kafka.troubles import RetriableError
+from partwright.migration.groups import groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,16 +22,14 @@ __all__ = [
     "Settings",
     "alter",
     "cluster_of",
-    "describe_target",
-    "ends_of",
     "found",
     "is_there",
-    "made_again",
     "make_ledger",
     "meanwhile",
     "patiently",
     "refuse_foreign",
     "settings_of",
+    "source_of",
 ]
 
 # During the copy, nothing is deleted from a topic, and each record keeps its time, whatever it is.
@@ -45,7 +43,7 @@ _MEANWHILE = {
 }
 _ITS_OWN = 1
 # Other brokers may take over from one that died while a topic is copied: for so long its Kafka may take to answer.
-_SETTLE_S, _PAUSE_S = 30.0, 0.2
+_SETTLE_S = 30.0
 
 _Answer = TypeVar("_Answer")
 
@@ -59,14 +57,7 @@ def patiently(ask: Callable[[], _Answer]) -> _Answer:
     Raises:
         RetriableError: There is still no answer.
     """
-    until = time.monotonic() + _SETTLE_S
-    while True:
-        try:
-            return ask()
-        except RetriableError:
-            if time.monotonic() > until:
-                raise
-        time.sleep(_PAUSE_S)
+    return try_again(ask, _SETTLE_S, error=lambda error: isinstance(error, RetriableError))
 
 
 class Found(NamedTuple):
@@ -123,6 +114,24 @@ def found(side: Side) -> Found:
         return Found(str(topic.topic_id), *([each[p] for p in every] for each in (begin, ends, tails)))
 
 
+def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
+    """The old topic as it is, with the IDs of its cluster and of the topic.
+
+    Raises:
+        PartwrightError: The new topic is the same one.
+        BrokerError: No Kafka answers, or there is no such topic.
+    """
+    source = found(migration.source)
+    cluster = cluster_of(migration.source.config)
+    is_same = migration.source.topic == migration.target.topic
+    if is_same and cluster == cluster_of(migration.target.config):
+        raise PartwrightError(
+            f"the old and the new topic are both {migration.source.topic!r} of one cluster: name another new topic",
+            value=migration.target.topic,
+        )
+    return source, (cluster, source.topic_id)
+
+
 def is_there(side: Side) -> bool:
     """Whether there is such a topic.
 
@@ -131,61 +140,6 @@ def is_there(side: Side) -> bool:
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
         return described(admin, [side.topic], "READ")[side.topic] is not None
-
-
-def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
-    """The offset after the last committed record of each partition of the old topic.
-
-    Args:
-        side: The topic.
-        topic_id: The ID that it had when the copy began.
-        partitions: How many partitions it had.
-
-    Raises:
-        BrokerError: No Kafka answers, it gives no right, or there is no such topic.
-        PartwrightError: It has been replaced by another topic, or has another number of partitions.
-    """
-    now = found(side)
-    if now.topic_id != topic_id:
-        raise PartwrightError(
-            f"the topic {side.topic!r} was deleted and made again while it was copied: delete the new topic and its "
-            "ledger, and begin anew",
-            value=side.topic,
-        )
-    if len(now.ends) != partitions:
-        raise PartwrightError(
-            f"the topic {side.topic!r} has {counted(len(now.ends), 'partition')} by now, and had {partitions} as "
-            f"its copy began: "
-            "delete the new topic and its ledger, and begin anew",
-            value=len(now.ends),
-        )
-    return now.ends
-
-
-def describe_target(migration: Migration, topic_id: str) -> Found:
-    """The new topic as it is now.
-
-    Args:
-        migration: What is migrated.
-        topic_id: The ID that the new topic had when the copy into it began.
-
-    Raises:
-        BrokerError: No Kafka answers, it gives no right, there is no such topic, or it has been replaced by another.
-    """
-    now = found(migration.target)
-    if now.topic_id != topic_id:
-        raise made_again(migration)
-    return now
-
-
-def made_again(migration: Migration) -> BrokerError:
-    """The error that the new topic is not the one into which copies were written."""
-    topic = migration.target.topic
-    return BrokerError(
-        f"the topic {topic!r} was deleted and made again since the copy into it began: delete it and "
-        f"{migration.ledger!r}, and begin anew",
-        value=topic,
-    )
 
 
 def settings_of(side: Side) -> Settings:
@@ -257,15 +211,20 @@ def refuse_foreign(migration: Migration, now: Found) -> None:
     if len(now.begin) != migration.partitions:
         raise BrokerError(
             f"the topic {topic!r} exists already and has {counted(len(now.begin), 'partition')}, not "
-            f"{migration.partitions}: give "
-            "another name, or delete it first",
+            f"{migration.partitions}: {_another_name(migration)}",
             value=topic,
         )
     if now.tails != now.begin:
         many = sum(now.tails) - sum(now.begin)
         raise BrokerError(
             f"the topic {topic!r} exists already and has {counted(many, 'offset')} that this migration did not "
-            f"write: give "
-            "another name, or delete it first",
+            f"write: {_another_name(migration)}",
             value=topic,
         )
+
+
+def _another_name(migration: Migration) -> str:
+    """What to do about a new topic that is in use: nobody is told to delete one that groups read."""
+    readers = groups_of(migration.target, ())
+    what_else = f", since the group {readers[0].name!r} reads it" if readers else ", or delete it first"
+    return f"give another name{what_else}"

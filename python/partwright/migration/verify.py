@@ -10,23 +10,23 @@ import pyarrow as pa
 
 from partwright.kafka.headers import headers_of
 from partwright.migration.copier import Older
-from partwright.migration.copy import not_begun, told
+from partwright.migration.copy import finished_before, not_begun, told
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Ledger
 from partwright.migration.placement import Placement
-from partwright.migration.plan import source_of
+from partwright.migration.same_topics import describe_target
 from partwright.migration.streams import Streams
-from partwright.migration.topics import describe_target, settings_of
+from partwright.migration.topics import settings_of, source_of
 from partwright.migration.verify_compacted import last_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from partwright.kafka.reading import Record
     from partwright.migration.answer import MigrationStep
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.streams import Record
     from partwright.migration.topics import Found
     from partwright.migration.translate import Slice
 
@@ -54,12 +54,14 @@ def verify(
         PartwrightError: Nothing was copied yet, or with other settings.
         BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
     """
+    if done := finished_before("verify", migration):
+        return done
     source, ids = source_of(migration)
     state = Ledger(migration.target.config, migration.ledger).last()
     if state is None or state.phase == "new":
         raise not_begun(migration)
     state.check(migration, ids)
-    target = describe_target(migration, state.target[2])
+    target = describe_target(migration, state)
     moving = groups_of(migration.source, groups)
     answer = told("verify", migration, state, moving)
     answer.lag = sum(source.ends) - sum(state.at)

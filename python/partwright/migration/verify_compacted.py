@@ -6,14 +6,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from partwright.kafka.headers import headers_of
-from partwright.migration.streams import Streams
+from partwright.kafka.reading import records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from partwright.kafka.reading import Record
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
-    from partwright.migration.streams import Record
     from partwright.migration.topics import Found
 
 __all__ = ["last_values"]
@@ -65,16 +65,17 @@ def _last(
     last: dict[bytes, bytes] = {}
     later: set[bytes] = set()
     read = 0
-    with Streams(side.config, side.topic, dict(enumerate(topic.begin))) as streams:
-        while some := streams.take(topic.ends, _STEP, 1 << 25):
-            for record in some:
-                key = blake2b(record.key() or b"", digest_size=16).digest()
-                if record.offset() < ends[record.partition()]:
-                    last[key] = _digest(record)
-                else:
-                    later.add(key)
-            read += len(some)
+    windows = dict(enumerate(zip(topic.begin, topic.ends, strict=True)))
+    for record in records(side.config, side.topic, windows, committed=True):
+        key = blake2b(record.key() or b"", digest_size=16).digest()
+        if record.offset() < ends[record.partition()]:
+            last[key] = _digest(record)
+        else:
+            later.add(key)
+        read += 1
+        if not read % _STEP:
             progress(read)
+    progress(read)
     return last, later, read
 
 

@@ -45,7 +45,7 @@ def check(
             of its partition.
         read: `partition`, `offset`, `key`, `value` and `header` of every record that is there, the same ones each time
             that Spark reads it.
-        run: The 8 bytes with which the header of this run's records begins.
+        run: The 8 bytes of the run's ID, which its records' header names.
         begin: The offset of each partition's first record of this run; 0 if it is not named.
         markers: Whether offsets may be missing between the records, because transactions wrote them: each leaves a
             marker at an offset of its own. Then a partition has a gap only if an offset is before the beginning, or if
@@ -68,7 +68,7 @@ def doubles(read: DataFrame, run: bytes) -> DataFrame:
 
     Args:
         read: As for `check`.
-        run: The 8 bytes that begin the header of this run's records.
+        run: The 8 bytes of the run's ID, which its records' header names.
     """
     ours = identified(read, run).select("partition", "offset", "row").where(F.col("row").isNotNull())
     copies = Window.partitionBy("row").orderBy("offset", "partition")
@@ -83,7 +83,7 @@ def compare(placed: DataFrame, chosen: DataFrame, run: bytes) -> Proof:
     Args:
         placed: As for `check`.
         chosen: What was read back from a topic that was written without a partition.
-        run: The 8 bytes that begin the header of this run's records.
+        run: The 8 bytes of the run's ID, which its records' header names.
 
     Returns:
         How many records it put into the same partition.

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from partwright.kafka.marks import MARK, Mark
 from partwright.keys.key_text import shown_key
 from partwright.pipeline.promises import Checks, PartitionRead, Proof
+from partwright.spark.marks import is_mark, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,17 +26,15 @@ _EXAMPLES = 5
 
 def identified(read: DataFrame, run: bytes) -> DataFrame:
     """The records that are there, each with the row that its header names; null for a record that is not this run's."""
-    marked = F.coalesce(F.length("header") == 2 * len(run), F.lit(False))
-    ours = marked & (F.substring("header", 1, len(run)) == F.lit(run))
-    row = F.conv(F.hex(F.substring("header", len(run) + 1, len(run))), 16, 10).cast("long")
+    mark = Mark(MARK, run)
     return read.select(
         "partition",
         "offset",
         "key",
         _hash_of_key(),
         F.xxhash64("value").alias("value_hash"),
-        F.when(ours, row).alias("row"),
-        (marked & ~ours).alias("of_other_run"),
+        row_of("header", mark).alias("row"),
+        (is_mark("header") & ~is_mark("header", mark)).alias("of_other_run"),
     )
 
 

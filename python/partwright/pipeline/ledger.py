@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["RUNS", "FolderLedger", "Ledger", "Plan", "TopicLedger", "ledger_at"]
+__all__ = ["RUNS", "FolderLedger", "Ledger", "RecordedRun", "TopicLedger", "ledger_at"]
 
 RUNS = "__partwright_runs"
 """The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""
-_VERSION = 1
+_VERSION = 2
 _ID_BYTES = 8
 # A record that somebody changed by hand must not cause another error later, or resume another run.
 _KINDS: dict[str, type] = {
@@ -39,11 +39,11 @@ _KINDS: dict[str, type] = {
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Everything that decides which records a run writes, where, and in what order.
+class RecordedRun:
+    """A run as the ledger has it: everything that decides which records it writes, where, and in what order.
 
     Attributes:
-        run: Its ID, 16 hexadecimal digits: the first half of its records' header.
+        run: Its ID, 16 hexadecimal digits, which its records' header names.
         topic: The topic.
         topic_id: Kafka's ID of that topic; a topic created anew has another one.
         source: What identifies the source: for a local file, its absolute path.
@@ -81,7 +81,7 @@ class Plan:
         return json.dumps({"version": _VERSION, **dataclasses.asdict(self)}, sort_keys=True)
 
     @classmethod
-    def of_json(cls, text: str | bytes, where: str) -> Plan:
+    def of_json(cls, text: str | bytes, where: str) -> RecordedRun:
         """Read what `to_json` wrote.
 
         Args:
@@ -113,7 +113,7 @@ class Plan:
                 f"{where} is damaged ({type(error).__name__}: {error}): run without --resume, into another --topic"
             ) from None
 
-    def changed(self, now: Plan) -> str | None:
+    def changed(self, now: RecordedRun) -> str | None:
         """How the source differs from that of a run that should resume this one, in words; None if it does not."""
         if file := self._changed_file(now.files):
             return file
@@ -140,10 +140,10 @@ class Plan:
 class Ledger(Protocol):
     """Where plans are kept."""
 
-    def read(self, topic: str, source: str) -> Plan | None:
+    def read(self, topic: str, source: str) -> RecordedRun | None:
         """The last run of a source into a topic; None if none is known."""
 
-    def write(self, plan: Plan) -> None:
+    def write(self, plan: RecordedRun) -> None:
         """Replace the last run of the plan's source into its topic."""
 
 
@@ -153,12 +153,16 @@ class TopicLedger:
     def __init__(self, config: KafkaConfig) -> None:
         self._config = config
 
-    def read(self, topic: str, source: str) -> Plan | None:
+    def read(self, topic: str, source: str) -> RecordedRun | None:
         """See `Ledger.read`."""
         text = last_values(self._config, RUNS).get(_key(topic, source))
-        return None if text is None else Plan.of_json(text, f"the ledger of this run in the topic {RUNS!r}")
+        return (
+            None
+            if text is None
+            else RecordedRun.of_json(text, f"the ledger of this run in the topic {RUNS!r}")
+        )
 
-    def write(self, plan: Plan) -> None:
+    def write(self, plan: RecordedRun) -> None:
         """See `Ledger.write`."""
         put(self._config, RUNS, _key(plan.topic, plan.source), plan.to_json().encode())
 
@@ -176,7 +180,7 @@ class FolderLedger:
         except (OSError, ValueError) as error:
             raise PartwrightError(f"--state {uri!r} cannot be used: {first_line(error)}") from None
 
-    def read(self, topic: str, source: str) -> Plan | None:
+    def read(self, topic: str, source: str) -> RecordedRun | None:
         """See `Ledger.read`."""
         path = self._path(topic, source)
         try:
@@ -186,9 +190,9 @@ class FolderLedger:
             return None
         except OSError as error:
             raise PartwrightError(f"--state {self._uri!r} cannot be read: {first_line(error)}") from None
-        return Plan.of_json(text, f"{path!r}, the ledger of this run,")
+        return RecordedRun.of_json(text, f"{path!r}, the ledger of this run,")
 
-    def write(self, plan: Plan) -> None:
+    def write(self, plan: RecordedRun) -> None:
         """See `Ledger.write`; in one step, if the file system can."""
         path = self._path(plan.topic, plan.source)
         try:

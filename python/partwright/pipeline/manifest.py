@@ -12,7 +12,7 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Manifest", "ManifestFile", "ManifestPartition", "manifest_of"]
+__all__ = ["Manifest", "ManifestFile", "ManifestPartition", "PlacementRule", "manifest_of"]
 
 _VERSION = 1
 
@@ -41,6 +41,15 @@ class ManifestPartition:
     partition: int | None
     rows: int
     files: tuple[ManifestFile, ...]
+
+
+@dataclass(frozen=True)
+class PlacementRule:
+    """What placed the records; see the same fields of `Manifest`."""
+
+    client: str
+    strategy: str | None
+    key_type: str | None
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,7 @@ class Manifest:
 
         Examples:
             >>> file = ManifestFile("t-0/a.parquet", 7, 0, 6)
-            >>> there = manifest_of({0: [file]}, "00", "t", 1, "java", None, None)
+            >>> there = manifest_of({0: [file]}, "00", "t", 1, PlacementRule("java", None, None))
             >>> there.differences([file]), there.differences([])
             ([], ['t-0/a.parquet is missing'])
         """
@@ -128,9 +137,7 @@ def manifest_of(
     run: str,
     topic: str,
     n: int,
-    client: str,
-    strategy: str | None,
-    key_type: str | None,
+    rule: PlacementRule,
 ) -> Manifest:
     """The manifest of these files, by partition; see `Manifest`."""
     numbers: list[int | None] = [*range(n), *([None] if None in files else [])]
@@ -139,4 +146,4 @@ def manifest_of(
         own = tuple(sorted(files.get(number, ()), key=lambda file: file.first_offset))
         partitions.append(ManifestPartition(number, sum(file.rows for file in own), own))
     rows = sum(each.rows for each in partitions)
-    return Manifest(run, topic, n, client, strategy, key_type, rows, tuple(partitions))
+    return Manifest(run, topic, n, **asdict(rule), rows=rows, partitions=tuple(partitions))

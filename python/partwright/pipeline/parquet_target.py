@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -24,16 +26,17 @@ from partwright.kafka import topics
 from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
 from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look
-from partwright.spark.continued import mark_of
+from partwright.pipeline.targets import Target
 from partwright.spark.hadoop_files import HadoopFolder
+from partwright.spark.marks import mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
+    from typing import Self
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.manifest import PlacementRule
 
 __all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "parquet_folders"]
 
@@ -57,59 +60,42 @@ _UNPLACED = "null"
 _SHOWN = 3
 
 
-def parquet_folders(place: Path | str, topic: str, settings: RunSettings) -> ParquetFolders:
+def parquet_folders(place: Path | str, topic: str, rule: PlacementRule) -> ParquetFolders:
     """The folders of a topic's partitions.
 
     Args:
         place: A folder of this machine, or the address of one.
         topic: The topic that they are named after.
-        settings: The run's settings, for the manifest.
+        rule: What places the records, for the manifest.
     """
-    if isinstance(place, str):
-        return RemoteFolders(place, topic, settings)
-    return LocalFolders(place, topic, settings)
+    return RemoteFolders(place, topic, rule) if isinstance(place, str) else LocalFolders(place, topic, rule)
 
 
-class ParquetFolders(ABC):
-    """One folder per partition. A file holds `offset`, `key`, `value` and `headers`, ordered by offset."""
+@dataclass(frozen=True)
+class ParquetFolders(Target):
+    """One folder per partition. A file holds `offset`, `key`, `value` and `headers`, ordered by offset.
 
-    begin: Mapping[int, int]
+    Attributes:
+        place: A folder of this machine, or the address of one.
+        topic: The topic that they are named after.
+        rule: What places the records, for the manifest.
+        run: The run's ID in hexadecimal, once they are prepared.
+        n: The number of partitions, once they are prepared.
+        begin: See `Target`.
+    """
 
-    def __init__(self, topic: str, settings: RunSettings) -> None:
-        topics.check_topic_name(topic)
-        self.topic = topic
-        self.begin = {}
-        # The run's ID in hexadecimal, for the manifest.
-        self.run = ""
-        self._settings = settings
-        self._n = 0
+    place: Path | str
+    topic: str
+    rule: PlacementRule
+    run: str = ""
+    n: int = 0
+    begin: Mapping[int, int] = field(default_factory=dict)
 
-    def cluster(self) -> None:  # noqa: B027 - the same for all folders
-        """Folders have no leaders."""
+    making = "make the folder"
+    has_place_for_all = True
 
-    def foresee(self, n: int, first: Look) -> None:
-        """See `Target.foresee`: a folder needs nothing."""
-        del n, first
-
-    def open(self, spark: SparkSession) -> None:
-        """Check, as soon as Spark has started, what cannot be checked without it.
-
-        Raises:
-            PartwrightError: Something is there already, or Spark cannot reach it.
-        """
-        del spark
-
-    @abstractmethod
-    def look(self) -> Look:
-        """See `Target.look`."""
-
-    @abstractmethod
-    def prepare(self, n: int, first: Look, *, append: bool) -> None:
-        """See `Target.prepare`."""
-
-    @abstractmethod
-    def written(self) -> Mapping[int, int] | None:
-        """See `Target.written`; a write that stopped leaves nothing."""
+    def __post_init__(self) -> None:
+        topics.check_topic_name(self.topic)
 
     @property
     @abstractmethod
@@ -141,10 +127,8 @@ class ParquetFolders(ABC):
             name for name in ("offset", "key", "value", "headers", "partition") if name in order.columns
         ]
         order.select(*wanted).write.mode("append").partitionBy("partition").parquet(self._into)
-        self._keep(self._manifest(_files(_read(placed.sparkSession, self._whole()))).to_json())
-
-    def partitions_now(self) -> None:  # noqa: B027 - the same for all folders
-        """See `Target.partitions_now`."""
+        files_there = _files(_read(placed.sparkSession, self._whole()))
+        self._keep(manifest_of(files_there, self.run, self.topic, self.n, self.rule).to_json())
 
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """See `Target.read`.
@@ -162,12 +146,6 @@ class ParquetFolders(ABC):
                 f"{self} is not what its manifest says: {'; '.join(told[:_SHOWN])}{more}: somebody else changed it"
             )
         return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
-
-    def _manifest(self, files: Mapping[int | None, Iterable[ManifestFile]]) -> Manifest:
-        told = self._settings
-        return manifest_of(
-            files, self.run, self.topic, self._n, told.client, told.strategy_name, told.key_type
-        )
 
 
 def _read(spark: SparkSession, folders: list[str]) -> DataFrame:
@@ -194,12 +172,14 @@ def _files(records: DataFrame) -> dict[int | None, list[ManifestFile]]:
     return found
 
 
+@dataclass(frozen=True)
 class LocalFolders(ParquetFolders):
     """Folders of this machine, `<topic>-<partition>` as in Kafka's own log directories; null keys in `<topic>-null`."""
 
-    def __init__(self, folder: Path, topic: str, settings: RunSettings) -> None:
-        super().__init__(topic, settings)
-        self.folder = folder.absolute()
+    @property
+    def folder(self) -> Path:
+        """The folder that holds them."""
+        return Path(self.place).absolute()
 
     def __str__(self) -> str:
         return f"folder {str(self.folder)!r}"
@@ -221,7 +201,12 @@ class LocalFolders(ParquetFolders):
             )
         return Look()
 
-    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+    def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
+        """See `Target.open`; `look` has checked everything."""
+        del spark, in_transactions
+        return self
+
+    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; all `n` partitions get their folders as they are written."""
         del first, append
         self.look()
@@ -234,7 +219,7 @@ class LocalFolders(ParquetFolders):
             ) from None
         except OSError as error:
             raise PartwrightError(f"{str(self.folder)!r} cannot be written to: {error.strerror}") from None
-        self._n = n
+        return replace(self, n=n, run=run.hex())
 
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; a write that stopped leaves nothing under a partition's name."""
@@ -247,7 +232,7 @@ class LocalFolders(ParquetFolders):
 
     def _whole(self) -> list[str]:
         """A folder gets its name only now that it is complete."""
-        written = {str(number): f"partition={number}" for number in range(self._n)}
+        written = {str(number): f"partition={number}" for number in range(self.n)}
         for name, folder in {**written, _UNPLACED: f"partition={_NULL}"}.items():
             target = self.folder / f"{self.topic}-{name}"
             if (self._unfinished / folder).exists():
@@ -280,22 +265,33 @@ class LocalFolders(ParquetFolders):
         return sorted(path for path, end in ends if end.isdigit() or end == _UNPLACED)
 
 
+@dataclass(frozen=True)
 class RemoteFolders(ParquetFolders):
     """Folders at an address, `<topic>/partition=<partition>`, written in place; null keys in Spark's folder of null."""
 
-    MANIFEST = "_partwright.json"
+    MANIFEST: ClassVar[str] = "_partwright.json"
     # It exists from before the first record until the manifest is written. Spark skips names that begin like this.
-    UNFINISHED = "_partwright.unfinished"
+    UNFINISHED: ClassVar[str] = "_partwright.unfinished"
 
-    def __init__(self, uri: str, topic: str, settings: RunSettings) -> None:
-        super().__init__(topic, settings)
-        if odd := re.search(r"[\\{}\[\]*?]", uri):
+    opened: HadoopFolder | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if odd := re.search(r"[\\{}\[\]*?]", str(self.place)):
             raise PartwrightError(
-                f"Spark takes the address {uri!r} for a pattern, because of its {odd[0]}: choose one without"
+                f"Spark takes the address {self.place!r} for a pattern, because of its {odd[0]}: choose one without"
             )
-        self.uri = f"{uri.rstrip('/')}/{topic}"
-        self._folder: HadoopFolder
-        self._is_ours = False
+
+    @property
+    def uri(self) -> str:
+        """The address of the folder that holds them."""
+        return f"{str(self.place).rstrip('/')}/{self.topic}"
+
+    @property
+    def _folder(self) -> HadoopFolder:
+        if self.opened is None:
+            raise RuntimeError(f"{self} is not open")
+        return self.opened
 
     def __str__(self) -> str:
         return f"folder {self.uri!r}"
@@ -304,36 +300,37 @@ class RemoteFolders(ParquetFolders):
         """The folder is checked once Spark has started: see `open`."""
         return Look()
 
-    def open(self, spark: SparkSession) -> None:
-        """See `ParquetFolders.open`."""
-        self._folder = HadoopFolder(spark, self.uri)
-        self._refuse_there()
+    def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
+        """See `Target.open`."""
+        del in_transactions
+        folder = HadoopFolder(spark, self.uri)
+        self._refuse_there(folder)
+        return replace(self, opened=folder)
 
-    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; a marker says that a run writes here."""
         del first, append
-        self._refuse_there()
-        self._folder.create(self.UNFINISHED, f"{self.run}\n".encode())
-        self._is_ours = True
-        self._n = n
+        self._refuse_there(self._folder)
+        self._folder.create(self.UNFINISHED, f"{run.hex()}\n".encode())
+        return replace(self, n=n, run=run.hex())
 
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; without Spark's Java nothing can be removed, and the next run says so."""
-        if self._is_ours:
+        if self.run:
             # If Java is gone or the file system does not answer, the folder stays without a manifest.
             with contextlib.suppress(PartwrightError):
                 self._folder.remove()
         return {}
 
-    def _refuse_there(self) -> None:
-        if not self._folder.exists():
+    def _refuse_there(self, folder: HadoopFolder) -> None:
+        if not folder.exists():
             return
-        if not self._folder.exists(self.MANIFEST):
+        if not folder.exists(self.MANIFEST):
             raise PartwrightError(
                 f"{self} has no manifest ({self.MANIFEST}): a run stopped while it wrote, or still writes; nothing was "
                 "written; remove it, or take another --topic"
             )
-        found = Manifest.read(self._folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
+        found = Manifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
         raise PartwrightError(
             f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; "
             f"take another "

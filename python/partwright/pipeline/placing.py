@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from partwright.cluster import Cluster
     from partwright.pipeline.settings import RunSettings
+    from partwright.producer.configs import ProducerConfig
 
 __all__ = ["placed_records"]
 
@@ -40,7 +42,13 @@ def placed_records(
     """
     key_type = settings.source_key_type
     if settings.is_by_strategy:
-        placed = _by_strategy(records, settings, n, cluster)
+        placed = _by_strategy(
+            records,
+            settings.producer,
+            cluster or n,
+            partition="named" if settings.partition is not None else None,
+            field="field" if settings.field is not None else None,
+        )
     else:
         placed = pws.with_partition(records, "id", n, settings.client, key_type)
     placed = placed.withColumn("unplaced", F.col("partition").isNull())
@@ -51,20 +59,11 @@ def placed_records(
     return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id")
 
 
-def _by_strategy(records: DataFrame, settings: RunSettings, n: int, cluster: Cluster | None) -> DataFrame:
+def _by_strategy(
+    records: DataFrame, producer: ProducerConfig, among: Cluster | int, **columns: str | None
+) -> DataFrame:
     """Place by a strategy: each task that reads the source is a producer, whose records are in order."""
-    workload = pws.Workload(
-        key="id",
-        value="value",
-        partition="named" if settings.partition is not None else None,
-        field="field" if settings.field is not None else None,
-    )
-    producer = pws.ProducerConfig(
-        settings.strategy or "key",
-        settings.properties,
-        settings.client,
-        settings.source_key_type,
-        settings.seed,
-    )
-    placed = pws.with_partition(records, workload, cluster or n, producer, order_by=list(_ORDER))
+    workload = pws.Workload(key="id", value="value", **columns)
+    producer = replace(producer, strategy=producer.strategy or "key")
+    placed = pws.with_partition(records, workload, among, producer, order_by=list(_ORDER))
     return placed.drop("named", "field")

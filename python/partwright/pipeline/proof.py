@@ -2,130 +2,114 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import TOPIC_DENIED
+from partwright.kafka.errors import Meaning, meaning
 from partwright.pipeline import checks
-from partwright.pipeline.settings import STRIP_ID
 from partwright.pipeline.spark_errors import refused_by_spark
+from partwright.pipeline.steps import timed
 from partwright.pipeline.target_state import Look
-from partwright.pipeline.targets import KafkaTopic
 from partwright.spark import classic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+    from pyspark.sql import DataFrame
 
-    from pyspark.sql import DataFrame, SparkSession
-
+    from partwright.pipeline.context import Context
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.report import Step
+    from partwright.pipeline.targets import KafkaTopic
 
-__all__ = ["JavaProof"]
+__all__ = ["ProofResult", "java_proof"]
 
 
-@dataclass(frozen=True)
-class JavaProof:
-    """What one run needs for its proof.
+_NONE = "no proof by the Java producer"
 
-    Attributes:
-        settings: What the run was asked to do.
-        target: Where it wrote.
-        run: The 8 bytes with which its records' header begins.
-        n: How many partitions it wrote to.
-        steps: Is told of each step.
-        journal: Remembers the proof's topic while it exists.
-        notes: Gets the reason if there is no proof.
+
+class ProofResult(NamedTuple):
+    """The proof; None if there is none, which a note explains, and the steps that were taken."""
+
+    proof: checks.Proof | None
+    notes: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult:
+    """Let the Java producer place the records, in a topic that is deleted afterwards, and compare.
+
+    Args:
+        context: The run, whose records are written and checked.
+        placed: As for `checks.compare`, with `unplaced`: whether the client does not place the record by its key.
+        records: How many records there are.
     """
-
-    settings: RunSettings
-    target: KafkaTopic
-    run: bytes
-    n: int
-    steps: Callable[[str], AbstractContextManager[None]]
-    journal: Journal
-    notes: list[str]
-
-    def of(self, placed: DataFrame, records: int) -> checks.Proof | None:
-        """Let the Java producer place the records, and compare.
-
-        Args:
-            placed: As for `checks.compare`, with `unplaced`: whether the client does not place the record by its key.
-            records: How many records there are.
-
-        Returns:
-            The proof; None if it would prove nothing, or has no topic.
-        """
-        if why := self._no_proof(placed.sparkSession):
-            self.notes.append(f"no proof by the Java producer: {why}")
-            return None
-        takes_the_same = self.settings.new_topic.for_same_records()
-        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}", takes_the_same)
-        self.journal.proof(topic.topic)
-        done = (
-            f"the {counted(records, 'record is', 'records are')} written to {self.target} and checked, but "
-            "the proof cannot be"
+    proofs = f"{context.source.topic[:200]}.proof-"
+    topic = context.target.beside(f"{proofs}{context.run.hex()}")
+    if topic is None:
+        return ProofResult(None)
+    why = context.settings.why_no_proof
+    if why is None and classic.runs_tasks_twice(placed.sparkSession):
+        why = (
+            "Spark runs slow tasks a second time (spark.speculation=true), and its sink would write their records "
+            "twice"
         )
+    if why is not None:
+        return ProofResult(None, (f"{_NONE}: {why}",))
+    done = (
+        f"the {counted(records, 'record is', 'records are')} written to {context.target} and checked, but the proof "
+        "cannot be"
+    )
+
+    def choices() -> KafkaTopic | BrokerError:
+        """The topic with the producer's choices, or why it cannot be made."""
         try:
-            with self.steps("let the Java producer choose"):
-                if not self._makes(topic):
-                    return None
-                with refused_by_spark(f"{done} written", "WRITE", topic.topic):
-                    topic.write(placed.drop("partition"))
-            with self.steps("compare"), refused_by_spark(f"{done} read back"):
-                # Records that the client does not place have no partition to compare with.
-                asked = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
-                return checks.compare(asked, topic.read(placed.sparkSession), self.run)
-        finally:
-            self._remove(topic)
-
-    def _no_proof(self, spark: SparkSession) -> str | None:
-        """Why it would prove nothing; None if it proves something."""
-        if self.settings.key_type == STRIP_ID:
-            return "it hashes a schema registry's header too"
-        if self.settings.chooses_for_keys:
-            return "it was not told what chooses the partitions of records with keys here"
-        if not self.settings.agrees_with_java:
-            return f"client {self.settings.client} puts keys elsewhere"
-        if classic.runs_tasks_twice(spark):
-            return (
-                "Spark runs slow tasks a second time (spark.speculation=true), and its sink would write their records "
-                "twice"
-            )
-        return None
-
-    @property
-    def _proofs(self) -> str:
-        """How the names of the proofs' topics begin."""
-        return f"{self.target.topic[:200]}.proof-"
-
-    def _makes(self, topic: KafkaTopic) -> bool:
-        """Whether the proof gets its topic: a user may have the right to write to a topic but not to create one."""
-        try:
-            topic.prepare(self.n, Look(), append=False)
+            prepared = topic.prepare(context.n, Look(), context.run, append=False)
         except BrokerError as error:
-            rights = (
-                "this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on topics that begin with "
-                f"{self._proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
-            )
-            self.notes.append(
-                f"no proof by the Java producer: {rights if error.value == TOPIC_DENIED else error}"
-            )
-            return False
-        return True
+            return error
+        with refused_by_spark(f"{done} written", "WRITE", topic.topic):
+            prepared.write(placed.drop("partition"))
+        return prepared
 
-    def _remove(self, topic: KafkaTopic) -> None:
-        """Delete the proof's topic again; if that fails, the next run tries."""
-        try:
-            topic.delete()
-        except PartwrightError as error:
-            # Without a beginning it was never created.
-            if topic.begin:
-                self.notes.append(f"the topic {topic.topic} of the proof is still there: {error}")
-                return
-        self.journal.proof(None)
+    def compared(chosen: KafkaTopic) -> checks.Proof:
+        with refused_by_spark(f"{done} read back"):
+            # Records that the client does not place have no partition to compare with.
+            asked = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
+            return checks.compare(asked, chosen.read(placed.sparkSession), context.run)
+
+    context.journal.proof(topic.topic)
+    try:
+        chosen, choosing = timed(context.progress, "let the Java producer choose", choices)
+        if isinstance(chosen, BrokerError):
+            result = ProofResult(None, (_no_topic(chosen, proofs),), (choosing,))
+        else:
+            proof, comparing = timed(context.progress, "compare", lambda: compared(chosen))
+            result = ProofResult(proof, (), (choosing, comparing))
+    except BaseException:
+        _remove(topic, context.journal)
+        raise
+    left = _remove(topic, context.journal)
+    if left is None or isinstance(chosen, BrokerError):
+        context.journal.proof(None)
+        return result
+    return result._replace(notes=(f"the topic {topic.topic} of the proof is still there: {left}",))
+
+
+def _no_topic(error: BrokerError, proofs: str) -> str:
+    """Why the proof has no topic: a user may have the right to write to a topic but not to create one."""
+    rights = (
+        "this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on topics that begin with "
+        f"{proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
+    )
+    return f"{_NONE}: {rights if meaning(error) is Meaning.NO_RIGHT else error}"
+
+
+def _remove(topic: KafkaTopic, journal: Journal) -> PartwrightError | None:
+    """Delete the proof's topic again; if that fails, the next run tries, and the error is returned."""
+    try:
+        topic.delete()
+    except PartwrightError as error:
+        return error
+    journal.proof(None)
+    return None

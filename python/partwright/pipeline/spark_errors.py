@@ -10,12 +10,12 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from partwright.errors import PartwrightError
-from partwright.kafka.client import no_right
+from partwright.kafka.errors import no_right
 from partwright.spark import classic
 from partwright.spark.errors import first_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["explained_end", "one_sentence", "refused_by_spark"]
@@ -48,7 +48,9 @@ def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Ite
 
 
 @contextlib.contextmanager
-def explained_end(standing: Callable[[], str], interrupted: list[int], log: Path | None) -> Iterator[None]:
+def explained_end(
+    standing: Callable[[], str], interrupted: Sequence[int], log: Path | None
+) -> Iterator[None]:
     """Raise one error, with how far a run or stream is, for the many of PySpark's that mean that Spark's Java is gone.
 
     Args:

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import signal
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,19 +16,21 @@ from typing import TYPE_CHECKING
 from partwright import spark as pws
 from partwright.errors import PartwrightError
 from partwright.folders import private_file, private_state, temporary_folder
+from partwright.pipeline.steps import timed
 from partwright.signals import Ended, handled
 from partwright.spark import classic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
 
     from pyspark.sql import SparkSession
 
     from partwright.folders import Temporary
-    from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.report import Step
+    from partwright.pipeline.steps import Progress
 
-__all__ = ["interrupts", "own_spark"]
+__all__ = ["Session", "open_session"]
 
 # In addition to the new one.
 _KEPT_LOGS = 9
@@ -39,15 +42,56 @@ _REDACTED = {"spark.redaction.regex": _HIDDEN, "spark.sql.redaction.options.rege
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
+@dataclass(frozen=True)
+class Session:
+    """The Spark of one run or stream.
+
+    Attributes:
+        spark: Spark's own session.
+        interrupted: Holds the signal once Ctrl-C or SIGTERM came.
+        log: The file with Spark's own output; None if the session is the caller's.
+        steps: The start, if the run started it.
+    """
+
+    spark: SparkSession
+    interrupted: Sequence[int]
+    log: Path | None
+    steps: tuple[Step, ...]
+
+
 @contextlib.contextmanager
-def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
+def open_session(
+    spark: SparkSession | None, master: str, settings: Mapping[str, str], progress: Progress
+) -> Iterator[Session]:
+    """The Spark of a run, until the block ends.
+
+    Args:
+        spark: The caller's session, which is left running; None starts one.
+        master: Spark's master for that.
+        settings: Its settings.
+        progress: Is told of its start.
+    """
+    with contextlib.ExitStack() as stack:
+        if spark is not None:
+            progress.spark(spark)
+            yield Session(spark, stack.enter_context(interrupts()), None, ())
+            return
+        own = own_spark(master, settings)
+        (started, log), starting = timed(progress, "start Spark", lambda: stack.enter_context(own))
+        progress.spark(started)
+        yield Session(started, stack.enter_context(interrupts()), log, (starting,))
+
+
+@contextlib.contextmanager
+def own_spark(master: str, settings: Mapping[str, str]) -> Iterator[tuple[SparkSession, Path]]:
     """A session for one run, and its log file; both end with the block."""
-    with _log_file() as log, _java_folder(settings) as made:
+    local = settings.get(_LOCAL_DIRS) if master.startswith("local") else None
+    with _log_file() as log, _java_folder(local) as made:
         spark = pws.session(
             "partwright run",
-            settings.master,
+            master,
             kafka=True,
-            configs=_configs(settings, made.folder),
+            configs=_configs(master, settings, made.folder),
             log_file=log,
         )
         try:
@@ -57,30 +101,29 @@ def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
             classic.stop(spark)
 
 
-def _configs(settings: RunSettings, folder: Path) -> dict[str, str]:
+def _configs(master: str, settings: Mapping[str, str], folder: Path) -> dict[str, str]:
     """Spark's settings; on one machine most of its 200 partitions per shuffle would only wait for their turn."""
     # One task writes a partition: a second one at the same time would write its records again, or get in its way.
-    configs = {**_REDACTED, _SPECULATION: "false", **settings.configs}
-    if not settings.master.startswith("local"):
+    configs = {**_REDACTED, _SPECULATION: "false", **settings}
+    if not master.startswith("local"):
         return configs
     configs = {"spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)), **configs}
     if _LOCAL_DIRS in configs:
-        configs[_LOCAL_DIRS] = ",".join(map(str, _local_folders(settings, folder.name)))
+        configs[_LOCAL_DIRS] = ",".join(map(str, _local_folders(configs[_LOCAL_DIRS], folder.name)))
     return configs
 
 
-def _local_folders(settings: RunSettings, name: str) -> list[Path]:
+def _local_folders(local: str | None, name: str) -> list[Path]:
     """The run's own folder in each folder that `spark.local.dir` names, called like its temporary folder."""
-    named = settings.configs.get(_LOCAL_DIRS, "") if settings.master.startswith("local") else ""
-    return [Path(each.strip()).absolute() / name for each in named.split(",") if each.strip()]
+    return [Path(each.strip()).absolute() / name for each in (local or "").split(",") if each.strip()]
 
 
 @contextlib.contextmanager
-def _java_folder(settings: RunSettings) -> Iterator[Temporary]:
+def _java_folder(local: str | None) -> Iterator[Temporary]:
     """The folder for the temporary files of Spark's Java: if Java is killed, nobody else removes them."""
     with temporary_folder("partwright-run-") as made:
         for name in made.removed:
-            _remove_local(settings, name)
+            _remove_local(local, name)
         before = os.environ.get(_JAVA_OPTIONS)
         os.environ[_JAVA_OPTIONS] = (
             f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={made.folder}"'.strip()
@@ -92,11 +135,11 @@ def _java_folder(settings: RunSettings) -> Iterator[Temporary]:
                 del os.environ[_JAVA_OPTIONS]
             else:
                 os.environ[_JAVA_OPTIONS] = before
-            _remove_local(settings, made.folder.name)
+            _remove_local(local, made.folder.name)
 
 
-def _remove_local(settings: RunSettings, name: str) -> None:
-    for each in _local_folders(settings, name):
+def _remove_local(local: str | None, name: str) -> None:
+    for each in _local_folders(local, name):
         shutil.rmtree(each, ignore_errors=True)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from partwright.pipeline.report import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
-__all__ = ["Progress", "Steps"]
+__all__ = ["Progress", "timed"]
+
+_Result = TypeVar("_Result")
 
 
 class Progress(Protocol):
@@ -27,17 +28,9 @@ class Progress(Protocol):
         """Spark has started; its progress can be read."""
 
 
-class Steps:
-    """The steps' times, told to a `Progress` as they happen."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.taken: list[Step] = []
-        self._progress = progress
-
-    @contextlib.contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
-        """One step, for as long as the block lasts; its time counts only if it succeeds."""
-        began = time.monotonic()
-        with self._progress.step(name):
-            yield
-        self.taken.append(Step(name, round(time.monotonic() - began, 3)))
+def timed(progress: Progress, name: str, work: Callable[[], _Result]) -> tuple[_Result, Step]:
+    """Do one step: its result, and how long it took."""
+    began = time.monotonic()
+    with progress.step(name):
+        result = work()
+    return result, Step(name, round(time.monotonic() - began, 3))

@@ -16,27 +16,35 @@ from partwright import spark as pws
 from partwright._check import counted
 from partwright.answer import Answer
 from partwright.errors import PartwrightError
+from partwright.kafka import topics
+from partwright.kafka.address import parse_kafka
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.settings import STRIP_ID, KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, stream_records
 from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
-from partwright.pipeline.spark_session import interrupts, own_spark
+from partwright.pipeline.spark_session import open_session
+from partwright.pipeline.steps import Progress, timed
 from partwright.pipeline.target_state import number_of_partitions
 from partwright.pipeline.targets import KafkaTopic
 from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.hadoop_files import HadoopFolder
+from partwright.spark.marks import is_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from partwright._check import Json
+    from partwright.pipeline.spark_session import Session
+    from partwright.pipeline.topic_source import Source
+    from partwright.producer.configs import ProducerConfig
     from partwright.spark.streams.batches import BatchDone
 
 __all__ = ["StreamReport", "StreamSettings", "stream"]
@@ -62,15 +70,38 @@ class StreamSettings:
     follow_partitions: bool = False
     real_time: str | None = None
 
+    def refuse_together(self, *, exactly_once: bool, strategy: str | None, check: bool) -> None:
+        """Refuse options that do not go together, among these and a run's.
 
-class StreamProgress(Protocol):
+        Raises:
+            PartwrightError: Two of them were given.
+        """
+        batches = {
+            "--exactly-once": exactly_once,
+            "--strategy": strategy is not None,
+            "--follow-partitions": self.follow_partitions,
+            "--available-now": self.available_now,
+            "--every": self.every is not None,
+        }
+        for option, is_given in batches.items():
+            if is_given and self.real_time is not None:
+                raise PartwrightError(
+                    f"{option} is for a stream in batches, and --real-time has none: leave one of them out"
+                )
+        if self.available_now and self.every is not None:
+            raise PartwrightError(
+                "--available-now ends after what is there, and --every goes on: leave one of them out"
+            )
+        if self.every is not None and not 0 <= self.every < float("inf"):
+            raise PartwrightError(f"--every takes seconds, 0 or more, not {self.every}")
+        if not check and not self.available_now:
+            raise PartwrightError(
+                "--no-check is for --available-now, because only what ends is checked: leave it out"
+            )
+
+
+class StreamProgress(Progress, Protocol):
     """Gets told what a stream is doing."""
-
-    def step(self, name: str) -> AbstractContextManager[None]:
-        """One step, for as long as the block lasts."""
-
-    def spark(self, spark: SparkSession) -> None:
-        """Spark has started; its progress can be read."""
 
     def say(self, sentence: str) -> None:
         """One line about a batch."""
@@ -90,6 +121,7 @@ class StreamReport(Answer):
         moved: How many are in another partition than their key's.
         n: How many partitions the topic has now.
         followed: The offset in each partition from which on keys are placed for more partitions.
+        is_marked: Whether each record has one more header, by which it is known again.
     """
 
     DOCUMENT = "stream"
@@ -107,6 +139,7 @@ class StreamReport(Answer):
     twice: int | None
     moved: int | None
     followed: tuple[Mapping[int, int], ...] = ()
+    is_marked: bool = False
 
     @property
     def ok(self) -> bool:
@@ -143,146 +176,141 @@ def stream(
         Ended: Ctrl-C or SIGTERM came; the error says what is written.
     """
     if not isinstance(settings.target, KafkaTarget):
-        raise PartwrightError("--stream writes to a topic that stays: name one with --to kafka://host:port")
-    _refuse_what_has_no_end(settings)
+        raise PartwrightError(
+            f"a stream writes to a topic, not to {settings.target}: name one with --to kafka://host:port"
+        )
+    asked.refuse_together(
+        exactly_once=settings.exactly_once, strategy=settings.strategy, check=settings.check
+    )
     source = find_source(settings, endless=True)
-    if source.path is not None and Path(source.path).is_file():
-        raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
+    if not source.can_grow:
+        raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
+    _refuse_circle(source, settings.source_config, settings.target)
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
-    job = _Standing(target)
-    log = None
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
-        if spark is None:
-            with progress.step("start Spark"):
-                spark, log = stack.enter_context(own_spark(settings))
-        progress.spark(spark)
-        interrupted = stack.enter_context(interrupts())
-        stack.enter_context(explained_end(job.when_it_ended, interrupted, log))
-        if settings.is_own_partitioner:
-            send_own_code(spark, Path.cwd())
         first = target.look()
-        # A checkpoint that is in use knows what it wrote.
-        begun = HadoopFolder(spark, f"{asked.checkpoint.rstrip('/')}/partwright").exists()
-        n = number_of_partitions(
-            first,
-            settings.asked_partitions,
-            RunSettings.DEFAULT_PARTITIONS,
-            settings.append or begun,
-            str(target),
-            None,
-        )
-        with refused_by_spark(f"{source.name} cannot be read"):
-            records = stream_records(spark, source, settings)
-        if first.partitions is None:
-            with progress.step("make the topic"):
-                target.prepare(n, first, append=True)
+        session = stack.enter_context(open_session(spark, settings.master, settings.configs, progress))
+        # Spark gives a batch's result to a callback alone.
+        done: list[BatchDone] = []
+        query: StreamingQuery | None = None
 
-        def told(batch: BatchDone) -> None:
-            job.done.append(batch)
+        def take(batch: BatchDone) -> None:
+            """Called in a thread of Spark's."""
+            done.append(_kept(batch, asked))
             progress.say(_said(batch, query.lastProgress if query else None))
 
-        query: StreamingQuery | None = None
-        journal.begin("", 0, java_of_pid(classic.java_pid()))
-        query = pws.write_stream(
-            records,
-            topic=source.topic,
-            checkpoint=asked.checkpoint,
-            workload=pws.Workload(
-                key="id",
-                headers="headers" if source.format == "kafka" and not asked.real_time else None,
-                time="timestamp" if settings.exactly_once and source.format == "kafka" else None,
-            ),
-            producer=pws.ProducerConfig(
-                settings.strategy, client=settings.client, key_type=settings.source_key_type
-            ),
-            kafka_config=settings.target.config,
-            options=pws.StreamOptions(
-                order_by=[] if asked.real_time else ["place", "place_row"],
-                exactly_once=settings.exactly_once,
-                follow_partitions=asked.follow_partitions,
-                available_now=asked.available_now,
-                every=asked.every,
-                real_time=asked.real_time,
-                on_batch=told,
-            ),
-        )
-        job.is_writing = True
-        _wait(query, interrupted, job)
-        job.is_writing = False
+        with explained_end(lambda: _standing("before", target, ()), session.interrupted, session.log):
+            if settings.is_own_partitioner:
+                send_own_code(session.spark, Path.cwd())
+            # A checkpoint that is in use knows what it wrote.
+            begun = HadoopFolder(session.spark, f"{asked.checkpoint.rstrip('/')}/partwright").exists()
+            default, append = RunSettings.DEFAULT_PARTITIONS, settings.append or begun
+            n = number_of_partitions(first, settings.asked_partitions, default, append, str(target), None)
+            with refused_by_spark(f"{source.name} cannot be read"):
+                records = stream_records(session.spark, source, settings)
+            if first.partitions is None:
+                timed(progress, target.making, lambda: target.prepare(n, first, b"", append=True))
+            journal.begin("", 0, java_of_pid(classic.java_pid()))
+            query = pws.write_stream(
+                records,
+                topic=source.topic,
+                checkpoint=asked.checkpoint,
+                workload=pws.Workload(
+                    key="id",
+                    headers="headers" if source.has_headers and not asked.real_time else None,
+                    time="timestamp" if "timestamp" in records.columns else None,
+                ),
+                producer=settings.producer,
+                kafka_config=target.config,
+                options=pws.StreamOptions(
+                    order_by=[] if asked.real_time else ["place", "place_row"],
+                    exactly_once=settings.exactly_once,
+                    follow_partitions=asked.follow_partitions,
+                    available_now=asked.available_now,
+                    every=asked.every,
+                    real_time=asked.real_time,
+                    on_batch=take,
+                ),
+            )
+        _wait(query, done, target, session)
         journal.finish()
         found: tuple[int | None, int | None, int | None] = (None, None, None)
-        if asked.available_now and settings.check and job.done:
-            with progress.step("read back and check"), refused_by_spark(f"{target} cannot be read back"):
-                found = _check(spark, target, settings, job.done)
-        return _report(settings, source.name, target, job.done, found)
+        if asked.available_now and settings.check and done:
+            with (
+                explained_end(lambda: _standing("after", target, done), session.interrupted, session.log),
+                progress.step("read back and check"),
+                refused_by_spark(f"{target} cannot be read back"),
+            ):
+                found = _check(
+                    session.spark, target, settings.producer, done, committed=settings.exactly_once
+                )
+        return _report(source.name, target, settings.client, done, found, is_marked=asked.real_time is None)
 
 
-def _refuse_what_has_no_end(settings: RunSettings) -> None:
-    for option, given in [
-        ("--limit", settings.limit is not None),
-        ("--resume", settings.resume),
-        ("--partition", settings.partition is not None),
-        ("--field", settings.field is not None),
-        ("--null-keys producer", settings.null_keys == "producer"),
-        ("--only-keys", bool(settings.only_keys)),
-        ("--since, --until, --last and --only-partitions", not settings.bounds.is_whole),
-    ]:
-        if given:
-            raise PartwrightError(f"{option} is for a run that ends: leave it out, or leave --stream out")
-
-
-@dataclass
-class _Standing:
-    """How far a stream is.
-
-    Attributes:
-        target: The topic.
-        done: What it wrote.
-        is_writing: Whether it waits for batches, and writes them.
-    """
-
-    target: KafkaTopic
-    done: list[BatchDone] = dataclasses.field(default_factory=list)
-    is_writing: bool = False
-
-    def when_it_ended(self) -> str:
-        """Where it was when it ended, in words."""
-        if not self.done:
-            return (
-                f"before the stream had written a whole batch to {self.target}: start again with the same "
-                "--checkpoint to go on"
-            )
-        when = "while" if self.is_writing else "after"
-        return f"{when} the stream wrote to {self.target}: {self.written()}"
-
-    def written(self) -> str:
-        """What is written, and how to go on, in words."""
-        written = sum(batch.records - batch.already_there for batch in self.done)
-        batches = counted(len(self.done), "batch", "batches")
-        return (
-            f"{counted(written, f'record in {batches} is', f'records in {batches} are')} written: start again "
-            "with the same --checkpoint to go on"
+def _refuse_circle(source: Source, source_config: KafkaConfig | None, target: KafkaTarget) -> None:
+    """Refuse a topic that would be written to itself: each batch would be the source of the next."""
+    if source.format != "kafka":
+        return
+    servers, topic = parse_kafka(source.name)
+    if topic != source.topic:
+        return
+    read_from = KafkaConfig.read(source_config, servers=servers)
+    if topics.cluster_id(None, kafka_config=read_from) == topics.cluster_id(None, kafka_config=target.config):
+        raise PartwrightError(
+            f"a stream from topic {topic!r} into itself would read its own records without an end: name another topic "
+            "with --topic",
+            value=topic,
         )
 
 
-def _wait(query: StreamingQuery, interrupted: list[int], job: _Standing) -> None:
-    """Wait until the query ends."""
-    try:
-        while query.isActive:
-            query.awaitTermination(_POLL_S)  # type: ignore[arg-type]
-            if interrupted:
-                break
-    except (PySparkException, KeyboardInterrupt) as error:
-        if not interrupted and not isinstance(error, KeyboardInterrupt):
-            raise PartwrightError(
-                f"the stream to {job.target} stopped: {one_sentence(error, 'WRITE', job.target.topic)}; "
-                f"{job.written()}"
-            ) from error
-    if interrupted:
-        with contextlib.suppress(PySparkException):
-            query.stop()
-        raise Ended(interrupted[0], f"the stream to {job.target} was stopped; {job.written()}")
+def _kept(batch: BatchDone, asked: StreamSettings) -> BatchDone:
+    """What is remembered of a batch: a stream of months has many, and only a check needs where each began."""
+    is_needed = asked.available_now or batch.grown_from is not None
+    return batch if is_needed else dataclasses.replace(batch, begin={})
+
+
+def _standing(when: str, target: KafkaTopic, done: Sequence[BatchDone]) -> str:
+    """Where a stream was when it ended, in words.
+
+    Args:
+        when: before, while or after it waited for batches.
+        target: The topic.
+        done: What it wrote.
+    """
+    if not done:
+        return (
+            f"before the stream had written a whole batch to {target}: start again with the same --checkpoint to go "
+            "on"
+        )
+    return f"{when} the stream wrote to {target}: {_written(done)}"
+
+
+def _written(done: Sequence[BatchDone]) -> str:
+    """What is written, and how to go on, in words."""
+    written = sum(batch.records - batch.already_there for batch in done)
+    batches = counted(len(done), "batch", "batches")
+    return (
+        f"{counted(written, f'record in {batches} is', f'records in {batches} are')} written: start again with the "
+        "same --checkpoint to go on"
+    )
+
+
+def _wait(query: StreamingQuery, done: Sequence[BatchDone], target: KafkaTopic, session: Session) -> None:
+    """Wait until the query ends; `done` has the batches that it wrote until then."""
+    with explained_end(lambda: _standing("while", target, done), session.interrupted, session.log):
+        try:
+            while query.isActive and not session.interrupted:
+                query.awaitTermination(_POLL_S)  # type: ignore[arg-type]
+        except (PySparkException, KeyboardInterrupt) as error:
+            if not session.interrupted and not isinstance(error, KeyboardInterrupt):
+                raise PartwrightError(
+                    f"the stream to {target} stopped: {one_sentence(error, 'WRITE', target.topic)}; {_written(done)}"
+                ) from error
+        if session.interrupted:
+            with contextlib.suppress(PySparkException):
+                query.stop()
+            raise Ended(session.interrupted[0], f"the stream to {target} was stopped; {_written(done)}")
 
 
 def _said(batch: BatchDone, progress: Json | None) -> str:
@@ -315,24 +343,27 @@ def _behind(progress: Json | None) -> int | None:
 
 
 def _check(
-    spark: SparkSession, target: KafkaTopic, settings: RunSettings, done: list[BatchDone]
+    spark: SparkSession,
+    target: KafkaTopic,
+    producer: ProducerConfig,
+    done: Sequence[BatchDone],
+    *,
+    committed: bool,
 ) -> tuple[int, int, int]:
     """Count missing records, extra copies, and records in another partition than their key's."""
     begin: dict[int, int] = {}
     for batch in done:
         for partition, offset in batch.begin.items():
             begin[partition] = min(offset, begin.get(partition, offset))
-    target.begin = begin
-    read = target.read(spark, committed=settings.exactly_once)
+    read = dataclasses.replace(target, begin=begin).read(spark, committed=committed)
     lost = twice = moved = 0
     for n in sorted({batch.n for batch in done}):
         batches = {batch.run: batch.records for batch in done if batch.n == n}
-        run = F.substring("header", 1, 8)
-        ours = read.where(F.length("header") == F.lit(16)).where(run.isin(*batches))
+        ours = read.where(is_mark("header", *(Mark(MARK, run) for run in batches)))
         # Keys are read back as bytes, whatever type they had.
-        key_type = STRIP_ID if settings.key_type == STRIP_ID else None
+        key_type = STRIP_ID if producer.key_type == STRIP_ID else None
         placed = pws.with_partition(
-            ours.withColumnRenamed("partition", "at"), "key", n, settings.client, key_type
+            ours.withColumnRenamed("partition", "at"), "key", n, producer.client, key_type
         )
         (row,) = placed.agg(
             F.count("*").alias("copies"),
@@ -341,24 +372,26 @@ def _check(
         ).collect()
         lost += sum(batches.values()) - row.different
         twice += row.copies - row.different
-        moved += row.moved if settings.strategy in {None, "key"} else 0
+        moved += row.moved if producer.strategy in {None, "key"} else 0
     return lost, twice, moved
 
 
 def _report(
-    settings: RunSettings,
     source: str,
     target: KafkaTopic,
-    done: list[BatchDone],
+    client: str,
+    done: Sequence[BatchDone],
     found: tuple[int | None, int | None, int | None],
+    *,
+    is_marked: bool,
 ) -> StreamReport:
     records, already = sum(batch.records for batch in done), sum(batch.already_there for batch in done)
     lost, twice, moved = found
     return StreamReport(
         source=source,
-        target=str(settings.target),
+        target=str(KafkaTarget(target.config)),
         topic=target.topic,
-        client=settings.client,
+        client=client,
         n=target.partitions_now(),
         batches=len(done),
         records=records,
@@ -368,4 +401,5 @@ def _report(
         twice=twice,
         moved=moved,
         followed=tuple(batch.begin for batch in done if batch.grown_from is not None),
+        is_marked=is_marked,
     )

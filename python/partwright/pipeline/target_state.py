@@ -26,11 +26,13 @@ class Look:
         partitions: How many partitions the topic has; None if it does not exist.
         records: How many records they hold.
         ends: The offset that the next record gets, by partition.
+        topic_id: Kafka's ID of the topic.
     """
 
     partitions: int | None = None
     records: int = 0
     ends: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    topic_id: str | None = None
 
 
 def number_of_partitions(

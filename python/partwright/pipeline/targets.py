@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
@@ -12,18 +15,25 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
+from partwright.pipeline.ledger import ledger_at
 from partwright.pipeline.target_state import Look, refuse_changed
-from partwright.spark.connector import READER, load_topic, spark_options, write_topic
-from partwright.spark.continued import mark_of
+from partwright.spark.connector import READER, load_topic, refuse_second_tasks, spark_options, write_topic
+from partwright.spark.continued import rest_of, rows_there
+from partwright.spark.exactly_once import write_exactly_once
+from partwright.spark.marks import mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import Self
 
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.marks import Mark
+    from partwright.pipeline.ledger import Ledger
+    from partwright.pipeline.source import Source
 
-__all__ = ["KafkaTopic", "Target"]
+__all__ = ["KafkaTopic", "Placed", "Target", "Writer", "Wrote"]
 
 
 # The most that a Java producer sends in one request by default.
@@ -32,20 +42,102 @@ _MOST_BYTES = 1 << 20
 _MANY_AT_ONCE = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(4 << 20)}
 
 
-class Target(Protocol):
-    """What a run needs from the place that it writes to.
+@dataclass(frozen=True)
+class Placed:
+    """Records that are ready to be written.
+
+    Attributes:
+        frame: `key`, `value`, `headers`, `partition`, `file` and `row`; task i holds partition i, in order.
+        mark: The header by which this run's records are known.
+        records: How many there are.
+        bytes: The bytes of all keys and values.
+        has_headers: Whether they have headers besides the mark.
+    """
+
+    frame: DataFrame
+    mark: Mark
+    records: int
+    bytes: int
+    has_headers: bool
+
+
+class Wrote(NamedTuple):
+    """What a write found.
+
+    Attributes:
+        already_there: How many records an earlier try of the same run had written.
+        late: How many were written now although later ones of their partition were there.
+    """
+
+    already_there: int = 0
+    late: int = 0
+
+
+class Writer(NamedTuple):
+    """A way to write a run's records.
+
+    Attributes:
+        how: It in words.
+        write: The function that does it.
+    """
+
+    how: str
+    write: Callable[[Placed], Wrote]
+
+
+class Target(ABC):
+    """The place that a run writes to: a topic or folders, and nobody else needs to know which.
+
+    It never changes: `open` and `prepare` return the target as it is from then on.
 
     Attributes:
         begin: By partition, the offset of the first written record; 0 if it is not named.
+        making: The name of the step that prepares it.
+        begun_id: Kafka's ID of the topic that is written to, once it is prepared; None for folders.
+        has_place_for_all: Whether records that nobody places have a place of their own, outside all partitions.
     """
 
     begin: Mapping[int, int]
+    begun_id: str | None = None
+    making: ClassVar[str]
+    has_place_for_all: ClassVar[bool]
 
+    @abstractmethod
     def look(self) -> Look:
         """What is there now."""
 
+    @abstractmethod
+    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
+        """Create what is missing; looks again, because `first` may be minutes old.
+
+        Args:
+            n: The number of partitions.
+            first: What was there when the run began.
+            run: The run's ID.
+            append: Whether records may be there already.
+
+        Returns:
+            The target, ready to be written to.
+
+        Raises:
+            PartwrightError: Somebody has changed the target since `first`; nothing was written.
+        """
+
+    @abstractmethod
+    def write(self, placed: DataFrame) -> None:
+        """Writes columns `key`, `value`, `headers`, `partition`; task i holds partition i, in order."""
+
+    @abstractmethod
+    def written(self) -> Mapping[int, int] | None:
+        """How many records each partition got since `prepare`; None if nobody can tell."""
+
+    @abstractmethod
+    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
+        """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
+
     def cluster(self) -> Cluster | None:
-        """The topic's partitions and leaders; None if the topic does not exist."""
+        """The topic's partitions and leaders; None if there are none yet."""
+        return None
 
     def foresee(self, n: int, first: Look) -> None:
         """Ask whether what is missing can be created for `n` partitions, without creating it.
@@ -53,47 +145,82 @@ class Target(Protocol):
         Raises:
             PartwrightError: It cannot.
         """
+        del n, first
 
-    def prepare(self, n: int, first: Look, *, append: bool) -> None:
-        """Create what is missing, ready to be written to; looks again, because `first` may be minutes old.
+    @abstractmethod
+    def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
+        """Check, as soon as Spark has started, what cannot be checked without it.
 
         Raises:
-            PartwrightError: Somebody has changed the target since `first`; nothing was written.
+            PartwrightError: Something is there already, Spark cannot reach it, or would write it twice.
         """
 
-    def write(self, placed: DataFrame) -> None:
-        """Writes columns `key`, `value`, `headers`, `partition`; task i holds partition i, in order."""
+    def continued(self, begin: Mapping[int, int]) -> Self:
+        """The target as an earlier run has prepared it, which began at these offsets."""
+        raise NotImplementedError(f"{self} has no runs that go on: its settings refuse them")
 
-    def written(self) -> Mapping[int, int] | None:
-        """How many records each partition got since `prepare`; None if nobody can tell."""
+    def writer(self, *, in_transactions: bool, goes_on: bool) -> Writer:
+        """The way to write all records, or those that an earlier try of the same run left."""
+        del in_transactions, goes_on
+        return Writer("by Spark", self._write_all)
+
+    def _write_all(self, placed: Placed) -> Wrote:
+        self.write(placed.frame)
+        return Wrote()
 
     def partitions_now(self) -> int | None:
         """How many partitions there are now, 0 if the topic is gone; None if nobody can add any."""
+        return None
 
-    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
-        """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
+    def is_gone(self) -> bool:
+        """Whether what was prepared is known not to exist any more."""
+        return False
+
+    def ledger(self, state: str | None) -> Ledger | None:
+        """Where runs into it are recorded; None if nobody could resume one."""
+        del state
+        return None
+
+    def losses(self, source: Source, *, in_transactions: bool) -> tuple[str, ...]:
+        """What of the source's records it does not keep, a sentence each."""
+        del source, in_transactions
+        return ()
+
+    def beside(self, name: str) -> KafkaTopic | None:
+        """A topic beside it, for the same records; None if it is no topic."""
+        del name
+        return None
 
 
-class KafkaTopic:
+@dataclass(frozen=True)
+class KafkaTopic(Target):
     """A topic, written and read by Spark's own Kafka connector.
 
-    Args:
+    Attributes:
         config: How to reach its Kafka.
         topic: Its name.
         new_topic: Its settings if it has to be created; an existing topic must have them.
+        begin: See `Target`.
+        begun_id: Kafka's ID of the topic that is written to, once it is prepared; another topic of the same name has
+            another one.
     """
 
-    begin: Mapping[int, int]
+    config: KafkaConfig
+    topic: str
+    new_topic: NewTopic = field(default_factory=NewTopic)
+    begin: Mapping[int, int] = field(default_factory=dict)
+    begun_id: str | None = None
 
-    def __init__(self, config: KafkaConfig, topic: str, new_topic: NewTopic | None = None) -> None:
-        topics.check_topic_name(topic)
-        self.config = config
-        self.new_topic = new_topic or NewTopic()
-        self.bootstrap_servers = config.required_servers()
-        self.topic = topic
-        self.begin = {}
-        # Kafka's ID of the topic that is written to; another topic of the same name has another one.
-        self._begun_id: str | None = None
+    making = "make the topic"
+    has_place_for_all = False
+
+    def __post_init__(self) -> None:
+        topics.check_topic_name(self.topic)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where its brokers are."""
+        return self.config.required_servers()
 
     def __str__(self) -> str:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
@@ -104,16 +231,16 @@ class KafkaTopic:
         Raises:
             PartwrightError: The topic exists and differs from what was asked for.
         """
-        if topics.partition_count(None, self.topic, kafka_config=self.config) is None:
+        if not self.exists():
             return Look()
         self._refuse_different()
         first = topics.beginning_offsets(None, self.topic, kafka_config=self.config)
         ends = topics.end_offsets(None, self.topic, kafka_config=self.config)
-        return Look(len(ends), sum(ends.values()) - sum(first.values()), ends)
+        return Look(len(ends), sum(ends.values()) - sum(first.values()), ends, self._topic_id())
 
     def cluster(self) -> Cluster | None:
         """See `Target.cluster`."""
-        if topics.partition_count(None, self.topic, kafka_config=self.config) is None:
+        if not self.exists():
             return None
         return Cluster.from_kafka(None, [self.topic], kafka_config=self.config)
 
@@ -122,22 +249,29 @@ class KafkaTopic:
         if first.partitions is None:
             self._make(n, validate_only=True)
 
-    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+    def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
+        """See `Target.open`."""
+        if not in_transactions:
+            refuse_second_tasks(spark)
+        return self
+
+    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
+        del run
         now = self.look()
         if now.partitions is None and first.partitions is None:
             self._make(n)
             now = self.look()
         refuse_changed(first, now, n, append, str(self))
-        self.begin_at(now.ends)
+        return replace(self, begin=now.ends, begun_id=now.topic_id)
 
-    def begin_at(self, begin: Mapping[int, int]) -> None:
-        """Note which topic this run writes to, and from which offsets on.
+    def continued(self, begin: Mapping[int, int]) -> Self:
+        """See `Target.continued`.
 
         Raises:
             BrokerError: No Kafka answers, or there is no such topic.
         """
-        self.begin, self._begun_id = begin, self.topic_id()
+        return replace(self, begin=begin, begun_id=self._topic_id())
 
     def _make(self, n: int, *, validate_only: bool = False) -> None:
         # Somebody may create it at this very moment; then that topic is checked.
@@ -164,6 +298,32 @@ class KafkaTopic:
         """See `Target.write`; if `placed` has no column `partition`, the Java producer chooses."""
         write_topic(placed, self.config, self.topic, self._most_bytes())
 
+    def writer(self, *, in_transactions: bool, goes_on: bool) -> Writer:
+        """See `Target.writer`; what is there already shows by the marks, for both ways to write."""
+        what = "what is missing, " if goes_on else ""
+        if in_transactions:
+            return Writer(f"{what}in transactions", functools.partial(self._write_committed, goes_on=goes_on))
+        return Writer(f"{what}by Spark's sink", self._write_rest if goes_on else self._write_all)
+
+    def _write_committed(self, placed: Placed, *, goes_on: bool) -> Wrote:
+        done = write_exactly_once(
+            # Without headers of their own, they have none but the mark, which the writer adds.
+            placed.frame if placed.has_headers else placed.frame.drop("headers"),
+            self.config,
+            self.topic,
+            self.begin,
+            placed.mark,
+            placed.bytes / placed.records,
+        )
+        return Wrote(done.already_there if goes_on else 0)
+
+    def _write_rest(self, placed: Placed) -> Wrote:
+        there = rows_there(self.config, self.topic, self.begin, placed.mark)
+        rest = rest_of(placed.frame, there, self.config, self.topic, placed.mark)
+        if rest.already_there < placed.records:
+            self.write(rest.rows)
+        return Wrote(rest.already_there, rest.late)
+
     def _most_bytes(self) -> dict[str, str]:
         """If the new topic takes larger records than the default, its producer takes them too."""
         most = int(self.new_topic.configs.get("max.message.bytes", 0))
@@ -177,7 +337,7 @@ class KafkaTopic:
             return None
         return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
 
-    def topic_id(self) -> str:
+    def _topic_id(self) -> str:
         """Kafka's ID of the topic, which differs for another topic of the same name.
 
         Raises:
@@ -207,13 +367,35 @@ class KafkaTopic:
         """See `Target.partitions_now`; if the topic was made again, the one that was written to is gone."""
         with admin_client(self.config, TIMEOUT_S) as admin:
             now = topics.described(admin, [self.topic])[self.topic]
-        return len(now.partitions) if now and self._begun_id in {None, str(now.topic_id)} else 0
+        return len(now.partitions) if now and self.begun_id in {None, str(now.topic_id)} else 0
 
     def is_gone(self) -> bool:
-        """Whether the topic that was written to is known not to exist any more."""
+        """See `Target.is_gone`; a topic that was not there yet is not gone."""
+        if self.begun_id is None:
+            return False
         with contextlib.suppress(BrokerError):
             return self.partitions_now() == 0
         return False
+
+    def ledger(self, state: str | None) -> Ledger | None:
+        """See `Target.ledger`; a topic of its own cluster, unless a folder is named."""
+        return ledger_at(state, self.config)
+
+    def losses(self, source: Source, *, in_transactions: bool) -> tuple[str, ...]:
+        """See `Target.losses`."""
+        times = (
+            "the records have the time of this run as their timestamps, because Spark's Kafka sink takes none: "
+            "--exactly-once keeps those of the source"
+        )
+        return (times,) if source.has_headers and not in_transactions else ()
+
+    def beside(self, name: str) -> KafkaTopic | None:
+        """See `Target.beside`."""
+        return KafkaTopic(self.config, name, self.new_topic.for_same_records())
+
+    def exists(self) -> bool:
+        """Whether there is such a topic."""
+        return topics.partition_count(None, self.topic, kafka_config=self.config) is not None
 
     def delete(self) -> None:
         """Delete the topic again."""

@@ -15,10 +15,10 @@ from partwright.kafka.extent import extent
 from partwright.spark.connector import spark_options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from partwright._check import Json
-    from partwright.pipeline.settings import RunSettings
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["Source", "topic_source", "what_was_read"]
 
@@ -43,6 +43,7 @@ class Source:
         windows: For a topic, each partition's first offset and the one at which reading ends (exclusive). They are
             fixed once, so that a second reading sees the same records, and no reading sees later ones.
         of: How many offsets the whole topic had at that time.
+        first: For a topic, the first offset that each partition had then.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Source:
     topic: str
     windows: Mapping[int, tuple[int, int]] | None = None
     of: int = 0
+    first: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
@@ -67,13 +69,25 @@ class Source:
         """How many offsets the windows hold."""
         return sum(end - begin for begin, end in (self.windows or {}).values())
 
-    def within(self, topic: str, windows: Mapping[int, tuple[int, int]]) -> Source:
-        """The same topic with other windows.
+    @property
+    def has_headers(self) -> bool:
+        """Whether its records have headers, and timestamps, of their own."""
+        return self.path is None
+
+    @property
+    def can_grow(self) -> bool:
+        """Whether more records may come: into a topic or a folder, not into a file."""
+        return self.path is None or not Path(self.path).is_file()
+
+    def within(self, windows: Mapping[int, tuple[int, int]] | None) -> Source:
+        """The same topic with other windows; None leaves it as it is.
 
         Args:
-            topic: Its name.
             windows: See `windows`.
         """
+        if windows is None:
+            return self
+        topic = str(parse_kafka(self.name)[1])
         begins = {str(partition): begin for partition, (begin, _) in windows.items()}
         ends = {str(partition): end for partition, (_, end) in windows.items()}
         options = {
@@ -84,12 +98,21 @@ class Source:
         return replace(self, windows=dict(windows), options=self.options | options)
 
 
-def topic_source(address: str, settings: RunSettings, *, endless: bool = False) -> Source:
+def topic_source(
+    address: str,
+    source_config: KafkaConfig | None,
+    bounds: Bounds,
+    reader_options: Iterable[str],
+    *,
+    endless: bool = False,
+) -> Source:
     """A topic as a source, with its windows as of now.
 
     Args:
         address: `kafka://host:port/topic`.
-        settings: How to reach the Kafka, and which part is read.
+        source_config: How to reach the Kafka.
+        bounds: Which part is read.
+        reader_options: The names of the options of Spark's reader.
         endless: Whether it is read as a stream, which needs no record yet.
 
     Raises:
@@ -99,30 +122,32 @@ def topic_source(address: str, settings: RunSettings, *, endless: bool = False) 
     servers, topic = parse_kafka(address)
     if topic is None:
         raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
-    for option in settings.options:
+    for option in reader_options:
         if option.lower() in _FIXED:
             raise PartwrightError(
                 f"--option {option} is fixed by the run: say which part of the topic is read with --since, --until, "
                 "--last, --only-partitions, --from-offsets and --to-offsets"
             )
-    config = KafkaConfig.read(settings.source_config, servers=servers)
-    found = extent(config, topic, settings.bounds)
+    config = KafkaConfig.read(source_config, servers=servers)
+    found = extent(config, topic, bounds)
     options = {**spark_options(config, reading=True), "includeHeaders": "true"}
     of = sum(found.end.values()) - sum(found.first.values())
-    source = Source(address, "kafka", None, options, "key", topic, of=of).within(topic, found.windows)
+    source = Source(address, "kafka", None, options, "key", topic, of=of, first=found.first)
+    source = source.within(found.windows)
     if not source.passed and not endless:
         part = "no records within these bounds" if source.of else "no records: it is empty"
         raise PartwrightError(f"{address} has {part}, nothing was written")
     return source
 
 
-def what_was_read(source: Source, settings: RunSettings, records: int) -> Json | None:
+def what_was_read(source: Source, bounds: Bounds, records: int, **narrowed: int | None) -> Json | None:
     """How much of a topic was read, as an object for JSON; None for any other source.
 
     Args:
         source: The source.
-        settings: Which part is read.
+        bounds: Which part is read.
         records: How many of its records the run takes.
+        narrowed: What else narrowed them, by name: how many `only_keys` were named, and the `limit`; None for nothing.
 
     Returns:
         `records`; `of`, how many offsets the topic had when the run began; `passed`, how many of them were read;
@@ -131,14 +156,13 @@ def what_was_read(source: Source, settings: RunSettings, records: int) -> Json |
     """
     if source.windows is None:
         return None
-    chosen = {"only_keys": len(settings.wanted_keys) or None, "limit": settings.limit}
-    narrowed = {name: value for name, value in chosen.items() if value is not None}
+    chosen = {name: value for name, value in narrowed.items() if value is not None}
     return {
         "records": records,
         "of": source.of,
         "passed": source.passed,
-        "whole": source.passed == source.of and not narrowed,
-        "bounds": settings.bounds.to_dict(),
+        "whole": source.passed == source.of and not chosen,
+        "bounds": bounds.to_dict(),
         "windows": {str(partition): [*window] for partition, window in source.windows.items()},
-        **narrowed,
+        **chosen,
     }

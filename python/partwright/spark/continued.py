@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.last_marks import last_marks
+from partwright.kafka.last_marks import last_rows
 from partwright.spark.connector import READER, spark_options
+from partwright.spark.marks import mark_of, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,16 +20,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.partition_writer import Mark
+    from partwright.kafka.marks import Mark
 
-__all__ = ["HEADERS", "MARK", "Rest", "There", "mark_of", "marked", "record_bytes", "rest_of", "rows_there"]
-
-MARK = "partwright"
-"""The header by which a record is known again: 8 bytes of the run's id, 8 bytes of the record's row, big endian."""
-
-
-HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
-"""A record's headers, as Spark's Kafka sink takes them."""
+__all__ = ["Rest", "There", "record_bytes", "rest_of", "rows_there"]
 
 
 class There(NamedTuple):
@@ -69,11 +62,11 @@ def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: 
 
     Raises:
         BrokerError: No Kafka answers, or it refuses.
+        PartwrightError: Kafka has deleted offsets at which the run's last record can have been.
     """
     ends = topics.end_offsets(None, topic, kafka_config=config)
     windows = {each: (begin.get(each, 0), end) for each, end in ends.items()}
-    found = last_marks(config, topic, windows, mark.header, mark.run)
-    return {each: There(mark.row(value), windows[each]) for each, value in found.items()}
+    return {each: There(row, windows[each]) for each, row in last_rows(config, topic, windows, mark).items()}
 
 
 def rest_of(
@@ -180,29 +173,7 @@ def _seen(
         .load()
         .select("partition", mark_of("headers").alias("header"))
     )
-    size = len(mark.run)
-    row = sf.conv(sf.hex(sf.substring("header", size + 1, size)), 16, 10).cast("long")
-    is_ours = sf.substring("header", 1, size) == sf.lit(mark.run)
-    return read.select("partition", sf.when(is_ours, row).alias("row"))
-
-
-def marked(mark: Mark, row: str = "row", headers: str = "headers") -> Column:
-    """A row's headers with its mark, which replaces an earlier run's."""
-    number = sf.unhex(sf.lpad(sf.hex(row), 16, "0"))
-    ours = sf.array(
-        sf.struct(sf.lit(mark.header).alias("key"), sf.concat(sf.lit(mark.run), number).alias("value"))
-    )
-    theirs = sf.filter(headers, lambda header: header["key"] != mark.header)
-    return sf.concat(sf.coalesce(theirs, sf.array().cast(HEADERS)), ours)
-
-
-def mark_of(headers: str) -> Column:
-    """The value of our header among a record's headers; null if it has none."""
-    ours = sf.filter(headers, lambda header: header["key"] == MARK)
-    last = sf.try_element_at(headers, sf.lit(-1))
-    # It is written last; only a producer's interceptor can add headers after it. Looking there first takes half the
-    # time of a search.
-    return sf.when(last["key"] == MARK, last["value"]).otherwise(sf.get(ours, sf.lit(0))["value"])
+    return read.select("partition", row_of("header", mark).alias("row"))
 
 
 def record_bytes() -> Column:

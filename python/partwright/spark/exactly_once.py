@@ -14,14 +14,16 @@ from pyspark.sql import functions as sf
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import EARLIEST_MS, Mark, PartitionWriter, too_early
-from partwright.kafka.transactional import FENCED
+from partwright.kafka.errors import Meaning, meaning
+from partwright.kafka.partition_writer import EARLIEST_MS, PartitionWriter, too_early
 from partwright.spark.executors.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyspark.sql import DataFrame
+
+    from partwright.kafka.marks import Mark
 
 __all__ = ["Written", "write_exactly_once"]
 
@@ -101,7 +103,7 @@ def _task(
         try:
             yield from written(batches)
         except BrokerError as error:
-            if twice and error.value in FENCED:
+            if twice and meaning(error) is Meaning.FENCED:
                 # Fenced by another attempt of this task, which goes on; Spark then ends this one. If this one failed,
                 # Spark would count the failure, start a third attempt, which fences the second, and give up at the
                 # fourth failure.

@@ -8,8 +8,9 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql.types import ArrayType, DecimalType, MapType, StructType
 
-from partwright._check import first_line
+from partwright._check import first_line, meant
 from partwright.errors import KeyTypeError, PartwrightError
+from partwright.files.formats import listed
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
 from partwright.spark.engines.choice import refuse_stopped
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["check_key", "type_of"]
+__all__ = ["check_key", "check_key_type", "type_of"]
 
 # The Arrow types that Spark sends to Python for possible key types; PySpark's own function for it is not public.
 _SENT = {
@@ -84,7 +85,23 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None, name: str 
         PartwrightError: There is no column of this name; an unknown key type.
     """
     kind = type_of(df, key, "key")
-    called = _called(name or key)
+    check_key_type(kind, key_type, name or key, _way_to_bytes(kind, name or key))
+    return kind
+
+
+def check_key_type(kind: DataType, key_type: str | None, key: str | Column, way: str) -> None:
+    """Refuse a type without key bytes under the key type.
+
+    Args:
+        kind: The key's Spark type.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        key: The key's column, as the sentence names it.
+        way: What to pass instead of a type that is no key, as the sentence's end.
+
+    Raises:
+        KeyTypeError: The type has no key bytes, with the key types to choose from.
+    """
+    called = _called(key)
     sent = (
         pa.decimal128(kind.precision, kind.scale)
         if isinstance(kind, DecimalType)
@@ -93,13 +110,13 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None, name: str 
     if sent is None:
         raise KeyTypeError(
             f"{called} is {kind.simpleString()}, which has no key bytes: a key is a string, binary, a number, a "
-            f"boolean, a date or a timestamp{_way_to_bytes(kind, name or key)}"
+            f"boolean, a date or a timestamp{way}"
         )
     try:
-        hashing.partition_for_key(pa.array([], sent), 1, key_type=key_type)
+        # `pa.array` would import pandas.
+        hashing.partition_for_key(pa.nulls(0, sent), 1, key_type=key_type)
     except KeyTypeError as error:
         raise error.within(f"{called} is {kind.simpleString()}") from None
-    return kind
 
 
 def _way_to_bytes(kind: DataType, key: str | Column) -> str:
@@ -136,4 +153,6 @@ def _absent(col: str, df: DataFrame, name: str) -> str:
     if col in df.columns:
         quoted = col.replace("`", "``")
         return f"{col!r} is a path into a struct to Spark: write a column of this name in backquotes, '`{quoted}`'"
-    return f"there is no column {col!r} for {name}; the columns are {', '.join(df.columns)}"
+    near = meant(col, df.columns, most=2)
+    there = f"{near} It has" if near else "; the columns are"
+    return f"there is no column {col!r} for {name}{there} {listed(df.columns)}"

@@ -10,7 +10,7 @@ import click
 from partwright._check import refused
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed
+from partwright.cli.parsing import Command, Listed, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 
 @click.command("advise", cls=Command)
 @click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_read_number)
+@heading("What the topic carries")
 @_ranged(
     "--produce",
     "produce_mb_s",
@@ -100,6 +101,10 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 @_whole("--consumers", "consumers", "Members of a group that should be busy (default: 1).")
 @_whole("--groups", "groups", "Groups that read the topic (default: 1).")
 @_whole("--producers", "producers", "Producers that write to it (default: 1).")
+@click.option(
+    "--growth", metavar="G", callback=_read_number, help="The factor by which TARGET will grow (default: 1)."
+)
+@heading("What the cluster has")
 @_whole("--brokers", "brokers", "Brokers of the cluster (default: 3, or as many as --power has).")
 @_whole(
     "--replication-factor", "replication_factor", "Replicas of a partition (default: 3, or one per broker)."
@@ -110,9 +115,6 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
     metavar="W,W,...",
     callback=_read_powers,
     help="The brokers' relative power, such as 1,1,2 (default: all the same).",
-)
-@click.option(
-    "--growth", metavar="G", callback=_read_number, help="The factor by which TARGET will grow (default: 1)."
 )
 @_whole("--held", "held", "Replicas that each broker has already (default: 0).")
 @_ranged("--segments", "segments", "S", "Segments of a replica, a number or a range (default: 1..10).")
@@ -128,6 +130,7 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
     metavar="P",
     help="The provider of the brokers, for its published limits: msk:SIZE (such as msk:m7g.large) or redpanda.",
 )
+@heading("How many consumers read it")
 @click.option(
     "--replicas",
     metavar="N..M",

@@ -26,7 +26,7 @@ from partwright.cli.input.group_sources import (
 from partwright.cli.input.json import lines, named
 from partwright.cli.input.options import is_topic
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed
+from partwright.cli.parsing import OUTPUT, Command, Listed, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -40,15 +40,22 @@ __all__ = ["command"]
 
 @click.command("assign", cls=Command)
 @click.argument("file")
+@heading("What to read")
+@click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
+@click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
+@click.option(
+    "--topics",
+    cls=Listed,
+    metavar="T=N,...",
+    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
+)
+@subscriptions_option
+@heading("Who assigns")
 @click.option(
     "--assignor",
     metavar="A",
     shell_complete=assignor_names,
     help="The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
-)
-@click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
-@click.option(
-    "--compare", "is_compared", is_flag=True, help="Compare today's assignors: balance, moves, racks, time."
 )
 @click.option(
     "--leader",
@@ -66,21 +73,17 @@ __all__ = ["command"]
     metavar="CLIENT",
     help="What it costs to replace the members one by one with CLIENT's, and which order is safe.",
 )
+@connection_options
+@heading(OUTPUT)
+@click.option(
+    "--compare", "is_compared", is_flag=True, help="Compare today's assignors: balance, moves, racks, time."
+)
 @click.option(
     "--explain",
     "is_explained",
     is_flag=True,
     help="Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
 )
-@click.option(
-    "--topics",
-    cls=Listed,
-    metavar="T=N,...",
-    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
-)
-@subscriptions_option
-@click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
-@connection_options
 @output_options
 def command(
     file: str,

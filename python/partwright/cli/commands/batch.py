@@ -19,7 +19,7 @@ from partwright.cli.input.options import (
     partitions_option,
 )
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -45,16 +45,19 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 
 @click.command("batch", cls=Command)
 @click.argument("file")
+@heading("What to read")
 @format_option(of="FILE", names="its name")
 @delimiter_option()
 @click.option("--jsonl", is_flag=True, help="FILE has one scenario per line, and each answer is one line.")
-@partitions_option("The topic's number of partitions, when FILE has records.")
 @column_option("--time", "The column with the records' times.")
 @column_option("--value", "The column with the records' values.")
 @column_option("--size", "The column with the values' sizes in bytes, instead of --value.")
 @column_option("--key", "The column with the records' keys (default: no keys).")
-@key_type_option
 @column_option("--partition", "The column with the partition that a record itself names, if any.")
+@heading("Where to place")
+@partitions_option("The topic's number of partitions, when FILE has records.")
+@key_type_option
+@client_option("The client whose rule places keys.")
 @click.option(
     "--strategy",
     "strategies",
@@ -63,6 +66,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     shell_complete=strategy_names,
     help="The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
 )
+@heading("How to simulate")
 @click.option("--compare", is_flag=True, help=f"Compare {', '.join(_COMPARED)}.")
 @click.option(
     "--tune", is_flag=True, help="Try pairs of batch.size and linger.ms, and recommend one for these records."
@@ -73,7 +77,6 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     metavar="MS",
     help="For --tune: the longest p99 delay allowed (default: twice that of today's settings).",
 )
-@client_option("The client whose rule places keys.")
 @click.option(
     "--producer-property",
     "properties",

@@ -14,7 +14,7 @@ from partwright._check import counted
 from partwright.cli.echo import echo
 from partwright.cli.input.completion import security_names
 from partwright.cli.input.options import key_values, new_topic_options, partitions_option
-from partwright.cli.parsing import Command, Listed
+from partwright.cli.parsing import OUTPUT, Command, Listed, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def command() -> None:
 
 @command.command(cls=Command)
 @_some
+@heading("What to start")
 @click.option("--brokers", type=click.IntRange(1, 100), help="How many brokers; one by default.")
 @click.option(
     "--rack",
@@ -61,6 +62,7 @@ def command() -> None:
     help="How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
     "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; passwords and certificates are made for it.",
 )
+@heading(OUTPUT)
 @_json
 def start(
     ids: tuple[int, ...],
@@ -119,7 +121,9 @@ def start(
 
 
 @command.command(cls=Command)
+@heading("What to start")
 @click.option("--rack", metavar="RACK", help="Its rack (broker.rack), if the other brokers have racks.")
+@heading(OUTPUT)
 @_json
 def add(rack: str | None, *, as_json: bool) -> None:
     """Add one broker to those that run; it has no partitions until some are moved there."""
@@ -133,6 +137,7 @@ def add(rack: str | None, *, as_json: bool) -> None:
 
 @command.command(cls=Command)
 @click.argument("ids", metavar="BROKER...", nargs=-1, type=int, required=True)
+@heading(OUTPUT)
 @_json
 def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
     """End brokers at once, as a crash would; their records stay, and `start BROKER` brings them back."""
@@ -142,6 +147,7 @@ def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
 
 
 @command.command(cls=Command)
+@heading(OUTPUT)
 @_json
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
@@ -169,6 +175,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
 
 @command.command(cls=Command)
 @_some
+@heading(OUTPUT)
 @_json
 def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
     """Stop all brokers, and remove their records and logs.
@@ -197,8 +204,10 @@ def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
 
 @command.command(cls=Command)
 @click.argument("name", metavar="NAME")
+@heading("The new topic")
 @partitions_option("How many partitions it gets.")
 @new_topic_options
+@heading(OUTPUT)
 @_json
 def topic(
     name: str,

@@ -22,7 +22,7 @@ from partwright.cli.input.options import (
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -39,10 +39,12 @@ __all__ = ["command"]
 @click.command("check", cls=Command)
 @files_argument
 @column_option("--key", "The column with the record's key; a topic's records bring their own.")
-@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")
 @column_option("--partition", "The column with each record's partition; a topic's records bring their own.")
+@heading("Where to place")
+@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")
 @client_option("The client whose rule says which partition is right; `partwright which x -n 1` lists all.")
 @key_type_option
+@heading("What to demand")
 @click.option(
     "--max-share",
     callback=share,
@@ -55,6 +57,9 @@ __all__ = ["command"]
     metavar="P",
     help="The smallest share of the partitions that must have records: 90% or 0.9.",
 )
+@reading_options
+@connection_options
+@heading(OUTPUT)
 @click.option(
     "--show",
     type=click.IntRange(min=0),
@@ -63,8 +68,6 @@ __all__ = ["command"]
     metavar="N",
     help="How many misplaced records to show.",
 )
-@connection_options
-@reading_options
 @output_options
 def command(
     file: str,

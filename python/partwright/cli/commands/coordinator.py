@@ -10,7 +10,7 @@ import click
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _FORMATTERS = {
 
 @click.command("coordinator", cls=Command)
 @click.argument("group")
+@heading("What to look up")
 @partitions_option(
     "The internal topic's number of partitions (default: 50, Redpanda's 16, or with --broker the live topic's).",
     "n",

@@ -22,7 +22,7 @@ from partwright.cli.input.options import (
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 from partwright.signals import Ended
@@ -59,12 +59,18 @@ class _Options:
 @click.command("copartition", cls=Command)
 @click.argument("a")
 @click.argument("b")
+@heading("What to read")
 @column_option("--key", "The column with the records' keys.")
 @column_option("--key-b", "The same for B (default: as for A).")
 @column_option(
     "--partition", "The column with each record's partition (default: where the client would put it)."
 )
 @column_option("--partition-b", "The same for B (default: as for A).")
+@format_option(of="A", names="its name")
+@format_option("-b", "B", "its name")
+@delimiter_option(of="A's csv")
+@delimiter_option("-b", "B's csv")
+@heading("Where to place")
 @partitions_option("The number of partitions (default: a topic's own; with --partition, it is found).", "n")
 @click.option("--n-b", type=int, metavar="N", help="The same for B (default: as for A).")
 @click.option(
@@ -81,12 +87,8 @@ class _Options:
 @click.option(
     "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same for B (default: as for A)."
 )
-@format_option(of="A", names="its name")
-@format_option("-b", "B", "its name")
-@delimiter_option(of="A's csv")
-@delimiter_option("-b", "B's csv")
-@connection_options
 @reading_options
+@connection_options
 @output_options
 def command(
     a: str,

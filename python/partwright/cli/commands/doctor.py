@@ -11,7 +11,7 @@ import click
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _FROM_ENVIRONMENT = ""
 
 @click.command("doctor", cls=Command)
 @click.argument("address", required=False)
+@heading("What to look at")
 @click.option(
     "--bootstrap",
     metavar="HOST:PORT",

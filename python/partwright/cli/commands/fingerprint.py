@@ -40,8 +40,8 @@ __all__ = ["command"]
 @column_option("--timestamp", "The column with timestamps, to say when a change happened.")
 @column_option("--offset", "The column with offsets, to say where in each partition a change happened.")
 @key_type_option
-@connection_options
 @reading_options
+@connection_options
 @output_options
 def command(
     file: str,

@@ -13,7 +13,7 @@ from partwright.cli.input.completion import assignor_names, protocol_names
 from partwright.cli.input.options import key_values
 from partwright.cli.input.script import at_line, read_script_file
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _NARROWEST, _WIDEST = 40, 1000
 
 @click.command("group", cls=Command)
 @click.argument("file", required=False)
+@heading("What to simulate")
 @click.option("--events", metavar="TEXT", help="A short form instead of FILE's events: '+4, -1, roll'.")
 @click.option(
     "--topic",
@@ -70,6 +71,7 @@ _NARROWEST, _WIDEST = 40, 1000
     metavar="R",
     help="Records per second that arrive in each partition, to count those not read and those read twice.",
 )
+@heading("How to simulate")
 @click.option(
     "--compare", is_flag=True, help="Play it under each protocol, with and without static membership."
 )
@@ -80,6 +82,7 @@ _NARROWEST, _WIDEST = 40, 1000
     metavar="R",
     help="With KIP-848: whether clients' network threads are slow or fast, or the seed that decides.",
 )
+@heading(OUTPUT)
 @click.option("--requests", is_flag=True, help="Print each request of the members, and its answer.")
 @click.option(
     "--width",

@@ -17,7 +17,7 @@ from partwright.cli.input.options import (
     topic_key_type,
 )
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 from partwright.cli.reading_progress import reading, working
 from partwright.errors import PartwrightError
 
@@ -59,7 +59,7 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
 
     @click.argument("source")
     @click.argument("target")
-    @partitions_option("How many partitions the new topic has.", "partitions", required=True)
+    @heading("What to read")
     @click.option(
         "--group",
         "groups",
@@ -68,18 +68,21 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
         help="A consumer group to move; may be repeated (default: each one with offsets in SOURCE).",
     )
     @click.option(
+        "--order",
+        metavar="ORDER",
+        help="How records of a key that is in several partitions are merged: time, or generation (those from before "
+        "partitions were added first); by default such keys are refused.",
+    )
+    @heading("Where to place")
+    @partitions_option("How many partitions the new topic has.", "partitions", required=True)
+    @click.option(
         "--client",
         metavar="C",
         shell_complete=client_names,
         help="The client whose rule places each key; `partwright which x -n 1` lists all (default: java).",
     )
     @key_type_option
-    @click.option(
-        "--order",
-        metavar="ORDER",
-        help="How records of a key that is in several partitions are merged: time, or generation (those from before "
-        "partitions were added first); by default such keys are refused.",
-    )
+    @heading("How to reach Kafka")
     @click.option(
         "--from-config",
         metavar="FILE",
@@ -180,6 +183,7 @@ def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> in
 
 @command.command(cls=Command)
 @_options
+@heading("How to write")
 @click.option("--rate", type=float, metavar="N", help="The most records per second (default: no limit).")
 @click.option(
     "--lag",
@@ -268,6 +272,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> 
 
 @command.command(cls=Command)
 @_options
+@heading("Going on")
 @click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as `finish` has not run.")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, output: Output) -> int:
     """Copy the rest and set the groups' offsets in TARGET, once SOURCE's writers and the groups are stopped.
@@ -291,7 +296,7 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, out
 @command.command(cls=Command)
 @_options
 def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
-    """Give TARGET its own retention and forget the migration; SOURCE stays, but there is no way back.
+    """Give TARGET its own retention and end the migration; SOURCE stays, but there is no way back.
 
     \b
     Exit code: 0 finished, 2 wrong use or bad input.

@@ -20,7 +20,7 @@ from partwright.cli.input.options import (
     key_type_option,
     partitions_option,
 )
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -33,9 +33,11 @@ __all__ = ["command"]
 @click.command("place", cls=Command)
 @files_argument
 @column_option("--key", "The column with the record's key.", required=True)
+@heading("Where to place")
 @partitions_option("How many partitions the topic has.", required=True)
 @client_option("The client whose rule places the records; `partwright which x -n 1` lists all.")
 @key_type_option
+@heading("How to write")
 @click.option(
     "--column",
     default="partition",
@@ -51,6 +53,7 @@ __all__ = ["command"]
 )
 @click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists.")
 @click.option("--in-place", is_flag=True, help="Replace FILE itself, in one step, after all of it is read.")
+@heading(OUTPUT)
 @json_option
 def command(
     file: str,
@@ -104,6 +107,8 @@ def command(
         raise PartwrightError(
             "--json prints a summary to stdout, where the records go: name a file with --out"
         )
+    if force and out is None and not in_place:
+        raise PartwrightError("--force replaces the file that --out names: name one, or leave --force out")
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()
     with (

@@ -14,7 +14,7 @@ from partwright.cli.input.broker_lists import read_brokers, read_factors, read_i
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import is_topic
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed
+from partwright.cli.parsing import Command, Listed, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = ["command"]
 
 @click.command("reassign", cls=Command)
 @click.argument("source")
+@heading("What to move")
 @click.option(
     "--topic", "topics", multiple=True, metavar="NAME", help="A topic whose replicas may move (default: all)."
 )
@@ -57,6 +58,7 @@ __all__ = ["command"]
     metavar="N|NAME=N",
     help="Replicas of each partition, of all topics or of one; may be repeated (default: as many as today).",
 )
+@heading("What to make even")
 @click.option(
     "--sizes",
     metavar="FILE|kafka",
@@ -88,6 +90,7 @@ __all__ = ["command"]
     metavar="N",
     help="min.insync.replicas, for counting losses.",
 )
+@heading("How much at once")
 @click.option(
     "--throttle", metavar="SIZE", help="The most bytes per second that a broker copies, such as 50MB."
 )
@@ -96,6 +99,7 @@ __all__ = ["command"]
 @click.option(
     "--max-seconds", type=float, metavar="S", help="The most seconds that one batch takes at the throttle."
 )
+@heading("Going on")
 @click.option(
     "--out",
     metavar="DIR",
@@ -116,8 +120,8 @@ __all__ = ["command"]
     metavar="S",
     help="Seconds that --execute waits for each batch.",
 )
-@output_options
 @connection_options
+@output_options
 def command(
     source: str,
     topics: tuple[str, ...],

@@ -18,7 +18,7 @@ from partwright.cli.input.options import (
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -35,6 +35,10 @@ __all__ = ["command"]
 @click.command("resize", cls=Command)
 @files_argument
 @column_option("--key", "The column with the records' keys.")
+@column_option("--partition", "The column with each record's partition (default: where the client puts it).")
+@column_option("--offset", "The column with offsets, to say up to which one consumers must have read.")
+@column_option("--size", "The column with each record's size in bytes.")
+@heading("Where to place")
 @click.option(
     "--from",
     "from_",
@@ -45,14 +49,12 @@ __all__ = ["command"]
 @click.option("--to", type=int, required=True, metavar="M", help="The new number of partitions.")
 @client_option("The client that writes to the topic; `partwright which x -n 1` lists all.")
 @key_type_option
-@column_option("--partition", "The column with each record's partition (default: where the client puts it).")
-@column_option("--offset", "The column with offsets, to say up to which one consumers must have read.")
-@column_option("--size", "The column with each record's size in bytes.")
+@reading_options
+@connection_options
+@heading(OUTPUT)
 @click.option(
     "--plan", "with_plan", is_flag=True, help="Also print the steps, with each partition's numbers."
 )
-@connection_options
-@reading_options
 @output_options
 def command(
     file: str,

@@ -12,7 +12,7 @@ from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
 from partwright.cli.input.options import is_topic, key_values
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import Command, heading
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = ["command"]
 
 @click.command("rollout", cls=Command)
 @click.argument("source", required=False)
+@heading("What is rolled out")
 @click.option(
     "--topic", "topics", multiple=True, metavar="NAME=N", help="A topic with N partitions; may be repeated."
 )
@@ -45,6 +46,7 @@ __all__ = ["command"]
     metavar="N|P%",
     help="Replicas that may be missing during a roll (default: 25% of a Deployment, 1 of a StatefulSet).",
 )
+@heading("How long things take")
 @click.option(
     "--start", metavar="T", help="Time from a pod's creation until its consumer subscribes (default: 10s)."
 )
@@ -56,6 +58,7 @@ __all__ = ["command"]
 )
 @click.option("--poll", metavar="T", help="Time from one poll to the next, as measured (default: 500ms).")
 @click.option("--latency", metavar="T", help="Time until the coordinator's answer arrives (default: 10ms).")
+@heading("What the clients do")
 @click.option(
     "--config",
     "configs",
@@ -71,6 +74,7 @@ __all__ = ["command"]
 @click.option(
     "--records-per-s", type=float, metavar="R", help="Records per second that arrive in each partition."
 )
+@heading("How to simulate")
 @click.option(
     "--plays",
     type=int,

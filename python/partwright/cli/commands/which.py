@@ -11,7 +11,7 @@ from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command
+from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.errors import PartwrightError
 from partwright.keys.clients import key_types, placements
 from partwright.keys.key_placements import KeyPlacements, under_each_type
@@ -27,6 +27,7 @@ __all__ = ["command"]
 
 @click.command("which", cls=Command)
 @click.argument("key", required=False)
+@heading("Where to place")
 @partitions_option(
     "The topic's number of partitions (default: that of --topic kafka://host:port/topic).", "n"
 )
@@ -36,6 +37,7 @@ __all__ = ["command"]
     shell_complete=client_names,
     help="Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
 )
+@heading("What the key is")
 @click.option(
     "--key-type",
     metavar="T",
@@ -44,6 +46,7 @@ __all__ = ["command"]
 )
 @click.option("--hex", "as_hex", is_flag=True, help="KEY is bytes, written in hex.")
 @click.option("--null", "is_null", is_flag=True, help="The record has no key; KEY is left out.")
+@heading("How to reach Kafka")
 @click.option(
     "--topic",
     metavar="TOPIC",
@@ -52,10 +55,11 @@ __all__ = ["command"]
 @click.option(
     "--servers", metavar="HOST:PORT", help="The brokers, if TOPIC is only a name (default: localhost:9092)."
 )
+@connection_options
+@heading(OUTPUT)
 @click.option(
     "--explain", is_flag=True, help="Show the arithmetic, and what KEY becomes under other key types."
 )
-@connection_options
 @output_options
 def command(
     key: str | None,
@@ -108,6 +112,10 @@ def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool
     if is_null:
         if key is not None:
             raise PartwrightError(f"--null means no key: leave out the key {key!r}")
+        if as_hex:
+            raise PartwrightError(
+                "--null means no key, and --hex says how one is written: leave one of them out"
+            )
         return None
     if key is None:
         raise PartwrightError("which key? Name it before -n, write '' for an empty one, or --null for none")

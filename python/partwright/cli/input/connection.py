@@ -10,7 +10,7 @@ import click
 
 from partwright.cli.echo import echo
 from partwright.cli.input.options import key_values
-from partwright.cli.parsing import Listed
+from partwright.cli.parsing import Listed, heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Connection:
 def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     """The options for reaching a Kafka, which the command's function gets as `connection`."""
 
+    @heading("How to reach Kafka")
     @click.option(
         "--command-config",
         metavar="FILE",
@@ -98,6 +99,7 @@ def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer
 def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     """The options that say which part of a topic is read, which the command's function gets as `bounds`."""
 
+    @heading("Which part of a topic")
     @click.option(
         "--since",
         metavar="TIME",

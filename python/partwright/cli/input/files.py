@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from partwright.cli.parsing import heading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def _delimiter(ctx: click.Context, option: click.Parameter, given: str | None) -
 def files_argument(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     """FILE, which the command's function gets as `file`, its name for people, and as `source`, which opens it."""
 
+    @heading("What to read")
     @click.argument("files", metavar="FILE...", nargs=-1, required=True)
     @format_option()
     @delimiter_option()

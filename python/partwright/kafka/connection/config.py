@@ -233,6 +233,16 @@ class KafkaConfig:
             )
         return {name: self.redacted(value) if value != HIDDEN else HIDDEN for name, value in found.items()}
 
+    def options(self) -> list[str]:
+        """The command-line options for the same settings but the servers; `...` stands for a secret or a long text.
+
+        Examples:
+            >>> KafkaConfig.read({"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "alice",
+            ...                   "sasl.password": "hunter2"}).options()[-4:]
+            ['-X', 'sasl.username=alice', '-X', 'sasl.password=...']
+        """
+        return [word for layer in self.layers for word in layer.options()]
+
     def _tuning(self, *, reading: bool) -> dict[str, object]:
         chosen = (each for each in self._common if (each[0] in names.READING) == reading)
         translated = (common.of_librdkafka(name, value) for name, value in chosen)

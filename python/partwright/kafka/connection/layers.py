@@ -35,6 +35,7 @@ __all__ = [
 Value: TypeAlias = "str | Secret | Callable[[str], object]"
 
 _LARGEST = 4 * 2**20
+_LONGEST_OPTION = 200
 # Only these of the characters that Java's String.trim removes: a password may end with another one.
 _TRIMMED = " \t\r\n\f\v"
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -70,6 +71,25 @@ class Layer:
     where: str
     given: tuple[Given, ...]
     notes: tuple[str, ...] = ()
+    is_file: bool = False
+
+    def options(self) -> list[str]:
+        """The command-line options that give the same settings, but the servers; see `KafkaConfig.options`."""
+        if self.is_file:
+            return ["--command-config", self.where]
+        words = []
+        for each in self.given:
+            if (
+                isinstance(each.value, str)
+                and len(each.value) <= _LONGEST_OPTION
+                and each.value.isprintable()
+            ):
+                value = each.value
+            else:
+                value = "..."
+            if each.kept_as != "bootstrap.servers" and not callable(each.value):
+                words += ["-X", f"{each.name}={value}"]
+        return words
 
 
 def of_file(path: str | os.PathLike[str], what: str = "the configuration file") -> Layer:
@@ -120,7 +140,7 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
         )
     if any(isinstance(each.value, Secret) for each in found.values()) and readable_by_others(where):
         notes.append(f"others may read the secrets in {where}: chmod 600 {shlex.quote(where)}")
-    return Layer(where, tuple(found.values()), tuple(notes))
+    return Layer(where, tuple(found.values()), tuple(notes), is_file=True)
 
 
 def of_mapping(settings: Mapping[str, object], where: str) -> Layer:

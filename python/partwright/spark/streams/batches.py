@@ -13,13 +13,14 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.last_marks import last_marks, settled_ends
-from partwright.kafka.partition_writer import Mark
+from partwright.kafka.marks import MARK, Mark
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column, encode
 from partwright.spark.connector import write_topic
-from partwright.spark.continued import HEADERS, MARK, marked, record_bytes, rest_of, rows_there
+from partwright.spark.continued import record_bytes, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.layout import laid_out
+from partwright.spark.marks import HEADERS, marked
 from partwright.spark.streams.notes import BatchNote, DamagedNoteError, run_of
 from partwright.spark.tables import with_partition
 
@@ -71,7 +72,7 @@ class BatchDone:
 
     Attributes:
         number: Spark's number of the batch.
-        run: The first bytes of its records' header.
+        run: The 8 bytes that its records' header names.
         n: How many partitions the topic had.
         records: How many records it has.
         already_there: How many of them an earlier attempt had written.
@@ -167,7 +168,7 @@ class BatchWriter:
                 self._topic,
                 {partition: (0, end) for partition, end in ends.items()},
                 MARK,
-                run_of(self._stream.stream, number),
+                Mark(MARK, run_of(self._stream.stream, number)).prefix,
                 committed=self._options.exactly_once,
             )
             if there:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchNote", "DamagedNoteError", "StreamNote", "StreamNotes", "run_of"]
 
-_VERSION = 1
+_VERSION = 2
 _FOLDER = "partwright"
 _Note = TypeVar("_Note")
 # Spark keeps the same number of its own notes (spark.sql.streaming.minBatchesToRetain).
@@ -186,7 +186,7 @@ def _batch_note(told: Json) -> BatchNote:
 
 
 def run_of(stream: str, number: int) -> bytes:
-    """The first 8 bytes of the header of a batch's records."""
+    """The 8 bytes that the header of a batch's records names."""
     return hashlib.sha256(f"{stream}/{number}".encode()).digest()[:8]
 
 

@@ -113,6 +113,8 @@ def write_stream(
         "client": producer.client,
         "key_type": producer.key_type,
         "strategy": producer.strategy,
+        "seed": str(producer.seed),
+        "configs": ", ".join(f"{name}={value}" for name, value in sorted((producer.configs or {}).items())),
         "exactly_once": str(options.exactly_once),
     }
     notes = StreamNotes(df.sparkSession, checkpoint)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, Row
 
-__all__ = ["Given", "given"]
+__all__ = ["RecordSums", "sum_records"]
 
 _HEAVIEST = 10
 
 
 @dataclass(frozen=True)
-class Given:
+class RecordSums:
     """The records that a run writes, added up.
 
     Attributes:
@@ -53,7 +53,7 @@ def _share(number: int, sums: Row | None, nulls: Mapping[int, int] | None) -> Pa
     return PartitionShare(number, sums.records, sums.bytes, sums.keys, left)
 
 
-def given(placed: DataFrame, n: int) -> Given:
+def sum_records(placed: DataFrame, n: int) -> RecordSums:
     """Add up records that have their partition.
 
     Args:
@@ -101,7 +101,7 @@ def given(placed: DataFrame, n: int) -> Given:
         digest ^= row.digest
     # Nobody knows where the producer will put its records.
     nulls = None if None in left else left
-    return Given(
+    return RecordSums(
         partitions=tuple(_share(number, by_place.get(number), nulls) for number in range(n)),
         heaviest_keys=tuple(
             KeyShare(checks.shown_key(row.key), row.records, row.partition if row.partitions == 1 else None)

@@ -1,0 +1,89 @@
+"""What a run's steps, or a stream, go by, and none of them changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright.kafka.marks import MARK, Mark
+from partwright.pipeline.report import PlannedStep
+
+if TYPE_CHECKING:
+    from partwright.cluster import Cluster
+    from partwright.pipeline.journal import Journal
+    from partwright.pipeline.ledger import Ledger, RecordedRun
+    from partwright.pipeline.settings import RunSettings
+    from partwright.pipeline.source import Source
+    from partwright.pipeline.spark_session import Session
+    from partwright.pipeline.steps import Progress
+    from partwright.pipeline.target_state import Look
+    from partwright.pipeline.targets import Target, Writer
+
+__all__ = ["Context"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """One run, once its source and target are known and Spark is there.
+
+    Attributes:
+        settings: What it is asked to do.
+        source: What it reads.
+        target: Where it writes, as it is before the run prepares it.
+        first: What was there when the run began.
+        n: The number of partitions.
+        cluster: Where these are; None if no strategy looks at it.
+        session: Its Spark.
+        journal: The notes about runs on this machine.
+        progress: Is told of each step.
+        run: The run's ID: 8 bytes, which its records' header names.
+        earlier: The run that it goes on with.
+        ledger: Where it is recorded; None if nobody could resume it.
+    """
+
+    settings: RunSettings
+    source: Source
+    target: Target
+    first: Look
+    n: int
+    cluster: Cluster | None
+    session: Session
+    journal: Journal
+    progress: Progress
+    run: bytes
+    earlier: RecordedRun | None = None
+    ledger: Ledger | None = None
+
+    @property
+    def mark(self) -> Mark:
+        """The header of this run's records."""
+        return Mark(MARK, self.run)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether records that the client does not place by their key get a partition here too."""
+        return self.settings.null_keys == "spread" and not self.target.has_place_for_all
+
+    def writer(self, target: Target) -> Writer:
+        """The way in which the options let it write to the target."""
+        return target.writer(in_transactions=self.settings.exactly_once, goes_on=self.earlier is not None)
+
+    @property
+    def plan(self) -> tuple[PlannedStep, ...]:
+        """The steps that the options ask for, from the session's on."""
+        settings = self.settings
+        making = PlannedStep(self.target.making, "append" if settings.append else "only if empty")
+        checking = [PlannedStep("read back and check")] if settings.check else []
+        if (
+            settings.check
+            and settings.proof
+            and not self.target.has_place_for_all
+            and settings.why_no_proof is None
+        ):
+            checking += [PlannedStep("let the Java producer choose"), PlannedStep("compare")]
+        return (
+            PlannedStep("read and place"),
+            *([making] if self.earlier is None else []),
+            PlannedStep("write", self.writer(self.target).how),
+            *checking,
+        )

@@ -1,0 +1,232 @@
+"""Refuse a run for its source's columns and their types: by its files, in a second, and later by Spark's schema."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from partwright.errors import KeyTypeError, PartwrightError
+from partwright.files import Wanted, open_records, text_type
+from partwright.files.formats import listed, no_column
+from partwright.files.opening import FORMATS
+from partwright.spark.schema import check_key_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.files import Records
+    from partwright.pipeline.settings import SourceColumns
+    from partwright.pipeline.topic_source import Source
+
+__all__ = ["NUMBERS", "check_columns", "refuse_by_files"]
+
+NUMBERS: dict[str | None, T.DataType] = {
+    "java:short": T.ShortType(),
+    "java:int": T.IntegerType(),
+    "java:long": T.LongType(),
+    "digits": T.LongType(),
+    "java:float": T.FloatType(),
+    "java:double": T.DoubleType(),
+    "java:boolean": T.BooleanType(),
+}
+"""The types that Spark casts text to before one of Java's serializers takes it."""
+# A look at the files that takes longer than Spark needs to start is left to Spark.
+_SECONDS = 20.0
+_SPARKS = {
+    pa.int8(): T.ByteType(),
+    pa.int16(): T.ShortType(),
+    pa.int32(): T.IntegerType(),
+    pa.int64(): T.LongType(),
+    pa.uint8(): T.ShortType(),
+    pa.uint16(): T.IntegerType(),
+    pa.uint32(): T.LongType(),
+    pa.float32(): T.FloatType(),
+    pa.float64(): T.DoubleType(),
+    pa.bool_(): T.BooleanType(),
+    pa.date32(): T.DateType(),
+    pa.string(): T.StringType(),
+    pa.large_string(): T.StringType(),
+    pa.binary(): T.BinaryType(),
+    pa.large_binary(): T.BinaryType(),
+}
+
+
+_TOPICS = T.StructType(
+    [
+        T.StructField("key", T.BinaryType()),
+        T.StructField("value", T.BinaryType()),
+        T.StructField("topic", T.StringType()),
+        T.StructField("partition", T.IntegerType()),
+        T.StructField("offset", T.LongType()),
+        T.StructField("timestamp", T.TimestampType()),
+        T.StructField("timestampType", T.IntegerType()),
+        T.StructField(
+            "headers",
+            T.ArrayType(
+                T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
+            ),
+        ),
+    ]
+)
+"""The columns that Spark's Kafka connector gives each topic."""
+
+
+def check_columns(schema: T.StructType, source: Source, columns: SourceColumns) -> None:
+    """Refuse columns that a source does not have, or whose types will not do.
+
+    Args:
+        schema: The source's columns.
+        source: The source.
+        columns: Those that are asked for.
+
+    Raises:
+        PartwrightError: There is no such column, or its type is none for what it should be.
+        KeyTypeError: The key or the value has such a type.
+    """
+    if columns.key is None:
+        raise PartwrightError(
+            f"say which column is the key with --key: {source.name} has {listed(schema.names)}"
+        )
+    named = {
+        "--key": columns.key,
+        "--value": columns.value,
+        "--timestamp": columns.timestamp,
+        "--partition": columns.partition,
+        "--field": columns.field,
+    }
+    for option, name in named.items():
+        if name is not None and name not in schema.names:
+            raise _no_column(source, schema.names, name, option)
+    kinds = {option: schema[name].dataType for option, name in named.items() if name is not None}
+    key, key_type = kinds["--key"], columns.key_type
+    is_number = isinstance(key, T.StringType) and key_type in NUMBERS
+    check_key_type(NUMBERS[key_type] if is_number else key, key_type, columns.key, _OTHER_COLUMN)
+    value = kinds.get("--value")
+    if value is not None and not isinstance(value, (T.StringType, T.BinaryType, T.NullType)):
+        raise KeyTypeError(
+            f"the value column {columns.value!r} is {value.simpleString()}, but a record's value is text or binary: "
+            "leave --value out to write all columns as JSON"
+        )
+    for option, allowed, hint in _ALLOWED:
+        if option in kinds and not isinstance(kinds[option], allowed):
+            raise PartwrightError(
+                f"the column {named[option]!r} ({option}) is {kinds[option].simpleString()}: {hint}"
+            )
+
+
+def _no_column(source: Source, names: Sequence[str], name: str, option: str) -> PartwrightError:
+    """The error for a column that is not there, with the delimiter that a csv with a single name may have."""
+    delimiters = [each for each in ";\t|" if source.format == "csv" and len(names) == 1 and each in names[0]]
+    if not delimiters:
+        return no_column(source.name, names, name, option=option)
+    sep = delimiters[0].replace("\t", "\\t")
+    return PartwrightError(
+        f"there is no column {name!r} ({option}) in {source.name!r}, whose only column is {names[0]!r}: if '{sep}' "
+        f"stands between its fields, add --option 'sep={sep}'"
+    )
+
+
+_OTHER_COLUMN = "; name a column of such a type"
+_ALLOWED = (
+    (
+        "--timestamp",
+        (T.TimestampType, T.TimestampNTZType, T.IntegerType, T.LongType, T.NullType),
+        "timestamps are timestamps, or whole numbers of milliseconds",
+    ),
+    ("--partition", (T.StringType, T.IntegralType, T.NullType), "partitions are whole numbers"),
+)
+
+
+def refuse_by_files(path: str | None, source: Source, columns: SourceColumns) -> None:
+    """Refuse what the source's files, or a topic's fixed columns, show to be wrong, before anything is started.
+
+    Nothing is refused of which Spark may have another opinion, and nothing that cannot be read here.
+
+    Args:
+        path: The files, as the user named them; None for a topic.
+        source: The source.
+        columns: Those that are asked for.
+
+    Raises:
+        PartwrightError: See `check_columns`; or one of the first keys is not what the key type says.
+        KeyTypeError: See `check_columns`.
+    """
+    if source.format == "kafka":
+        check_columns(_TOPICS, source, columns)
+    if path is None or source.format not in FORMATS:
+        return
+    try:
+        with open_records(path, source.format) as records:
+            refusal = _refusal(records, source, columns)
+        refusal = refusal or _misfit(path, source, columns)
+    except PartwrightError:
+        return
+    if refusal is not None:
+        raise refusal
+
+
+def _refusal(records: Records, source: Source, columns: SourceColumns) -> PartwrightError | None:
+    """What is wrong once all columns are known; None as soon as nothing is."""
+    refusal, until = None, time.monotonic() + _SECONDS
+    for types in records.types():
+        # To columns without a name, and to two of one name, Spark gives other names.
+        is_renamed = len({name.casefold() for name in types}) < len(types) or not all(types)
+        if is_renamed or time.monotonic() > until:
+            return None
+        schema = T.StructType([T.StructField(name, _spark_type(kind)) for name, kind in types.items()])
+        try:
+            check_columns(schema, source, columns)
+        except PartwrightError as error:
+            refusal = error
+        else:
+            return None
+    return refusal
+
+
+def _misfit(path: str, source: Source, columns: SourceColumns) -> PartwrightError | None:
+    """The refusal of one of the first keys, if it is text that neither we nor Spark read as its number."""
+    has_own_nulls = bool(source.options.get("nullValue"))
+    if columns.key_type not in NUMBERS or columns.key is None or has_own_nulls:
+        return None
+    wanted = Wanted(columns.key, text_type(columns.key_type))
+    try:
+        with open_records(path, source.format) as records:
+            next(iter(records.read([wanted])), None)
+    except PartwrightError as error:
+        is_misfit = isinstance(error.value, str) and not _sparks_number(error.value, wanted.type)
+        return error if is_misfit else None
+    return None
+
+
+def _sparks_number(text: str, kind: pa.DataType) -> bool:
+    """Whether Spark, which takes more than `partwright.files`, may read a text as a number or a boolean."""
+    word = text.strip().lower()
+    if pa.types.is_boolean(kind):
+        return word in {"t", "true", "y", "yes", "1", "f", "false", "n", "no", "0"}
+    if pa.types.is_integer(kind):
+        return re.fullmatch("[+-]?[0-9]+", word) is not None
+    try:
+        float(word.rstrip("df"))
+    except ValueError:
+        return word in {"inf", "+inf", "-inf"}
+    return True
+
+
+def _spark_type(kind: pa.DataType) -> T.DataType:
+    """The type that Spark has for a file's column; void if only Spark knows."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_timestamp(kind):
+        return T.TimestampNTZType() if kind.tz is None else T.TimestampType()
+    if pa.types.is_decimal128(kind):
+        return T.DecimalType(kind.precision, kind.scale)
+    if pa.types.is_struct(kind):
+        return T.StructType([T.StructField(field.name, _spark_type(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return T.MapType(_spark_type(kind.key_type), _spark_type(kind.item_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return T.ArrayType(_spark_type(kind.value_type))
+    return _SPARKS.get(kind, T.NullType())

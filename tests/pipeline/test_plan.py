@@ -1,0 +1,131 @@
+"""A run's plan of steps, read once from its options, and what the pipeline's functions may take; no Spark."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from partwright import pipeline
+from partwright.kafka.connection import KafkaConfig
+from partwright.pipeline.context import Context
+from partwright.pipeline.parquet_target import parquet_folders
+from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
+from partwright.pipeline.target_state import Look
+from partwright.pipeline.targets import KafkaTopic, Target
+
+if TYPE_CHECKING:
+    from partwright.pipeline.ledger import RecordedRun
+
+CONFIG = KafkaConfig.read({}, servers="127.0.0.1:9")
+SINK, MISSING = "by Spark's sink", "what is missing, "
+CHECKED = ["read back and check"]
+PROVEN = [*CHECKED, "let the Java producer choose", "compare"]
+
+
+def planned(earlier: object = None, **options: Any) -> list[tuple[str, str | None]]:
+    settings = RunSettings(**{"target": KafkaTarget(CONFIG), **options})
+    to = settings.target
+    target: Target = (
+        parquet_folders(to.folder, "t", settings.rule)
+        if isinstance(to, ParquetTarget)
+        else KafkaTopic(CONFIG, "t")
+    )
+    nothing = cast("Any", None)
+    context = Context(
+        settings,
+        nothing,
+        target,
+        Look(),
+        5,
+        None,
+        nothing,
+        nothing,
+        nothing,
+        b"",
+        cast("RecordedRun", earlier),
+    )
+    return [tuple(step) for step in context.plan]
+
+
+@pytest.mark.parametrize(
+    ("options", "making", "writing", "after"),
+    [
+        ({}, "only if empty", SINK, PROVEN),
+        ({"append": True}, "append", SINK, PROVEN),
+        ({"exactly_once": True}, "only if empty", "in transactions", PROVEN),
+        ({"resume": True, "earlier": "an earlier run"}, None, f"{MISSING}{SINK}", PROVEN),
+        (
+            {"resume": True, "exactly_once": True, "earlier": "an earlier run"},
+            None,
+            f"{MISSING}in transactions",
+            PROVEN,
+        ),
+        # None is known, so it begins anew.
+        ({"resume": True}, "only if empty", SINK, PROVEN),
+        ({"proof": False}, "only if empty", SINK, CHECKED),
+        ({"check": False}, "only if empty", SINK, []),
+        ({"client": "sarama"}, "only if empty", SINK, CHECKED),
+        ({"strategy": "round-robin"}, "only if empty", SINK, CHECKED),
+    ],
+)
+def test_the_options_say_which_steps_a_run_takes(
+    options: dict[str, Any], making: str | None, writing: str, after: list[str]
+) -> None:
+    made = [("make the topic", making)] if making else []
+    steps = [("read and place", None), *made, ("write", writing), *((name, None) for name in after)]
+    assert planned(**options) == steps
+
+
+def test_folders_have_no_proof(tmp_path: Path) -> None:
+    assert planned(target=ParquetTarget(tmp_path)) == [
+        ("read and place", None),
+        ("make the folder", "only if empty"),
+        ("write", "by Spark"),
+        ("read back and check", None),
+    ]
+
+
+SOURCES = {
+    path.name: ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(Path(inspect.getfile(pipeline)).parent.glob("*.py"))
+}
+
+
+def test_few_functions_take_the_settings_as_a_whole() -> None:
+    takers = [
+        function.name
+        for tree in SOURCES.values()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(
+            each.annotation is not None and ast.unparse(each.annotation) == "RunSettings"
+            for each in [*function.args.args, *function.args.kwonlyargs]
+        )
+    ]
+    assert len(takers) <= 8, takers
+
+
+def test_nobody_asks_a_target_what_it_is() -> None:
+    asked = [
+        f"{name}:{call.lineno}"
+        for name, tree in SOURCES.items()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func) == "isinstance"
+        and {"KafkaTopic", "ParquetFolders", "LocalFolders", "RemoteFolders"}
+        & set(ast.unparse(call.args[1]).replace("|", " ").split())
+    ]
+    assert not asked
+
+
+@pytest.mark.parametrize(
+    "kind", [Context, KafkaTopic, *type(parquet_folders("s3a://b", "t", RunSettings().rule)).__mro__[:2]]
+)
+def test_nothing_that_a_run_goes_by_changes(kind: type) -> None:
+    assert dataclasses.is_dataclass(kind)
+    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
