@@ -82,6 +82,9 @@ docs: .venv/wheel ## Draw the figures of docs/, run its notebook, build its site
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build
 	@echo 'The site is target/site/index.html: a browser opens it as a file.'
 
+interface: .venv/wheel ## Write docs/reference/interface.md anew: the names, parameters, options and fields of JSON
+	$(PYTHON) tools/interface.py >target/interface.md && mv target/interface.md docs/reference/interface.md
+
 golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
 	$(PYTHON) tests/reference/generate.py --check
 

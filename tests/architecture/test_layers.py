@@ -15,112 +15,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-RUST = ROOT / "rust"
 PYTHON = ROOT / "python" / "partwright"
-RUST_FILES = sorted(RUST.glob("*/src/**/*.rs"))
 PYTHON_FILES = sorted(PYTHON.rglob("*.py"))
 
 
 def name_of(path: Path) -> str:
     """A file's name as the tables below write it."""
-    return path.relative_to(RUST if path.suffix == ".rs" else PYTHON).as_posix()
+    return path.relative_to(PYTHON).as_posix()
 
 
 def test_the_files_are_found() -> None:
-    names = [name_of(path) for path in [*RUST_FILES, *PYTHON_FILES]]
-    assert len(RUST_FILES) > 15
-    assert len(PYTHON_FILES) > 35
-    for name in [
-        "core/src/columnar/keys.rs",
-        "py/src/arrow.rs",
-        "keys/as_column.py",
-        "keys/hashing.py",
-        "spark/columns.py",
-    ]:
-        assert name in names
-
-
-# Rust.
-
-
-def code(path: Path) -> str:
-    """A Rust file without its comments and without its tests."""
-    text = path.read_text(encoding="utf-8").split("#[cfg(test)]", 1)[0]
-    return re.sub(r"//.*", "", text)
-
-
-def naming(pattern: str) -> set[str]:
-    """The Rust files whose code matches."""
-    return {name_of(path) for path in RUST_FILES if re.search(pattern, code(path))}
-
-
-COLUMNAR = {name_of(path) for path in RUST_FILES if "columnar" in path.parts}
-# The binding's files that read Arrow's C structures.
-C_DATA = {name_of(path) for path in RUST_FILES if "capsule" in path.parts}
-BINDINGS = {name_of(path) for path in RUST_FILES if name_of(path).startswith("py/")}
-
-
-def test_only_columnar_and_the_binding_for_arrays_know_arrow() -> None:
-    knowing = naming(r"\barrow_\w+::")
-    assert {"core/src/columnar/keys.rs", "py/src/arrow.rs"} <= knowing
-    assert knowing <= COLUMNAR | {"py/src/arrow.rs"} | C_DATA
-
-
-def test_arrows_types_are_told_apart_in_one_place() -> None:
-    assert naming(r"\bDataType::") == {"core/src/columnar/keys.rs", "core/src/columnar/type_name.rs"}
-
-
-def test_few_files_know_capsules() -> None:
-    assert naming(r"\bpyo3_arrow\b") == {"py/src/arrow.rs"}
-    assert naming(r"\bPyCapsule\b") == {"py/src/arrow.rs", "py/src/capsule/mod.rs"}
-    assert naming(r"\bFFI_\w+") == C_DATA
-
-
-def test_only_the_bindings_know_python() -> None:
-    knowing = naming(r"\bpyo3\b")
-    assert "py/src/lib.rs" in knowing
-    assert knowing <= BINDINGS
-
-
-def test_the_core_is_pure() -> None:
-    """The core has no clock, thread, file, socket, environment, randomness or state: all that varies is an argument."""
-    impure = (
-        r"\bstd::(time|thread|fs|net|env|process|io)\b|\b(rand|getrandom|fastrand)::|\bstatic\b|\bthread_local!"
-        r"|\b(Instant|SystemTime|Mutex|RwLock|OnceLock|LazyLock|Cell|RefCell|Atomic\w+)\b|\be?print(ln)?!"
-    )
-    for line in ["use std::time::Instant;", "static COUNT: u8 = 0;", "println!()"]:
-        assert re.search(impure, line), line
-    assert not re.search(impure, "fn name(self) -> &'static str {".replace("&'static", "&"))
-    core = [path for path in RUST_FILES if name_of(path).startswith("core/")]
-    assert len(core) > 10
-    for path in core:
-        found = re.search(impure, code(path).replace("&'static", "&").replace("+ 'static", ""))
-        assert found is None, f"{name_of(path)}: {found}"
-
-
-def test_the_rules_do_not_know_the_columns() -> None:
-    assert "core/src/lib.rs" in naming(r"\bcolumnar\b")
-    rules = {name for name in map(name_of, RUST_FILES) if name.startswith("core/src/hashing/")}
-    assert len(rules) >= 5
-    # The name of the crate's feature is allowed: code for many keys at once is there only for columns.
-    assert not naming(r'\bcolumnar\b|(?<!feature = ")\barrow') & rules
-
-
-def test_only_the_lanes_and_the_capsules_are_unsafe() -> None:
-    capsules = {"py/src/capsule/mod.rs", "py/src/capsule/pointers.rs"}
-    allowed = {path for path in RUST_FILES if "lanes" in path.parts or name_of(path) in capsules}
-    unsafe = naming(r"\bunsafe\b(?!_)")
-    assert unsafe <= {name_of(path) for path in allowed}
-    assert {"core/src/hashing/lanes/avx2.rs"} | capsules <= unsafe
-    for path in allowed:
-        text = path.read_text(encoding="utf-8")
-        if path.name != "tests.rs":
-            assert len(re.findall(r"\bunsafe (?:\{|impl)", text)) == len(
-                re.findall(r"(?i)// SAFETY:", text)
-            ), path
-
-
-# Python.
+    assert {"keys/as_column.py", "keys/hashing.py", "spark/columns.py"} <= set(map(name_of, PYTHON_FILES))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import difflib
+import importlib.util
 import inspect
 import re
 from importlib import resources
@@ -14,8 +15,6 @@ import pytest
 
 import partwright as pw
 from partwright import _core
-from partwright import report as pw_report
-from partwright.cluster import Broker, Partition
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "python" / "partwright"
@@ -164,160 +163,6 @@ def test_the_errors_are_one_family() -> None:
     assert not issubclass(pw.PartwrightError, TypeError)
 
 
-def plain(function: Any) -> str:
-    """A signature without its types."""
-    bare = inspect.signature(function)
-    parameters = [one.replace(annotation=inspect.Parameter.empty) for one in bare.parameters.values()]
-    return str(bare.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-
-
-def test_the_signatures_are_those_that_are_promised() -> None:
-    """The signatures of interfaces.md, section 3, and `threads`; callers rely on keywords and positions."""
-    promised = {
-        pw.murmur2: "(keys, *, key_type=None, threads=1)",
-        pw.partition_for_key: "(keys, n, client='java', key_type=None, *, threads=1)",
-        pw.encode: "(values, key_type=None)",
-        pw.coordinator_partition: "(ids, n=None, *, broker_kind='kafka')",
-    }
-    assert {function: plain(function) for function in promised} == promised
-
-
-def test_a_clusters_signatures_are_those_that_are_promised() -> None:
-    """The cluster that strategies look at: how it is made, and its methods."""
-    promised = {
-        pw.Cluster: "(brokers, topics, *, strict=True)",
-        pw.Cluster.of: "(topics)",
-        pw.Cluster.from_dict: "(given, *, strict=True)",
-        pw.Cluster.from_json: "(given, *, strict=True)",
-        pw.Cluster.from_kafka: "(source, topics=None, *, timeout=5.0, kafka_config=None)",
-        pw.Cluster.to_dict: "(self)",
-        pw.Cluster.partitions: "(self, topic)",
-        pw.Cluster.available: "(self, topic)",
-        pw.Cluster.check_leaders: "(self, topic)",
-        pw.Cluster.leader_of: "(self, topic, partition)",
-        pw.Cluster.broker: "(self, id)",
-        pw.Cluster.with_topic: "(self, name, partitions)",
-        pw.Cluster.in_metadata_order: "(self)",
-        Broker: "(id, host=None, port=None, rack=None, region=None)",
-        Partition: "(id, leader=None, replicas=(), in_sync_replicas=(), offline_replicas=())",
-    }
-    assert {function: plain(function) for function in promised} == promised
-    public = {name for name in vars(pw.Cluster) if not name.startswith("_")}
-    pinned = {function.__name__ for function in promised if inspect.isroutine(function)}
-    assert public == {"brokers", "strict", "topics"} | pinned
-
-
-def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promised() -> None:
-    """Where replicas are, the names of logs, and how many partitions to take."""
-    placement, storage = pw.cluster.placement, pw.cluster.storage
-    promised = {
-        placement.modulo: "(brokers, partitions, replication_factor=1)",
-        placement.admin_utils: (
-            "(brokers, partitions, replication_factor=1, *, start_index=0, shift=None, start_partition=0)"
-        ),
-        placement.striped: "(brokers, partitions, replication_factor=1, *, fenced=(), seed=None, draws=None)",
-        placement.explicit: "(assignment, brokers=None)",
-        placement.rack_alternated: "(brokers)",
-        placement.Placement: "(brokers, replicas, first=0, draws=(), in_sync=())",
-        placement.Placement.of: "(cluster, topic)",
-        placement.Placement.load: "(self)",
-        placement.Placement.lost: "(self, brokers=(), racks=(), *, min_insync_replicas=1)",
-        placement.Placement.to_cluster: "(self, topic)",
-        placement.Placement.to_arrow: "(self)",
-        placement.Placement.to_text: "(self)",
-        placement.Placement.to_json: "(self, topic)",
-        storage.check_topic: "(topic)",
-        storage.collisions: "(topics)",
-        storage.log_directory: "(topic, partition)",
-        storage.log_directories: "(topic, partitions)",
-        storage.read_directory: "(name)",
-        storage.read_listing: "(names)",
-        storage.segment_file: "(base_offset, kind='log')",
-        storage.segment_files: "(base_offset)",
-        storage.read_segment_file: "(name)",
-        pw.cluster.advise: ("(target_mb_s, clients=None, fleet=None, *, growth=1.0)"),
-        pw.cluster.TopicClients: (
-            "(produce_mb_s=(10.0, 50.0), consume_mb_s=(10.0, 50.0), consumers=1, groups=1, producers=1, "
-            "batch_size=16384, buffer_memory=33554432)"
-        ),
-        pw.cluster.BrokerFleet: (
-            "(brokers=None, replication_factor=None, power=None, held=0, segments=(1, 10), replica_fetchers=1, "
-            "cleaner_threads=1, clean_s=(0.1, 10), platform=None)"
-        ),
-    }
-    assert {function: plain(function) for function in promised} == promised
-
-
-def test_a_producers_signatures_are_those_that_are_promised() -> None:
-    """A strategy at work: how it is made, the calls of Kafka's Partitioner, and the table's."""
-    promised = {
-        pw.Producer: ("(cluster, config=None, *, draws=None, counters=None, lingers=True, leader=None)"),
-        pw.Producer.partition: "(self, topic, key=None, value=None, *, time=0)",
-        pw.Producer.place_record: "(self, topic, key=None, value=None, *, partition=None, time=0)",
-        pw.Producer.on_new_batch: "(self, topic, previous)",
-        pw.Producer.update: "(self, cluster)",
-        pw.Producer.place: ("(self, records, workload=None, *, topic=None)"),
-        pw.Producer.close: "(self)",
-        pw.strategies: "()",
-    }
-    assert {function: plain(function) for function in promised} == promised
-    public = {name for name in vars(pw.Producer) if not name.startswith("_")}
-    told = {"counts_bytes", "drawn", "is_told", "keeps_state", "sticky", "takes_keyed", "takes_values"}
-    assert public == told | {function.__name__ for function in promised if inspect.isfunction(function)} - {
-        "strategies"
-    }
-
-
-def test_the_calls_within_a_producer_are_those_that_are_promised() -> None:
-    """The calls that Kafka's own producer makes of its sticky partitions, apart from a user's."""
-    sticky = type(pw.Producer({"orders": 1}).sticky)
-    promised = {
-        sticky.next_partition: "(self, topic, previous=-1)",
-        sticky.append: "(self, topic, produced, *, enable_switch=True)",
-        sticky.load_stats: "(self, topic, queue_sizes, partition_ids=(), *, leader_racks=None, length=None)",
-    }
-    assert {function: plain(function) for function in promised} == promised
-    assert {name for name in vars(sticky) if not name.startswith("_")} == {
-        function.__name__ for function in promised
-    }
-
-
-def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
-    """Batches before a producer runs: one strategy with all its tables, several with a row each, a scenario of JSON."""
-    promised = {
-        pw.ProducerConfig: "(strategy=None, configs=None, client='java', key_type=None, seed=0)",
-        pw.Workload: (
-            "(key=None, partition=None, value=None, size=None, time=None, field=None, headers=None)"
-        ),
-        pw.batching.Delivery: (
-            "(topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, failed_requests=())"
-        ),
-        pw.batching.simulate: (
-            "(records, cluster, producer='sticky', *, workload=None, delivery=None, draws=None)"
-        ),
-        pw.batching.compare: "(records, cluster, strategies, *, workload=None, delivery=None)",
-        pw.batching.tune: (
-            "(records, cluster, strategies=('sticky',), *, workload=None, delivery=None, "
-            "batch_sizes=(4096, 16384, 32768, 65536, 131072), lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None)"
-        ),
-        pw.batching.Tuning: "(settings, default, recommended, reason, at_most_ms, partitions)",
-        pw.batching.replay: "(scenario)",
-        pw.batching.Simulation: "(records, batches, requests, switches, summary)",
-    }
-    assert {function: plain(function) for function in promised} == promised
-
-
-def test_the_signatures_of_reports_are_those_that_are_promised() -> None:
-    """An answer's page, as text and as a file."""
-    promised = {
-        pw_report.page: "(answer)",
-        pw_report.write: "(answer, file)",
-        pw_report.notebook: "(answer)",
-        pw_report.check: "(file)",
-    }
-    assert {function: plain(function) for function in promised} == promised
-
-
 def test_a_noun_has_one_name_at_every_layer() -> None:
     """hashing: a module of the core, a binding file, a Python module, a test of each, a golden file and a bench."""
     for place in [
@@ -341,6 +186,17 @@ def test_the_key_types_and_clients_of_the_core_are_the_ones_that_the_documents_n
     with pytest.raises(pw.PartwrightError) as refused:
         pw.encode("a", "no such type")
     assert ", ".join(names) in str(refused.value)
+
+
+def test_the_page_of_the_interface_is_the_code() -> None:
+    """Read the difference: it is what changes for users. `make interface` writes the page anew."""
+    spec = importlib.util.spec_from_file_location("interface", ROOT / "tools" / "interface.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    written = (ROOT / "docs" / "reference" / "interface.md").read_text(encoding="utf-8")
+    assert list(difflib.unified_diff(written.splitlines(), tool.page().splitlines(), n=0, lineterm="")) == []
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -1,5 +1,7 @@
 //! The extension module `partwright._core`: it calls the core's functions on Arrow arrays without copying them.
 
+#![expect(clippy::disallowed_types, reason = "Python holds state, the core has none")]
+
 mod arguments;
 mod arrow;
 mod assignment;
