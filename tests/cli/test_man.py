@@ -21,6 +21,7 @@ def test_it_has_every_command(told: Callable[..., tuple[int, str, str]]) -> None
         assert f"\n.SH PARTWRIGHT {name.upper()}\n" in page
     assert "\n.SH PARTWRIGHT BROKER START\n" in page
     assert "\\fB\\-\\-in\\-place\\fR" in page
+    assert "\\fB\\-h, \\-\\-help\\fR" in page
     assert "\b" not in page
 
 

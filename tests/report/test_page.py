@@ -188,7 +188,7 @@ def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) ->
     html5lib.HTMLParser(strict=True).parse(report.page(found))
 
 
-@pytest.mark.parametrize("name", ["run", "run-lost", "run-stream"])
+@pytest.mark.parametrize("name", ["run", "run-lost", "stream"])
 def test_a_run_and_a_stream_have_every_form(name: str, tmp_path: Path) -> None:
     answer = SAVED[name]
     page = report.write(answer, tmp_path / "page.html").read_text(encoding="utf-8")
@@ -218,11 +218,12 @@ def test_a_run_and_a_stream_have_every_form(name: str, tmp_path: Path) -> None:
 )
 def test_a_stream_says_whether_it_was_checked(changed: dict[str, Any], state: str, words: str) -> None:
     with pytest.raises(pw.PartwrightError, match=r"^there is nothing to draw: leave out --plot$"):
-        report.write(SAVED["run-stream"], "x.svg")
-    first, second = report.document(replace(SAVED["run-stream"], **changed)).verdicts
+        report.write(SAVED["stream"], "x.svg")
+    first, second, marked = report.document(replace(SAVED["stream"], **changed)).verdicts
     assert (first.state, first.text.startswith(words)) == (state, True)
     assert second.text.startswith("3,000 were written, 187 were there already, in 3 batches to kafka://")
-    assert replace(SAVED["run-stream"], **changed).table()["lost"].to_pylist() == [changed.get("lost", 0)]
+    assert marked.text.startswith("each record has one more header, partwright, ")
+    assert replace(SAVED["stream"], **changed).table()["lost"].to_pylist() == [changed.get("lost", 0)]
 
 
 def test_what_a_run_lacks_is_said() -> None:

@@ -30,7 +30,7 @@ def man_page(group: click.Group) -> str:
         wing COMMAND [OPTIONS] ...
     """
     name = group.name or ""
-    context = click.Context(group, info_name=name)
+    context = group.make_context(name, [], resilient_parsing=True)
     about = (group.help or "").split("\n\n", 1)[0]
     lines = [f".TH {name.upper()} 1", ".SH NAME", f"{name} \\- {_text(about)}"]
     lines += [".SH SYNOPSIS", f"{name} COMMAND [OPTIONS] ..."]
