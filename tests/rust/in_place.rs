@@ -1,6 +1,7 @@
 //! Keys are read where they are: checked by address, and by what a call allocates.
 
 #![cfg(feature = "arrow")]
+#![expect(clippy::disallowed_types, reason = "a test counts allocations")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -44,7 +45,7 @@ impl Counting {
     }
 }
 
-#[expect(unsafe_code, reason = "the trait of an allocator is unsafe")]
+#[expect(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "the trait of an allocator is unsafe")]
 // SAFETY: each call goes to the system's allocator as it is.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
