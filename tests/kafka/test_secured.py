@@ -163,7 +163,10 @@ def test_every_kind_of_store_does_as_well(kafka: EmbeddedKafka, told: Told) -> N
 
 
 def test_what_nobody_may_know_is_asked_without_settings(
-    kafka: EmbeddedKafka, refusal: Callable[..., str]
+    kafka: EmbeddedKafka, refusal: Callable[..., str], told: Told
 ) -> None:
     said = refusal("check", f"kafka://{kafka.bootstrap_servers}/orders")
-    assert "set security.protocol to" in said
+    _, command, then = said.split("`")
+    assert then == " names the step that fails\n"
+    code, out, _ = told(*command.split()[1:])
+    assert (code, "set security.protocol to" in " ".join(out.split())) == (1, True)
