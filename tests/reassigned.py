@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from partwright.cluster.reassignment.wanted import Wanted
+from partwright.cluster.reassignment.problem import Problem
 
 if TYPE_CHECKING:
     import random
@@ -25,7 +25,7 @@ def outside(loads: Sequence[int], least: Sequence[int], most: Sequence[int]) -> 
     return sum(max(load - high, low - load, 0) ** 2 for load, low, high in ends)
 
 
-def best_replicas(wanted: Wanted) -> tuple[int, int]:
+def best_replicas(wanted: Problem) -> tuple[int, int]:
     """The least distance from the boxes of any plan that keeps the racks' rule, and its fewest new replicas."""
     found = {tuple(wanted.base): 0}
     limits = wanted.of_racks()
@@ -47,7 +47,7 @@ def best_replicas(wanted: Wanted) -> tuple[int, int]:
 
 
 def best_leaders(
-    wanted: Wanted, replicas: Sequence[Sequence[int]], boxes: tuple[Sequence[int], Sequence[int]]
+    wanted: Problem, replicas: Sequence[Sequence[int]], boxes: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[int, int]:
     """The least distance from the boxes of any choice of leaders, and its fewest new leaders."""
     found = []
@@ -58,7 +58,7 @@ def best_leaders(
     return min(found)
 
 
-def random_wanted(draw: random.Random) -> Wanted:
+def random_wanted(draw: random.Random) -> Problem:
     """A cluster of up to five brokers and six partitions, even or uneven, with racks or without."""
     brokers = draw.randint(1, 5)
     racks = draw.randint(1, brokers)
@@ -69,7 +69,7 @@ def random_wanted(draw: random.Random) -> Wanted:
     power = [1] * brokers if draw.random() < 0.6 else [draw.randint(1, 3) for _ in range(brokers)]
     base = [0] * brokers if draw.random() < 0.6 else [draw.randint(0, 3) for _ in range(brokers)]
     is_mixed = draw.random() < 0.5
-    return Wanted(
+    return Problem(
         racks=of_brokers,
         power=power,
         base=base,

@@ -15,7 +15,7 @@ import partwright as pw
 from partwright import batching, cluster, group
 from partwright.assignors.names import resolve
 from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
-from partwright.files import Wanted, open_records
+from partwright.files import ColumnRequest, open_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +116,7 @@ def test_a_file_is_known(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b\n1,2,3\n", encoding="utf-8")
     assert known(lambda: open_records(path + "x"))["path"] == path + "x"
     with open_records(path) as records:
-        assert known(lambda: list(records.read([Wanted("c", pa.string())])))["path"] == path
+        assert known(lambda: list(records.read([ColumnRequest("c", pa.string())])))["path"] == path
 
 
 @pytest.mark.parametrize("class_", [PartwrightError, KeyTypeError, MissingExtraError, BrokerError])

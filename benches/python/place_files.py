@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from programs import parser
 
 from partwright.audit.check import Placer
-from partwright.files import Wanted, open_records, open_sink
+from partwright.files import ColumnRequest, open_records, open_sink
 
 if TYPE_CHECKING:
     import argparse
@@ -139,7 +139,7 @@ def _place(source: Path, out: Path) -> float:
         return found
 
     with open_records(str(source)) as records, open_sink(str(out), records) as sink:
-        records.extend(Wanted(_KEY, pa.string()), "partition", placed, sink)
+        records.extend(ColumnRequest(_KEY, pa.string()), "partition", placed, sink)
     return taken
 
 

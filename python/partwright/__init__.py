@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from partwright import batching, cluster, group
     from partwright.assignors import quotas
     from partwright.assignors.assign import assign
-    from partwright.assignors.many import assign_groups
+    from partwright.assignors.group_batches import assign_groups
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.audit.contract import check_contract, contract
     from partwright.cluster import Cluster
@@ -130,7 +130,7 @@ if not TYPE_CHECKING:
         "ProducerConfig": "partwright.producer.configs",
         "Workload": "partwright.producer.records",
         "assign": "partwright.assignors.assign",
-        "assign_groups": "partwright.assignors.many",
+        "assign_groups": "partwright.assignors.group_batches",
         "assignment_strategy": "partwright.assignors.strategy_setting",
         "check_contract": "partwright.audit.contract",
         "clients": "partwright.keys.clients",

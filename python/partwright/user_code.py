@@ -11,7 +11,7 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["called", "imported", "made", "told"]
+__all__ = ["called", "imported", "made", "message_of"]
 
 _T = TypeVar("_T")
 
@@ -43,7 +43,8 @@ def imported(what: str, path: str) -> Any:
         raise PartwrightError(f"there is no {what} {path!r}: the module {module} has no {name}") from None
     except Exception as error:
         raise PartwrightError(
-            f"the {what} {path!r} cannot be imported ({told(error)}): name module.Class of a module on Python's path"
+            f"the {what} {path!r} cannot be imported ({message_of(error)}): name module.Class of a module on Python's "
+            "path"
         ) from error
 
 
@@ -74,14 +75,14 @@ def called(name: str, call: Callable[[], _T]) -> _T:
     try:
         return call()
     except Exception as error:
-        raise PartwrightError(f"{name} raised {told(error)}") from error
+        raise PartwrightError(f"{name} raised {message_of(error)}") from error
 
 
-def told(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """An exception's message for the end of a sentence.
 
     Examples:
-        >>> told(KeyError("orders"))
+        >>> message_of(KeyError("orders"))
         "KeyError: 'orders'"
     """
     lines = str(error).splitlines()

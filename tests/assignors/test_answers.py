@@ -16,7 +16,7 @@ from partwright.assignors.mixed.by_client import by_client
 from partwright.assignors.mixed.leaders import leaders
 from partwright.assignors.mixed.rolling import roll
 from partwright.assignors.replica_counts import replica_counts
-from partwright.rendering.terminal import Look, text
+from partwright.rendering.terminal import TerminalStyle, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_an_answer_needs_nothing_else_in_any_form(name: str, tmp_path: Path) -> 
     first = document.verdicts[0]
     assert len(first.text) <= 200
     for width in (40, 80, 120):
-        lines = text(document, Look(width)).splitlines()
+        lines = text(document, TerminalStyle(width)).splitlines()
         # Sources are for copying, in one line however long.
         laid_out = lines[: lines.index("Sources")] if "Sources" in lines else lines
         assert max(map(len, laid_out)) <= width

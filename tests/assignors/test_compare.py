@@ -17,7 +17,7 @@ from partwright.assignors.assignment import Spread
 from partwright.assignors.compare import COMPARED, Compared, Comparison, compare
 from partwright.assignors.group_now import group_now
 from partwright.documents import assign, assign_compared
-from partwright.rendering.terminal import Look
+from partwright.rendering.terminal import TerminalStyle
 from partwright.rendering.terminal import text as terminal
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def test_the_page_marks_all_that_tie() -> None:
 
 
 def test_two_equal_ends_are_one_number() -> None:
-    printed = terminal(assign_compared.document(compare(TOPICS, NEW)), Look(88))
+    printed = terminal(assign_compared.document(compare(TOPICS, NEW)), TerminalStyle(88))
     assert "72 to 72" not in printed
     assert re.search(r"range +72 +72 +0 ", printed)
 

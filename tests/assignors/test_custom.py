@@ -12,9 +12,9 @@ import pytest
 import partwright as pw
 from partwright.assignors.compare import compare
 from partwright.assignors.consumer_partition_assignor import (
-    Cluster,
     ConsumerGroupMetadata,
     ConsumerPartitionAssignor,
+    GroupCluster,
     MemberAssignment,
     PartitionInfo,
     Subscription,
@@ -65,7 +65,7 @@ class Recorder(ConsumerPartitionAssignor):
         self.told.append(topics)
         return ",".join(sorted(topics)).encode()
 
-    def assign(self, cluster: Cluster, group_subscription: Mapping[str, Subscription]) -> Any:
+    def assign(self, cluster: GroupCluster, group_subscription: Mapping[str, Subscription]) -> Any:
         self.told.append((cluster, group_subscription))
         return self.answer
 

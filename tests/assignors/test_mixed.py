@@ -15,15 +15,15 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 from kafka.structs import TopicPartition
 
 from partwright.assignors.mixed.believed import Claim, believed
-from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.leaders import leaders
-from partwright.assignors.mixed.sent import Held, sent
+from partwright.assignors.mixed.protocol_selection import select_protocol
 from partwright.assignors.mixed.subscription import (
+    MemberMetadata,
     StickyUserData,
-    Subscription,
     read_sticky_user_data,
     read_subscription,
 )
+from partwright.assignors.mixed.subscription_bytes import Held, member_metadata
 from partwright.errors import PartwrightError
 
 NAMES = st.text(min_size=1, max_size=8)
@@ -31,7 +31,7 @@ PAIRS = st.lists(
     st.tuples(NAMES, st.lists(st.integers(0, 2**31 - 1), max_size=4).map(tuple)), max_size=3
 ).map(tuple)
 SUBSCRIPTIONS = st.builds(
-    Subscription,
+    MemberMetadata,
     st.integers(0, 3),
     st.lists(NAMES, max_size=4).map(tuple),
     st.none() | st.binary(max_size=20),
@@ -44,7 +44,7 @@ NEW = Held(("a", "b"), None, -1, None, None)
 
 
 @given(SUBSCRIPTIONS)
-def test_a_subscription_is_read_as_it_was_written(told: Subscription) -> None:
+def test_a_subscription_is_read_as_it_was_written(told: MemberMetadata) -> None:
     read = read_subscription(told.to_bytes())
     assert read.subscription.topics == told.topics
     assert read.subscription.user_data == told.user_data
@@ -55,7 +55,7 @@ def test_a_subscription_is_read_as_it_was_written(told: Subscription) -> None:
 
 
 @given(SUBSCRIPTIONS)
-def test_kafka_python_reads_the_same(told: Subscription) -> None:
+def test_kafka_python_reads_the_same(told: MemberMetadata) -> None:
     found = ConsumerProtocolSubscription.decode(told.to_bytes())
     assert tuple(found.topics) == told.topics
     assert found.user_data == told.user_data
@@ -87,7 +87,10 @@ def flat(held: Held) -> list[TopicPartition]:
 
 @pytest.mark.parametrize("held", [NEW, HELD])
 def test_kafka_pythons_members_send_what_it_sends(held: Held) -> None:
-    assert sent("kafka-python", "range", held) == RangePartitionAssignor.metadata(list(held.topics)).encode()
+    assert (
+        member_metadata("kafka-python", "range", held)
+        == RangePartitionAssignor.metadata(list(held.topics)).encode()
+    )
     for name, kind in (
         ("sticky", StickyPartitionAssignor),
         ("cooperative-sticky", CooperativeStickyAssignor),
@@ -95,14 +98,14 @@ def test_kafka_pythons_members_send_what_it_sends(held: Held) -> None:
         assignor = kind()
         if held.owned is not None:
             assignor.member_assignment, assignor.generation = flat(held), held.generation
-        assert sent("kafka-python", name, held) == assignor.metadata(list(held.topics)).encode()
+        assert member_metadata("kafka-python", name, held) == assignor.metadata(list(held.topics)).encode()
 
 
 @pytest.mark.parametrize("held", [NEW, HELD])
 def test_aiokafkas_members_send_what_it_sends(held: Held) -> None:
     owned = None if held.owned is None else flat(held)
     told = AioSticky._metadata(list(held.topics), owned, held.generation)
-    assert sent("aiokafka", "sticky", held) == told.encode()
+    assert member_metadata("aiokafka", "sticky", held) == told.encode()
 
 
 def member(name: str, client: str, owned: list[tuple[str, int]] | None = None) -> dict[str, object]:
@@ -173,14 +176,14 @@ def test_a_sarama_leader_fails_on_empty_user_data() -> None:
     ],  # type: ignore[arg-type]
 )
 def test_only_kafka_python_reads_its_own_user_data(leader: str, claim: Claim | None) -> None:
-    found = believed(leader, "sticky", "m", sent("kafka-python", "sticky", HELD))
+    found = believed(leader, "sticky", "m", member_metadata("kafka-python", "sticky", HELD))
     assert found is not None
     assert found.claim == claim
 
 
 def test_older_kafka_python_is_understood_by_java() -> None:
-    metadata = sent("kafka-python", "sticky", HELD, "@2.2")
-    assert metadata == sent("aiokafka", "sticky", HELD)
+    metadata = member_metadata("kafka-python", "sticky", HELD, "@2.2")
+    assert metadata == member_metadata("aiokafka", "sticky", HELD)
     found = believed("java", "sticky", "m", metadata)
     assert found is not None
     assert found.claim == Claim(HELD.owned, 7)
@@ -193,7 +196,7 @@ def test_older_kafka_python_is_understood_by_java() -> None:
 @pytest.mark.parametrize("version", ["@2.1", "@1.6"])
 def test_older_librdkafka_tells_no_rack_and_no_generation(version: str) -> None:
     held = HELD._replace(rack="r")
-    told = read_subscription(sent("librdkafka", "cooperative-sticky", held, version)).subscription
+    told = read_subscription(member_metadata("librdkafka", "cooperative-sticky", held, version)).subscription
     assert (told.version, told.owned, told.generation, told.rack) == (1, HELD.owned, -1, None)
 
 
@@ -234,7 +237,7 @@ def test_a_version_that_the_assignor_lacks_is_refused_with_those_there_are() -> 
 
 def test_the_coordinator_chooses_what_all_have() -> None:
     assert (
-        chosen_assignor({"a": ["range", "cooperative-sticky"], "b": ["cooperative-sticky"]})
+        select_protocol({"a": ["range", "cooperative-sticky"], "b": ["cooperative-sticky"]})
         == "cooperative-sticky"
     )
     with pytest.raises(PartwrightError, match="no assignor in common"):

@@ -18,7 +18,7 @@ from partwright.assignors.mixed.clients import (
     versions_of,
 )
 from partwright.assignors.mixed.group import Mixed, MixedMember
-from partwright.assignors.mixed.sent import sent
+from partwright.assignors.mixed.subscription_bytes import member_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ def question(group: Mixed, name: str) -> dict[str, Any]:
         {
             "id": member.id,
             "topics": list(member.held.topics),
-            "metadata": sent(member.client, group.assignor, member.held, member.version).hex(),
+            "metadata": member_metadata(member.client, group.assignor, member.held, member.version).hex(),
         }
         for member in group.members
     ]
@@ -97,7 +97,7 @@ def kept(group: Mixed, client: str, assignment: dict[str, list[Any]]) -> int:
     """How many partitions stay where the leader believes that they are."""
     owned = {}
     for member in group.members:
-        metadata = sent(member.client, group.assignor, member.held, member.version)
+        metadata = member_metadata(member.client, group.assignor, member.held, member.version)
         seen = believed(client, group.assignor, member.id, metadata)
         claim = seen.claim if seen is not None else None
         if client == "franz-go" and claim is not None and claim.generation < 0:

@@ -9,7 +9,7 @@ import pytest
 
 from partwright.documents.doctor import document, of_executor, of_step
 from partwright.kafka.probe import Step
-from partwright.spark.executors.doctor import ExecutorDiagnosis, Row
+from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +52,8 @@ def test_a_document_has_all_steps(command: Command) -> None:
 
 def test_executors_are_a_document_too() -> None:
     rows = [
-        Row("0", "a", "3.11 /usr/bin/python3", "1.0", "18.0.0", True, None, "Linux x86_64", 8),
-        Row(None, "b", None, None, None, False, "it did not answer within 60 s", None, None),
+        ExecutorRow("0", "a", "3.11 /usr/bin/python3", "1.0", "18.0.0", True, None, "Linux x86_64", 8),
+        ExecutorRow(None, "b", None, None, None, False, "it did not answer within 60 s", None, None),
     ]
     found = document(ExecutorDiagnosis(tuple(rows)))
     assert [each.text for each in found.verdicts] == ["1 of 2 executors failed: one without a name."]

@@ -20,7 +20,7 @@ from partwright.cli import command_names, main
 from partwright.documents.migrate import document
 from partwright.migration import MigrationStep
 from partwright.rendering import markdown
-from partwright.rendering.terminal import Look, text
+from partwright.rendering.terminal import TerminalStyle, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -326,7 +326,7 @@ def test_nor_a_migrations_groups(step: str, monkeypatch: pytest.MonkeyPatch) -> 
         groups={EVIL: {0: 1}}, reread={EVIL: 1}, unread={EVIL: 1}, more=more,
     )  # fmt: skip
     found = document(answer)
-    for look in (Look(80), Look(40, is_styled=True)):
+    for look in (TerminalStyle(80), TerminalStyle(40, is_styled=True)):
         held_back(text(found, look, with_details=True))
     held_back(on_a_terminal(monkeypatch, lambda: click.echo(markdown.text(found))))
 

@@ -236,7 +236,7 @@ def test_nor_in_a_migration(step: str) -> None:
             reread={"g": 1},
             more=more,
         )
-        assert plurals(terminal.text(document(answer), terminal.Look(900), with_details=True)) == []
+        assert plurals(terminal.text(document(answer), terminal.TerminalStyle(900), with_details=True)) == []
 
 
 def test_every_command_has_its_cases() -> None:

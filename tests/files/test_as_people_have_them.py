@@ -16,7 +16,7 @@ import pytest
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.files import Wanted, json_documents, open_records
+from partwright.files import ColumnRequest, json_documents, open_records
 from partwright.files.json_documents import DocumentLines
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def zstd(data: bytes) -> bytes:
 def keys_of(*names: str, key: str = "k", **how: Any) -> list[Any]:
     with open_records(names[0] if len(names) == 1 else names, **how) as records:
         return [
-            value for (column,) in records.read([Wanted(key, pa.string())]) for value in column.to_pylist()
+            value
+            for (column,) in records.read([ColumnRequest(key, pa.string())])
+            for value in column.to_pylist()
         ]
 
 

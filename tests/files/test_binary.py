@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import partwright as pw
-from partwright.files import Wanted, open_records
+from partwright.files import ColumnRequest, open_records
 from partwright.files.thrift import List, Struct, read_struct, write_struct
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_a_dictionary_of_keys_is_read_as_one_where_it_is_one(values: int, comman
     keys = [None if row % 11 == 0 else f"a rather long key {row % values:08}" for row in range(90_000)]
     pq.write_table(pa.table({"k": keys}), "x.parquet")
     with open_records("x.parquet") as records:
-        found = [column for (column,) in records.read([Wanted("k", pa.string())])]
+        found = [column for (column,) in records.read([ColumnRequest("k", pa.string())])]
     assert {pa.types.is_dictionary(column.type) for column in found} == {values == 10}
     assert command("place", "x.parquet", "--key", "k", "-n", 12, "--in-place")[0] == 0
     assert pq.read_table("x.parquet")["partition"].to_pylist() == pw.partition_for_key(keys, 12).to_pylist()
@@ -306,7 +306,13 @@ def test_columns_are_read_in_the_order_that_is_asked_for() -> None:
     for name in ("x.parquet", "x.feather"):
         with open_records(name) as records:
             found = list(
-                records.read([Wanted("k", pa.string()), Wanted("id", pa.int64()), Wanted("a.k", pa.string())])
+                records.read(
+                    [
+                        ColumnRequest("k", pa.string()),
+                        ColumnRequest("id", pa.int64()),
+                        ColumnRequest("a.k", pa.string()),
+                    ]
+                )
             )
         for place, column in enumerate(("k", "id", "a.k")):
             assert (

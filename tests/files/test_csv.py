@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.files import Wanted, delimited, lines, open_records, text_type
+from partwright.files import ColumnRequest, delimited, lines, open_records, text_type
 from partwright.files.delimited import DelimitedRecords
 
 inf = float("inf")
@@ -30,13 +30,17 @@ def placed(data: bytes, key: str = "k", name: str = "partition", delimiter: str 
     """The file with the partitions of 12."""
     out = io.BytesIO()
     with DelimitedRecords("x.csv", io.BufferedReader(io.BytesIO(data)), len(data), delimiter) as records:
-        records.extend(Wanted(key, pa.string()), name, lambda keys: pw.partition_for_key(keys, 12), out)
+        records.extend(
+            ColumnRequest(key, pa.string()), name, lambda keys: pw.partition_for_key(keys, 12), out
+        )
     return out.getvalue()
 
 
 def keys(data: bytes, key: str = "k") -> list[str | None]:
     with DelimitedRecords("x.csv", io.BufferedReader(io.BytesIO(data)), len(data), ",") as records:
-        return [one for (some,) in records.read([Wanted(key, pa.string())]) for one in some.to_pylist()]
+        return [
+            one for (some,) in records.read([ColumnRequest(key, pa.string())]) for one in some.to_pylist()
+        ]
 
 
 @pytest.mark.parametrize(
@@ -258,7 +262,7 @@ def test_text_stands_for_what_the_key_type_takes(
 ) -> None:
     Path("x.csv").write_text("\n".join(["k", *texts]) + "\n", encoding="utf-8")
     with open_records("x.csv") as records:
-        ((found,),) = list(records.read([Wanted("k", text_type(key_type))]))
+        ((found,),) = list(records.read([ColumnRequest("k", text_type(key_type))]))
     assert str(found.to_pylist()) == str(values)
 
 

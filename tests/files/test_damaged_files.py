@@ -366,13 +366,13 @@ def test_a_footer_is_read_once_and_what_is_not_asked_for_is_skipped(monkeypatch:
     groups = read_struct(footer).get_value(4).items
     metas = [[chunk.get_value(3) for chunk in group.get_value(1).items] for group in groups]
     structs: list[int] = []
-    whole = thrift._Reader.struct
+    whole = thrift._ThriftReader.struct
 
-    def counting(reader: thrift._Reader, depth: int) -> Struct:
+    def counting(reader: thrift._ThriftReader, depth: int) -> Struct:
         structs.append(depth)
         return whole(reader, depth)
 
-    monkeypatch.setattr(thrift._Reader, "struct", counting)
+    monkeypatch.setattr(thrift._ThriftReader, "struct", counting)
     found = chunks_of(footer, [29, 3, 3], 4)
     # Each meta, and the statistics, the size statistics and the encodings' counts in it.
     assert len(structs) < 2 * 4 * 8

@@ -15,7 +15,7 @@ from partwright.errors import PartwrightError
 from partwright.group import PodConsumers, RolledPods, play
 from partwright.group.durations import read_duration
 from partwright.group.kubernetes import Deployment, PodTimes, StatefulSet, read_workload
-from partwright.group.rollouts.answer import Rollout, Spread, Tried, recommended
+from partwright.group.rollouts.answer import PlaySpread, Rollout, Tried, recommended
 from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering
 from partwright.group.rollouts.client_settings import CLIENTS, client_lines
 from partwright.group.rollouts.manifest import read_manifest
@@ -668,9 +668,9 @@ def test_a_candidate_that_is_better_by_less_than_rolls_differ_changes_nothing(
 
 
 def test_a_spread_is_the_median_and_what_95_of_100_do_not_exceed() -> None:
-    assert Spread.of(list(range(1, 101))) == Spread(50.5, 95)
-    assert Spread.of([]) == Spread(0, 0)
-    assert Spread.of([7]) == Spread(7, 7)
+    assert PlaySpread.of(list(range(1, 101))) == PlaySpread(50.5, 95)
+    assert PlaySpread.of([]) == PlaySpread(0, 0)
+    assert PlaySpread.of([7]) == PlaySpread(7, 7)
 
 
 def test_a_verdict_says_more_less_and_what_fails() -> None:

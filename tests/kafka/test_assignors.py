@@ -23,7 +23,7 @@ from live_readers import (
 )
 
 import partwright as pw
-from partwright.assignors.consumer_partition_assignor import Cluster, ConsumerPartitionAssignor
+from partwright.assignors.consumer_partition_assignor import ConsumerPartitionAssignor, GroupCluster
 from partwright.kafka.assignors import kafka_python_assignor
 from partwright.kafka.topics import create_topic
 
@@ -42,7 +42,7 @@ class Fewest(ConsumerPartitionAssignor):
 
     name = "fewest"
 
-    def assign(self, cluster: Cluster, group_subscription: Any) -> Any:
+    def assign(self, cluster: GroupCluster, group_subscription: Any) -> Any:
         given: dict[str, list[tuple[str, int]]] = {member: [] for member in sorted(group_subscription)}
         for topic in cluster.topics():
             for each in cluster.partitions_for_topic(topic):
@@ -56,7 +56,7 @@ class FewestInTwo(Fewest):
     name = "fewest-in-two"
     supported_protocols = ("COOPERATIVE",)
 
-    def assign(self, cluster: Cluster, group_subscription: Any) -> Any:
+    def assign(self, cluster: GroupCluster, group_subscription: Any) -> Any:
         owners = {pair: name for name, said in group_subscription.items() for pair in said.owned_partitions}
         return {
             name: [pair for pair in pairs if owners.get(pair, name) == name]

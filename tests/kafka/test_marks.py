@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from partwright.files import Wanted, open_records, text_type
+from partwright.files import ColumnRequest, open_records, text_type
 from partwright.kafka.marks import MARK, Mark
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_a_dump_of_marked_records_is_read(run: bytes, tmp_path: Path) -> None:
     dump.write_bytes(b"".join(kcat_line(b"k%d" % n, b"{}", value) for n, value in enumerate(values)))
     keys = [f"k{n}" for n in range(len(EDGES))]
     with open_records(str(dump)) as records:
-        found = [batch[0].to_pylist() for batch in records.read([Wanted("key", text_type(None))])]
+        found = [batch[0].to_pylist() for batch in records.read([ColumnRequest("key", text_type(None))])]
     assert [key for batch in found for key in batch] == keys
     assert pl.read_ndjson(dump)["key"].to_list() == keys
     assert duckdb.read_json(str(dump)).select("key").fetchall() == [(key,) for key in keys]

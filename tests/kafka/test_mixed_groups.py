@@ -21,7 +21,7 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 from live_groups import settled
 
 from partwright.assignors.mixed.leaders import leaders
-from partwright.assignors.mixed.sent import Held, sent
+from partwright.assignors.mixed.subscription_bytes import Held, member_metadata
 from partwright.kafka.topics import create_topic
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ def test_members_of_three_clients_share_by_range(broker: EmbeddedKafka, members:
     assert set(by_client(found)) == {"librdkafka", "kafka-python", "aiokafka"}
     told = {name.split("-3")[0].split("-0")[0]: data for name, data in metadata(servers, group).items()}
     both = Held((orders, users), None, -1, None, None)
-    assert told["rdkafka"] == sent("librdkafka", "range", both)
+    assert told["rdkafka"] == member_metadata("librdkafka", "range", both)
     # kafka-python keeps topics in a set, whose order differs in each process.
     walked = tuple(by_client(found)["kafka-python"]["topics"])
     assert set(walked) == {orders, users}
-    assert told["kafka-python"] == sent("kafka-python", "range", both._replace(topics=walked))
-    assert told["aiokafka"] == sent("aiokafka", "range", both._replace(topics=(orders,)))
+    assert told["kafka-python"] == member_metadata("kafka-python", "range", both._replace(topics=walked))
+    assert told["aiokafka"] == member_metadata("aiokafka", "range", both._replace(topics=(orders,)))
     for each in leaders(found["topics"], found["members"], "range"):
         assert each.unchanged, each
 

@@ -14,7 +14,7 @@ import pytest
 
 import partwright as pw
 from partwright.errors import BrokerError, KeyTypeError, PartwrightError
-from partwright.files import Wanted, open_records, text_type
+from partwright.files import ColumnRequest, open_records, text_type
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import checks
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget
@@ -285,7 +285,9 @@ def test_a_dump_of_a_run_s_topic_stays_text(
     dump.write_bytes(b"".join(lines))
     with open_records(str(dump)) as records:
         read = [
-            key for (batch,) in records.read([Wanted("key", text_type(None))]) for key in batch.to_pylist()
+            key
+            for (batch,) in records.read([ColumnRequest("key", text_type(None))])
+            for key in batch.to_pylist()
         ]
     assert read == keys
     # Each row is there once, under one run.

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from partwright.rendering import markdown, terminal
 from partwright.rendering.document import Column, Document, Section, Verdict
-from partwright.rendering.terminal import Look, wrapped
+from partwright.rendering.terminal import TerminalStyle, wrapped
 from partwright.rendering.text import columns_of, cut
 
 COLUMNS = (
@@ -43,7 +43,7 @@ def document(rows: int = 3, **more: object) -> Document:
 @pytest.mark.parametrize("width", [40, 44, 57, 80, 88, 120, 200])
 @pytest.mark.parametrize("is_ascii", [False, True])
 def test_no_line_is_wider_and_no_word_is_broken(width: int, is_ascii: bool) -> None:
-    printed = terminal.text(document(bar="rows"), Look(width, is_ascii=is_ascii))
+    printed = terminal.text(document(bar="rows"), TerminalStyle(width, is_ascii=is_ascii))
     assert max(map(columns_of, printed.splitlines())) <= width
     assert printed.isascii() or not is_ascii
     table, _, absent = printed.partition("Not shown at this width: ")
@@ -56,7 +56,7 @@ def test_no_line_is_wider_and_no_word_is_broken(width: int, is_ascii: bool) -> N
 
 
 def test_styles_are_only_where_they_are_wanted() -> None:
-    plain, styled = (terminal.text(document(), Look(80, is_styled=each)) for each in (False, True))
+    plain, styled = (terminal.text(document(), TerminalStyle(80, is_styled=each)) for each in (False, True))
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[[0-9;]*m", "", styled) == plain
     assert styled.startswith("\x1b[1;31m✗\x1b[0m\x1b[1m 1 of 3 records is not where java puts it.\x1b[0m\n")
@@ -64,15 +64,15 @@ def test_styles_are_only_where_they_are_wanted() -> None:
 
 
 def test_a_long_table_is_cut_and_says_so() -> None:
-    printed = terminal.text(document(60, left=5), Look(80))
+    printed = terminal.text(document(60, left=5), TerminalStyle(80))
     assert "… and 17 more rows: --json has them" in printed
     assert "… and 17 more rows in the JSON" in markdown.text(document(60, left=5))
 
 
 def test_details_are_shown_on_request_in_a_terminal_and_always_in_markdown() -> None:
     made = document(is_detail=True)
-    assert "Heaviest keys" not in terminal.text(made, Look(80))
-    assert "Heaviest keys" in terminal.text(made, Look(80), with_details=True)
+    assert "Heaviest keys" not in terminal.text(made, TerminalStyle(80))
+    assert "Heaviest keys" in terminal.text(made, TerminalStyle(80), with_details=True)
     assert "Heaviest keys" in markdown.text(made)
 
 
@@ -140,7 +140,7 @@ def test_bars_begin_below_each_other_and_a_table_of_zeros_has_none() -> None:
         drawn = [{**row, "count": row["count"] * factor} for row in rows]
         section = Section("t", "T", columns=columns, rows=tuple(drawn), bar="count")
         document = Document("T", (Verdict("said", "It is."),), (section,), {})
-        lines = terminal.text(document, Look(60)).splitlines()[-3:]
+        lines = terminal.text(document, TerminalStyle(60)).splitlines()[-3:]
         bars = [line.find("█") for line in lines[1:]]
         assert len({*bars}) == 1
         assert (bars[0] > 0) == bool(factor)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INT32",
-    "Columns",
+    "MemberColumns",
     "Names",
     "member_columns",
     "member_rows",
@@ -67,7 +67,7 @@ class Names:
         return pa.array(list(self.numbers), pa.string())
 
 
-class Columns(NamedTuple):
+class MemberColumns(NamedTuple):
     """Members in the form that the core takes.
 
     Attributes:
@@ -79,7 +79,7 @@ class Columns(NamedTuple):
     odd: int | None
 
 
-def member_columns(members: pa.Table, topics: Names, racks: Names) -> Columns:
+def member_columns(members: pa.Table, topics: Names, racks: Names) -> MemberColumns:
     """A table of members, whose lists were checked by `check_types`, in columns; topics and racks get numbers.
 
     Examples:
@@ -124,7 +124,7 @@ def member_columns(members: pa.Table, topics: Names, racks: Names) -> Columns:
         "owned_topic": owned.of(owned_topic),
         "owned_partition": owned.of(partition),
     }
-    return Columns(pa.RecordBatch.from_pydict(columns), min(odd, default=None))
+    return MemberColumns(pa.RecordBatch.from_pydict(columns), min(odd, default=None))
 
 
 def member_rows(members: pa.Table) -> list[Fields]:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = [
-    "Cluster",
     "ConsumerGroupMetadata",
     "ConsumerPartitionAssignor",
+    "GroupCluster",
     "MemberAssignment",
     "PartitionInfo",
     "Subscription",
@@ -81,7 +81,7 @@ class ConsumerGroupMetadata(NamedTuple):
     group_instance_id: str | None
 
 
-class Cluster:
+class GroupCluster:
     """What the group's leader knows about the existing topics that members subscribe to."""
 
     def __init__(self, partitions: Mapping[str, list[PartitionInfo]]) -> None:
@@ -120,7 +120,7 @@ class ConsumerPartitionAssignor:
         return None
 
     def assign(
-        self, cluster: Cluster, group_subscription: Mapping[str, Subscription]
+        self, cluster: GroupCluster, group_subscription: Mapping[str, Subscription]
     ) -> Mapping[str, Sequence[tuple[str, int]] | MemberAssignment]:
         """Return each member's partitions; a member that is left out gets none.
 

@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 
 from partwright._check import counted, shown
 from partwright.assignors.consumer_partition_assignor import (
-    Cluster,
     ConsumerGroupMetadata,
+    GroupCluster,
     MemberAssignment,
     PartitionInfo,
     Subscription,
@@ -54,7 +54,7 @@ class OwnAssignor:
 
     def __init__(self, assignor: object) -> None:
         self._assignor = assignor
-        name, class_name = self._said("name", None), type(assignor).__qualname__
+        name, class_name = self._attribute("name", None), type(assignor).__qualname__
         if not isinstance(name, str) or not name:
             raise PartwrightError(f"an assignor has a name: {class_name}.name is {shown(name)}")
         self.name = name
@@ -62,12 +62,12 @@ class OwnAssignor:
             raise PartwrightError(
                 f"an assignor assigns: {class_name} has no assign(cluster, group_subscription)"
             )
-        protocols = self._said("supported_protocols", ("EAGER",))
+        protocols = self._attribute("supported_protocols", ("EAGER",))
         if not _is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
             raise PartwrightError(
                 f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {protocols!r}"
             )
-        version = self._said("version", 0)
+        version = self._attribute("version", 0)
         if type(version) is not int or not 0 <= version <= _HIGHEST_VERSION:
             raise PartwrightError(f"{class_name}.version is 0 to {_HIGHEST_VERSION}, not {version!r}")
         self.protocols: tuple[str, ...] = tuple(protocols)
@@ -90,7 +90,7 @@ class OwnAssignor:
             PartwrightError: Its code raises, or its answer is invalid.
         """
         subscriptions = self._subscriptions(group)
-        given = self.given(_cluster(group), subscriptions)
+        given = self.assignment(_cluster(group), subscriptions)
         generation = max([0, *(each.generation_id or 0 for each in subscriptions.values())]) + 1
         for name, part in given.items():
             self.tell(part, ConsumerGroupMetadata(generation, name, subscriptions[name].group_instance_id))
@@ -103,15 +103,15 @@ class OwnAssignor:
             _LISTS,
         )
 
-    def given(
-        self, cluster: Cluster, subscriptions: Mapping[str, Subscription]
+    def assignment(
+        self, cluster: GroupCluster, subscriptions: Mapping[str, Subscription]
     ) -> dict[str, MemberAssignment]:
         """Its assignment for each member, in the order of the subscriptions.
 
         Raises:
             PartwrightError: See `lists`.
         """
-        answer = self._asked("assign", cluster, dict(subscriptions))
+        answer = self._call("assign", cluster, dict(subscriptions))
         if not isinstance(answer, Mapping):
             raise self._wrong(f"assign gives lists of (topic, partition) by member, not {shown(answer)}")
         for stranger in answer.keys() - subscriptions.keys():
@@ -133,7 +133,7 @@ class OwnAssignor:
         """
         if not hasattr(self._assignor, "subscription_user_data"):
             return None
-        data = self._asked("subscription_user_data", topics)
+        data = self._call("subscription_user_data", topics)
         if data is not None and not isinstance(data, bytes):
             raise self._wrong(f"subscription_user_data gives bytes or None, not {shown(data)}")
         return data
@@ -145,7 +145,7 @@ class OwnAssignor:
             PartwrightError: Its code raises.
         """
         if hasattr(self._assignor, "on_assignment"):
-            self._asked("on_assignment", part, metadata)
+            self._call("on_assignment", part, metadata)
 
     def _subscriptions(self, group: Group) -> dict[str, Subscription]:
         found = {}
@@ -179,7 +179,7 @@ class OwnAssignor:
         self,
         given: Mapping[str, MemberAssignment],
         subscriptions: Mapping[str, Subscription],
-        cluster: Cluster,
+        cluster: GroupCluster,
     ) -> dict[tuple[str, int], str]:
         """The reader of each partition."""
         readers: dict[tuple[str, int], str] = {}
@@ -213,11 +213,11 @@ class OwnAssignor:
                         "cooperative assignor withholds it once (Kafka's own consumer throws IllegalStateException)"
                     )
 
-    def _said(self, attribute: str, default: object) -> Any:
+    def _attribute(self, attribute: str, default: object) -> Any:
         told = f"{type(self._assignor).__qualname__}.{attribute}"
         return called(told, lambda: getattr(self._assignor, attribute, default))
 
-    def _asked(self, method: str, *arguments: object) -> object:
+    def _call(self, method: str, *arguments: object) -> object:
         told = f"{type(self._assignor).__qualname__}.{method}"
         return called(told, lambda: getattr(self._assignor, method)(*arguments))
 
@@ -235,7 +235,7 @@ def is_path(name: str) -> bool:
     return _PATH.fullmatch(name) is not None
 
 
-def _cluster(group: Group) -> Cluster:
+def _cluster(group: Group) -> GroupCluster:
     counts, racks = group.partitions.to_pylist(), None if group.racks is None else group.racks.to_pylist()
     found = {}
     for number in sorted(pc.unique(group.subscribed.values).to_pylist()):
@@ -246,7 +246,7 @@ def _cluster(group: Group) -> Cluster:
                 PartitionInfo(name, at, [group.rack_names[rack] for rack in those if rack >= 0])
                 for at, those in enumerate(near)
             ]
-    return Cluster(found)
+    return GroupCluster(found)
 
 
 def _is_list(given: object) -> bool:

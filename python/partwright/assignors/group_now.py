@@ -19,7 +19,7 @@ from partwright._check import counted
 from partwright.answer import Answer
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
-from partwright.assignors.settled import settled
+from partwright.assignors.stable_assignments import stable_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -108,17 +108,17 @@ def group_now(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], a
     found = resolve(assignor)
     name = found if isinstance(found, str) else found.name
     # This also refuses an invalid group.
-    now = _given(topics, members, found)
+    now = _stable_owners(topics, members, found)
     owners = _owned(members)
     lists = {each["id"]: list(each["topics"]) for each in members}
     everything = list(dict.fromkeys(topic for read in lists.values() for topic in read))
     alike = dict.fromkeys(map(tuple, lists.values()))
     newcomers = [{"id": f"{sign}newcomer", "topics": [*those]} for those in alike for sign in "!~"]
-    joined = [_moved(owners, _given(topics, [*members, each], found)) for each in newcomers]
+    joined = [_moved(owners, _stable_owners(topics, [*members, each], found)) for each in newcomers]
     left, unread = [], []
     if len(members) > 1:
         for place, gone in enumerate(members):
-            after = _given(topics, [*members[:place], *members[place + 1 :]], found)
+            after = _stable_owners(topics, [*members[:place], *members[place + 1 :]], found)
             left.append((_moved(owners, after), str(gone["id"])))
             unread.append((_unread(owners, after), str(gone["id"])))
     most_unread = max(unread, key=lambda each: each[0], default=(0, ""))
@@ -161,8 +161,10 @@ def _owned(members: Iterable[Mapping[str, Any]]) -> _Owners:
     return owners
 
 
-def _given(topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assignor: object) -> _Owners:
-    lists = settled(topics, members, assignor).to_dict()
+def _stable_owners(
+    topics: Mapping[str, int], members: Sequence[Mapping[str, Any]], assignor: object
+) -> _Owners:
+    lists = stable_assignment(topics, members, assignor).to_dict()
     return {pair: member for member, pairs in lists.items() for pair in pairs}
 
 

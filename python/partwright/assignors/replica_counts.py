@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from partwright._check import counted, refused, shown, whole
 from partwright.answer import Answer
 from partwright.assignors.names import resolve
-from partwright.assignors.settled import settled
+from partwright.assignors.stable_assignments import stable_assignment
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def replica_counts(
     total = 0
     for replicas in range(max(1, least - 1), most + 1):
         asked = dict.fromkeys(_members(replicas, threads, most), names)
-        before = settled(topics, asked, found, owned=before)
+        before = stable_assignment(topics, asked, found, owned=before)
         was, owners = owners, _owners(before)
         total = before.subscribed_partitions()
         if replicas >= least:

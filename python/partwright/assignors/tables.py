@@ -52,11 +52,15 @@ def read(
     except pa.ArrowInvalid as error:
         raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
     except (TypeError, ValueError, pa.ArrowException):
-        raise PartwrightError(f"{name} is a table of {_told(required)}, not {type(given).__name__}") from None
+        raise PartwrightError(
+            f"{name} is a table of {_enumerated(required)}, not {type(given).__name__}"
+        ) from None
     for column in required:
         if table.column_names.count(column) != 1:
             how = "twice" if column in table.column_names else f"not, but {', '.join(table.column_names)}"
-            raise PartwrightError(f"{name} has the columns {_told(required)}: {column!r} is there {how}")
+            raise PartwrightError(
+                f"{name} has the columns {_enumerated(required)}: {column!r} is there {how}"
+            )
     for column in optional:
         if table.column_names.count(column) > 1:
             raise PartwrightError(f"{name} has the column {column!r} twice: each column once")
@@ -134,5 +138,5 @@ _KINDS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = {
 }
 
 
-def _told(names: Sequence[str]) -> str:
+def _enumerated(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"

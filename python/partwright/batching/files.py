@@ -11,7 +11,7 @@ from partwright._check import refuse_many
 from partwright.audit.columns import checked_n, counts, milliseconds
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import PartwrightError
-from partwright.files import Wanted, text_type
+from partwright.files import ColumnRequest, text_type
 from partwright.files.formats import in_one
 from partwright.keys.hashing import encode
 
@@ -86,7 +86,8 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     texts = {"key": text_type(key_type), "value": pa.string()}
     wanted = [
-        Wanted(name, texts.get(what, pa.int64()), lenient=what not in texts) for what, name in given.items()
+        ColumnRequest(name, texts.get(what, pa.int64()), lenient=what not in texts)
+        for what, name in given.items()
     ]
     row = 0
     with opened() as records:

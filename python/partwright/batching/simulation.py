@@ -35,7 +35,7 @@ from partwright.cluster.latency import latency_of, median
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
-from partwright.producer.records import Records, Workload
+from partwright.producer.records import ProducerRecords, Workload
 from partwright.question import Question
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def simulate(
     """
     delivery = options(delivery, Delivery, "delivery")
     cluster, topic = one_topic(cluster, delivery.topic)
-    run = _Run(None, producer, _scenario(cluster, topic, delivery, draws), rows=True)
+    run = _Running(None, producer, _scenario(cluster, topic, delivery, draws), rows=True)
     _feed(records, workload, cluster, topic, [run])
     summary, tables = run.summary(), run.tables()
     simulation = Simulation(**tables, summary=pa.Table.from_pylist([summary], SUMMARY))
@@ -242,7 +242,7 @@ def compare(
         else [(None, each) for each in listed(strategies, "strategies")]
     )
     scenario = _scenario(cluster, topic, delivery, None)
-    runs = [_Run(name, each, scenario, rows=False) for name, each in chosen]
+    runs = [_Running(name, each, scenario, rows=False) for name, each in chosen]
     _feed(records, workload, cluster, topic, runs)
     return pa.Table.from_pylist([run.summary() for run in runs], SUMMARY)
 
@@ -283,7 +283,7 @@ def _arrays(batch: RecordChunk, producer: ProducerConfig, cluster: Cluster) -> p
     return pa.StructArray.from_arrays(list(used.values()), list(used))
 
 
-class _Run:
+class _Running:
     """A running simulation."""
 
     def __init__(self, name: object, producer: object, scenario: Json, *, rows: bool) -> None:
@@ -341,10 +341,10 @@ def _slowest(brokers: Sequence[tuple[int, str | None, Latency, object]]) -> int 
 
 
 def _feed(
-    records: object, workload: Workload | None, cluster: Cluster, topic: str, runs: Sequence[_Run]
+    records: object, workload: Workload | None, cluster: Cluster, topic: str, runs: Sequence[_Running]
 ) -> None:
     key_type = runs[0].producer.key_type if runs else None
-    table = Records(records, topic, workload, cluster, {topic: 0}, key_type)
+    table = ProducerRecords(records, topic, workload, cluster, {topic: 0}, key_type)
     row = 0
     for batch in table.batches():
         # Producers that place keys alike share the arrays.

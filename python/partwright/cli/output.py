@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.answer import Answer
     from partwright.rendering.document import Document
-    from partwright.rendering.terminal import Look
+    from partwright.rendering.terminal import TerminalStyle
 
 __all__ = ["Output", "answer_options", "is_ascii", "output_options", "terminal_look"]
 
@@ -168,13 +168,13 @@ def answer_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     return with_output
 
 
-def terminal_look() -> Look:
+def terminal_look() -> TerminalStyle:
     """What stdout can show: it is as wide as COLUMNS says, else as the terminal is, and a pipe 88 columns."""
-    from partwright.rendering.terminal import Look
+    from partwright.rendering.terminal import TerminalStyle
 
     is_terminal = sys.stdout.isatty()
     is_styled = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    return Look(_width(is_terminal=is_terminal), is_styled, is_ascii())
+    return TerminalStyle(_width(is_terminal=is_terminal), is_styled, is_ascii())
 
 
 def _width(*, is_terminal: bool) -> int:

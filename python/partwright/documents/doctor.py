@@ -11,7 +11,7 @@ from partwright.rendering.document import Column, Document, Section, Verdict, bo
 
 if TYPE_CHECKING:
     from partwright.kafka.probe import Diagnosis, Step
-    from partwright.spark.executors.doctor import ExecutorDiagnosis, Row
+    from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
 
 __all__ = ["document", "of_executor", "of_step"]
 
@@ -43,7 +43,7 @@ def of_step(step: Step) -> Verdict:
     return Verdict("holds" if step.passed else "fails", plain(f"{step.name} {step.where}: {step.said}"))
 
 
-def of_executor(row: Row) -> Verdict:
+def of_executor(row: ExecutorRow) -> Verdict:
     """What an executor has, or what to do about it."""
     seen = f"Python {row.python}, partwright {row.partwright}, pyarrow {row.pyarrow}, {row.platform}"
     return Verdict("holds" if row.ok else "fails", plain(f"{row.where}: {row.why or seen}"))

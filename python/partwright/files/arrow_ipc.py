@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
-    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.formats import Column, ColumnRequest, Writable
 
 __all__ = ["ArrowRecords"]
 
@@ -75,7 +75,7 @@ class ArrowRecords(Opened):
         self._source.close()
         super()._close()
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         schema = self._reader().schema
         paths = [path_in(schema.names, column.name) for column in wanted]
@@ -98,7 +98,9 @@ class ArrowRecords(Opened):
         schema = self._reader().schema
         yield from declared(schema.names, schema.types)
 
-    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+    def extend(
+        self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
+    ) -> None:
         """See `Records`."""
         # The reader reports whatever is not a whole file.
         self._reader()

@@ -16,7 +16,7 @@ from partwright.files.formats import Opened, find_column, path_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.formats import Column, ColumnRequest, Writable
 
 __all__ = ["AvroRecords"]
 
@@ -47,7 +47,7 @@ class AvroRecords(Opened):
         except ValueError as error:
             raise PartwrightError(f"{path!r} is not read: {error}", path=path) from error
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         names = self._names()
         paths = [path_in(names, column.name) for column in wanted]
@@ -82,7 +82,7 @@ class AvroRecords(Opened):
 
     def extend(
         self,
-        key: Wanted,  # noqa: ARG002 - as the protocol has it
+        key: ColumnRequest,  # noqa: ARG002 - as the protocol has it
         name: str,  # noqa: ARG002
         computed: Callable[[Column], Column],  # noqa: ARG002
         sink: Writable,  # noqa: ARG002
@@ -93,7 +93,7 @@ class AvroRecords(Opened):
             path=self._path,
         )
 
-    def _column(self, values: list[Any], wanted: Wanted) -> Column:
+    def _column(self, values: list[Any], wanted: ColumnRequest) -> Column:
         try:
             return pa.array([str(each) if isinstance(each, UUID) else each for each in values])
         except (pa.ArrowException, OverflowError) as error:

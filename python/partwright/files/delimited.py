@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
-    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.formats import Column, ColumnRequest, Writable
 from partwright.files.lines import Block
 
 __all__ = ["DelimitedRecords"]
@@ -72,7 +72,7 @@ class DelimitedRecords(Opened):
         """See `Records`."""
         return self._lines.done
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         blocks = self._blocks()
         self._header(blocks)
@@ -86,7 +86,9 @@ class DelimitedRecords(Opened):
         self._header(self._blocks())
         yield from declared(self._names, repeat(pa.string()))
 
-    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+    def extend(
+        self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
+    ) -> None:
         """See `Records`."""
         blocks = self._blocks()
         header, closed = self._header(blocks)
@@ -218,7 +220,7 @@ class DelimitedRecords(Opened):
         return filled if closed is None else pc.and_(filled, closed)
 
     def _columns(
-        self, block: Block, ends: pa.Array | None, wanted: Sequence[Wanted], places: Sequence[int]
+        self, block: Block, ends: pa.Array | None, wanted: Sequence[ColumnRequest], places: Sequence[int]
     ) -> tuple[Column, ...]:
         """The requested columns of a block's records."""
         rows = len(block.lines) if ends is None else pc.sum(ends).as_py()

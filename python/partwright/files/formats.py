@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = [
     "TEXT_AND_BINARY",
     "Column",
+    "ColumnRequest",
     "Opened",
     "Records",
-    "Wanted",
     "Writable",
     "declared",
     "find_column",
@@ -59,7 +59,7 @@ _TEXT_TYPES = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ColumnRequest:
     """A requested column.
 
     Attributes:
@@ -97,7 +97,7 @@ class Records(Protocol):
     def done(self) -> float | None:
         """How much of the file has been read, 0 to 1; None where nobody knows its size."""
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """Some columns in batches, in the file's order.
 
         Raises:
@@ -114,7 +114,9 @@ class Records(Protocol):
             PartwrightError: The file cannot be read.
         """
 
-    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+    def extend(
+        self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
+    ) -> None:
         """Write the whole file to `sink` with one more column, and everything else as it is.
 
         Args:

@@ -15,15 +15,15 @@ import pyarrow.json as pa_json
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.formats import Opened, in_one, no_column, picked, taken
-from partwright.files.held_back import Waiting
 from partwright.files.lines import LineReader, text_of
 from partwright.files.scalars import FALSE, text
+from partwright.files.spool import Spool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
-    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.formats import Column, ColumnRequest, Writable
 from partwright.files.lines import Block
 
 __all__ = ["JsonRecords"]
@@ -89,7 +89,7 @@ class JsonRecords(Opened):
         """See `Records`."""
         return self._lines.done
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         for block in self._lines.blocks():
             yield self._columns(block, _objects(block, self._path, self._what), wanted)
@@ -105,13 +105,15 @@ class JsonRecords(Opened):
                     found[name] = _both(found.get(name, pa.null()), _type_of(value))
             yield found
 
-    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+    def extend(
+        self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
+    ) -> None:
         """See `Records`."""
         member = "," + json.dumps(name, ensure_ascii=False) + ":"
         start = True
         # A key that no object has is a typing mistake, which only the end of the file shows: until then nobody may read
         # a row.
-        with Waiting(sink) as out:
+        with Spool(sink) as out:
             for block in self._lines.blocks():
                 objects = _objects(block, self._path, self._what)
                 (keys,) = self._columns(block, objects, [key], name)
@@ -139,7 +141,7 @@ class JsonRecords(Opened):
             self._refuse_unseen([key])
 
     def _columns(
-        self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None = None
+        self, block: Block, objects: _Objects, wanted: Sequence[ColumnRequest], new: str | None = None
     ) -> tuple[Column, ...]:
         """The requested members of a block's objects; `new` is a name that none of them may have."""
         if self._first is None and len(objects.lines):
@@ -157,7 +159,7 @@ class JsonRecords(Opened):
     def _known(
         self,
         block: Block,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[ColumnRequest],
         ways: Sequence[Sequence[str]],
         found: Sequence[pa.Array],
     ) -> bool:
@@ -170,7 +172,9 @@ class JsonRecords(Opened):
         )
 
     @staticmethod
-    def _parsed(block: Block, wanted: Sequence[Wanted], ways: Sequence[Sequence[str]]) -> pa.Table | None:
+    def _parsed(
+        block: Block, wanted: Sequence[ColumnRequest], ways: Sequence[Sequence[str]]
+    ) -> pa.Table | None:
         """Read by pyarrow, which looks at nothing else in an object; None if it refuses."""
         if len({way[0] for way in ways}) < len({tuple(way) for way in ways}):
             # A member twice in one object: looking at each object finds it.
@@ -187,7 +191,7 @@ class JsonRecords(Opened):
             return None
 
     def _one_by_one(
-        self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None
+        self, block: Block, objects: _Objects, wanted: Sequence[ColumnRequest], new: str | None
     ) -> tuple[Column, ...]:
         values: list[list[object]] = [[] for _ in wanted]
         for place, given in enumerate(objects.lines.to_pylist()):
@@ -200,7 +204,9 @@ class JsonRecords(Opened):
             for column, found in zip(wanted, values, strict=True)
         )
 
-    def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, object]:
+    def _checked(
+        self, given: str, line: int, wanted: Sequence[ColumnRequest], new: str | None
+    ) -> dict[str, object]:
         """The members of an object; refuses one that has a requested member twice, or the new one."""
         members = _read_members(self._path, line, given, self._what)
         names = [name for name, _ in members]
@@ -236,7 +242,7 @@ class JsonRecords(Opened):
         self._seen.add(name)
         return value
 
-    def _value(self, value: Any, column: Wanted, line: int) -> object:
+    def _value(self, value: Any, column: ColumnRequest, line: int) -> object:
         if column.lenient:
             return value
         kinds, what = _TAKES[column.type]
@@ -254,7 +260,7 @@ class JsonRecords(Opened):
             path=self._path,
         )
 
-    def _refuse_unseen(self, wanted: Sequence[Wanted]) -> None:
+    def _refuse_unseen(self, wanted: Sequence[ColumnRequest]) -> None:
         """Refuse a member that no object has, as a typing mistake."""
         for column in wanted:
             if column.name not in self._seen:

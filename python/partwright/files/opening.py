@@ -13,10 +13,10 @@ from partwright.files.arrow_ipc import ArrowRecords
 from partwright.files.avro import AvroRecords
 from partwright.files.compressed import Peeked, codec_of, unpacked, without_suffix
 from partwright.files.delimited import DelimitedRecords
+from partwright.files.file_sets import FileSet, files_of
 from partwright.files.formats import not_regular
 from partwright.files.json_documents import DocumentLines, are_documents
 from partwright.files.json_lines import JsonRecords
-from partwright.files.many import ManyRecords, files_of
 from partwright.files.parquet import ParquetRecords
 from partwright.files.remote import is_remote, opened
 
@@ -106,7 +106,7 @@ def open_records(
         return _open_one(found[0], told, delimiter)
     if "-" in found:
         raise PartwrightError("stdin is one file, and no other is read with it: leave out - or the others")
-    return ManyRecords(found, lambda path: _open_one(path, told, delimiter))
+    return FileSet(found, lambda path: _open_one(path, told, delimiter))
 
 
 def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from partwright.files.footer import Chunk
-    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.formats import Column, ColumnRequest, Writable
 
 __all__ = ["ParquetRecords"]
 
@@ -85,7 +85,7 @@ class ParquetRecords(Opened):
         self._parquet.close()
         super()._close()
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         names = self._parquet.schema_arrow.names
         paths = [path_in(names, column.name) for column in wanted]
@@ -107,7 +107,9 @@ class ParquetRecords(Opened):
         schema = self._parquet.schema_arrow
         yield from declared(schema.names, schema.types)
 
-    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+    def extend(
+        self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
+    ) -> None:
         """See `Records`."""
         names = self._parquet.schema_arrow.names
         first, *inside = path_in(names, key.name)

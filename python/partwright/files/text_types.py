@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.files.formats import Column, Wanted
+    from partwright.files.formats import Column, ColumnRequest
 
 __all__ = ["read_one", "typed"]
 
@@ -28,7 +28,7 @@ _FORMS = {
 }
 
 
-def typed(column: Column, wanted: Wanted, path: str, first_row: int) -> Column:
+def typed(column: Column, wanted: ColumnRequest, path: str, first_row: int) -> Column:
     """Convert a column of text to the wanted type.
 
     Args:

@@ -57,7 +57,7 @@ def read_struct(data: bytes | memoryview) -> Struct:
         {1: (5, 42)}
     """
     try:
-        return _Reader(data).struct(0)
+        return _ThriftReader(data).struct(0)
     except IndexError:
         raise ValueError("the bytes end within a struct") from None
 
@@ -79,7 +79,7 @@ def values_at(data: bytes | memoryview, path: Sequence[int | Collection[int] | N
     """
     try:
         steps = [{step} if isinstance(step, int) else step for step in path]
-        yield from _Reader(data).values_at(_STRUCT, steps, 0)
+        yield from _ThriftReader(data).values_at(_STRUCT, steps, 0)
     except IndexError:
         raise ValueError("the bytes end within a struct") from None
 
@@ -96,7 +96,7 @@ def write_struct(struct: Struct) -> bytes:
     return bytes(out)
 
 
-class _Reader:
+class _ThriftReader:
     def __init__(self, data: bytes | memoryview) -> None:
         self._data = data
         self._at = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from partwright.assignors.mixed.clients import client_of
 from partwright.assignors.mixed.group import Mixed, MixedMember, echoing
-from partwright.assignors.mixed.sent import Held
+from partwright.assignors.mixed.subscription_bytes import Held
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LeadersClient:
         self._numbers = {name: number for number, name in enumerate(topics)}
         self._leaders: dict[int, str] = {}
         self._echoes: dict[str, bytes | None] = {}
-        self._said: dict[int, Json] = {}
+        self._answers: dict[int, Json] = {}
         self.failures: list[Json] = []
 
     def __call__(self, told: Json) -> list[list[tuple[int, int]]] | None:
@@ -61,7 +61,7 @@ class LeadersClient:
             self.failures.append({"at_ms": told["at_ms"], "member": names[leader.id], "error": str(error)})
             return None
         self._leaders[told["generation"]] = leader.client
-        self._said[told["generation"]] = {
+        self._answers[told["generation"]] = {
             "assignor": f"{leader.client}:{told['assignor']}{leader.version}",
             "left_out": [names[member] for member in found.left_out],
             "forgotten": [names[member] for member in found.forgotten],
@@ -72,9 +72,9 @@ class LeadersClient:
             for member in members
         ]
 
-    def said(self, generation: int) -> Json:
+    def answer_of(self, generation: int) -> Json:
         """What a generation's leader answered with, and what it did not see."""
-        return self._said.get(generation, _NOBODY)
+        return self._answers.get(generation, _NOBODY)
 
     def _name(self, member: Json) -> str:
         number = member["member"]

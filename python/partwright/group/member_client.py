@@ -16,7 +16,7 @@ from partwright.assignors.mixed.clients import (
     client_of,
     versions_of,
 )
-from partwright.assignors.mixed.door import check_client
+from partwright.assignors.mixed.members import check_client
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, short_name
 from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.errors import PartwrightError

@@ -111,7 +111,7 @@ def _member(story: Story, event: Event) -> str:
     """The event's member, which must exist."""
     name = text_of(event.where, event.subject)
     story.beside.refuse(event.where, name)
-    return story.members.there(event.where, event.at_ms, name)
+    return story.members.alive_member(event.where, event.at_ms, name)
 
 
 def _leave(story: Story, event: Event) -> None:

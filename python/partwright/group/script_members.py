@@ -97,7 +97,7 @@ class ScriptMembers:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.configs, 'the group')}")
         return name
 
-    def there(self, where: str, at_ms: int, name: str) -> str:
+    def alive_member(self, where: str, at_ms: int, name: str) -> str:
         """One that is there now."""
         self.known(where, name)
         if name not in self.alive:

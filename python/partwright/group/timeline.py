@@ -118,7 +118,7 @@ class Timeline(Answer):
                 **(
                     {}
                     if self._leaders_client is None
-                    else self._leaders_client.said(generation["generation"])
+                    else self._leaders_client.answer_of(generation["generation"])
                 ),
             }
 
@@ -298,14 +298,14 @@ class Timeline(Answer):
 
         The error is Kafka's name of it or, of a leader whose client fails, a sentence.
         """
-        found = self._told(self._timeline.failures())
+        found = self._errors(self._timeline.failures())
         if self._leaders_client is not None:
             found += self._leaders_client.failures
         return sorted(found, key=lambda each: each["at_ms"])
 
     def commits(self) -> list[Json]:
         """The commits that the script asked for, and their answers: `at_ms`, `member` and `error` (or NONE)."""
-        return self._told(self._timeline.commits())
+        return self._errors(self._timeline.commits())
 
     def to_dict(self) -> Json:
         """As in `partwright group --json`.
@@ -339,7 +339,7 @@ class Timeline(Answer):
             )
         return chart(self.readers(), width)
 
-    def _told(self, told: list[tuple[int, int, str]]) -> list[Json]:
+    def _errors(self, told: list[tuple[int, int, str]]) -> list[Json]:
         return [
             {"at_ms": at_ms, "member": self.members[member], "error": error} for at_ms, member, error in told
         ]

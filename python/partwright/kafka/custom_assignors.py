@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partwright.assignors.consumer_partition_assignor import (
-    Cluster,
     ConsumerGroupMetadata,
+    GroupCluster,
     MemberAssignment,
     PartitionInfo,
     Subscription,
@@ -76,7 +76,7 @@ def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartit
                 numbers = sorted(cluster.partitions_for_topic(topic) or ())
                 if numbers:
                     known[topic] = [PartitionInfo(topic, number, []) for number in numbers]
-            given = own.given(Cluster(known), subscriptions)
+            given = own.assignment(GroupCluster(known), subscriptions)
             return {
                 member: wire.ConsumerProtocolAssignment(
                     self.version, list(by_topic(part.partitions).items()), part.user_data or b""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.assignors.mixed.guess import Guess
-    from partwright.assignors.mixed.subscription import Subscription
+    from partwright.assignors.mixed.subscription import MemberMetadata
     from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["Told", "any_group", "described_group", "group_offsets"]
@@ -39,7 +39,7 @@ class Told(NamedTuple):
         guess: The client that it seems to be.
     """
 
-    subscription: Subscription
+    subscription: MemberMetadata
     guess: Guess
 
 

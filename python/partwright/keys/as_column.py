@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
+from partwright.keys.key_forms import right_form, whole_floats
 from partwright.keys.key_text import text_bytes
-from partwright.keys.right_form import right_form, whole_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

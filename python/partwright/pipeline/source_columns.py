@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import types as T
 
 from partwright.errors import KeyTypeError, PartwrightError
-from partwright.files import Wanted, open_records, text_type
+from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.formats import listed, no_column
 from partwright.files.opening import FORMATS
 from partwright.spark.schema import check_key_type
@@ -192,7 +192,7 @@ def _misfit(path: str, source: Source, columns: SourceColumns) -> PartwrightErro
     has_own_nulls = bool(source.options.get("nullValue"))
     if columns.key_type not in NUMBERS or columns.key is None or has_own_nulls:
         return None
-    wanted = Wanted(columns.key, text_type(columns.key_type))
+    wanted = ColumnRequest(columns.key, text_type(columns.key_type))
     try:
         with open_records(path, source.format) as records:
             next(iter(records.read([wanted])), None)

@@ -24,7 +24,7 @@ from partwright.user_code import called, made
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from partwright.producer.records import RecordChunk, Row
+    from partwright.producer.records import ProducerRow, RecordChunk
 
 __all__ = ["OwnPartitioner", "is_path"]
 
@@ -141,9 +141,9 @@ class OwnPartitioner:
     def placed(
         self,
         batch: RecordChunk,
-        records: Iterable[Row],
+        records: Iterable[ProducerRow],
         cluster: Cluster,
-        append: Callable[[str, Row, int, bool], bool],
+        append: Callable[[str, ProducerRow, int, bool], bool],
     ) -> pa.Array:
         """The partitions of some records, asked for one by one or all at once, each put into its batch.
 
@@ -180,9 +180,9 @@ class OwnPartitioner:
         self,
         topic: str,
         own: int | None,
-        record: Row,
+        record: ProducerRow,
         cluster: Cluster,
-        append: Callable[[str, Row, int, bool], bool],
+        append: Callable[[str, ProducerRow, int, bool], bool],
     ) -> int:
         """The partition of one record, which is put into its batch; see `placed`.
 
@@ -196,9 +196,9 @@ class OwnPartitioner:
         self,
         topic: str,
         chosen: int | None,
-        record: Row,
+        record: ProducerRow,
         cluster: Cluster,
-        append: Callable[[str, Row, int, bool], bool],
+        append: Callable[[str, ProducerRow, int, bool], bool],
     ) -> int:
         """A record's partition, asked for once more if it would begin a batch."""
 

@@ -21,7 +21,7 @@ from partwright.errors import PartwrightError
 from partwright.producer.configs import Configs, ProducerConfig, linger, read_configs
 from partwright.producer.custom import OwnPartitioner, is_path
 from partwright.producer.leader import is_near
-from partwright.producer.records import Records, Row, Workload
+from partwright.producer.records import ProducerRecords, ProducerRow, Workload
 from partwright.producer.sticky import INT, LONG, Sticky
 from partwright.producer.strategy import Strategy
 from partwright.user_code import called
@@ -216,7 +216,7 @@ class Producer:
         at, data, value_bytes = bits(time, "a time", LONG), self._kafka.key_bytes(key), _value_bytes(value)
         size = -1 if value_bytes is None else _size(value_bytes)
         if self._own is not None:
-            row = Row(key, data, value, value_bytes, size, at)
+            row = ProducerRow(key, data, value, value_bytes, size, at)
             return self._own.placed_record(topic, own, row, self.cluster, self._append)
         return self._core.place_record(self._place_of(topic), own, data, size, at)
 
@@ -274,7 +274,7 @@ class Producer:
             [1, 0, 2, 1, 0, 2]
         """
         self._refuse_closed()
-        table = Records(records, topic, workload, self.cluster, self._places, self.key_type)
+        table = ProducerRecords(records, topic, workload, self.cluster, self._places, self.key_type)
         chunks = []
         row = 0
         for batch in table.batches():
@@ -305,7 +305,7 @@ class Producer:
     def __repr__(self) -> str:
         return f"Producer({self.strategy}; {self.cluster!r})"
 
-    def _append(self, topic: str, record: Row, partition: int, begins: bool) -> bool:
+    def _append(self, topic: str, record: ProducerRow, partition: int, begins: bool) -> bool:
         """Append a record to its partition's batch, or to a new one if `begins`; return whether it was appended."""
         sizes = (self._places[topic], record.key_size, record.value_size, record.time)
         return self._core.append_record(sizes, partition, begins)

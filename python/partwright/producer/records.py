@@ -17,7 +17,7 @@ from partwright.files.formats import find_column
 from partwright.files.scalars import array_of
 from partwright.keys.as_column import as_column
 from partwright.keys.hashing import encode
-from partwright.user_code import told
+from partwright.user_code import message_of
 
 if TYPE_CHECKING:
     from partwright.cluster import Cluster
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-__all__ = ["RecordChunk", "Records", "Row", "Workload", "network"]
+__all__ = ["ProducerRecords", "ProducerRow", "RecordChunk", "Workload", "network"]
 
 # The names that kafka-python gives the parts of a header.
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -66,7 +66,7 @@ class Workload:
     headers: Any = None
 
 
-class Records:
+class ProducerRecords:
     """A table of records whose columns were found.
 
     Args:
@@ -132,7 +132,7 @@ class Records:
             except PartwrightError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the stream's own code raises
-                raise PartwrightError(f"the table of records ends in an error: {told(error)}") from None
+                raise PartwrightError(f"the table of records ends in an error: {message_of(error)}") from None
             columns = {what: batch.column(place) for what, place in self._found.items()}
             yield RecordChunk(columns, batch, self._topic, self._places)
 
@@ -196,10 +196,10 @@ def _made(what: str, make: Callable[[], _T]) -> _T:
     except (PartwrightError, MemoryError):
         raise
     except Exception as error:
-        raise PartwrightError(f"{what} cannot become a table of records: {told(error)}") from error
+        raise PartwrightError(f"{what} cannot become a table of records: {message_of(error)}") from error
 
 
-class Row(NamedTuple):
+class ProducerRow(NamedTuple):
     """A record as your own partitioner gets it; a size of -1 means null."""
 
     key: object
@@ -257,7 +257,7 @@ class RecordChunk:
         names, places = list(self._places), self.topics
         return names[:1] * self._rows if places is None else [names[place] for place in places.to_pylist()]
 
-    def rows(self, key_type: str | None) -> Iterator[Row]:
+    def rows(self, key_type: str | None) -> Iterator[ProducerRow]:
         """The records one by one, as your own partitioner gets them."""
         keys = _listed(self._columns.get("key"), self._rows)
         values = _listed(self._columns.get("value"), self._rows)
@@ -266,7 +266,7 @@ class RecordChunk:
         times = _listed(self.times(), self._rows)
         for key, data, value, size, time in zip(keys, key_bytes, values, sizes, times, strict=True):
             value_bytes = value.encode() if isinstance(value, str) else value
-            yield Row(key, data, value, value_bytes, -1 if size is None else size, time or 0)
+            yield ProducerRow(key, data, value, value_bytes, -1 if size is None else size, time or 0)
 
     def keys(self) -> pa.Array | None:
         """The keys."""

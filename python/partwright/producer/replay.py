@@ -182,12 +182,12 @@ def _result(producer: Producer, op: str, topic: str, rest: Fields) -> object:
         producer.update(producer.cluster.with_topic(topic, rest["partitions"]))
         return None
     try:
-        return _asked(producer, op, topic, rest)
+        return _answer(producer, op, topic, rest)
     except PartwrightError as error:
         return {"error": str(error)}
 
 
-def _asked(producer: Producer, op: str, topic: str, rest: Fields) -> int | None:
+def _answer(producer: Producer, op: str, topic: str, rest: Fields) -> int | None:
     match op:
         case "partition" if rest["partition"] is not None:
             count = len(producer.cluster.partitions(topic))

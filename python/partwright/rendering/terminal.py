@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from partwright.rendering.document import Column, Document, Section, Verdict
 
-__all__ = ["LEAST", "Look", "text", "verdict_lines", "wrapped"]
+__all__ = ["LEAST", "TerminalStyle", "text", "verdict_lines", "wrapped"]
 
 LEAST = 40
 """The fewest columns that a document is laid out for."""
@@ -36,7 +36,7 @@ _CODES = {"bold": "1", "green": "32", "red": "31", "yellow": "33", "cyan": "36"}
 _STATES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS], "open": TERMINAL[OPEN]}
 
 
-class Look(NamedTuple):
+class TerminalStyle(NamedTuple):
     """What a terminal can show.
 
     Attributes:
@@ -60,7 +60,7 @@ class Look(NamedTuple):
         return f"\x1b[{codes}m{words}\x1b[0m" if self.is_styled and codes and words else words
 
 
-def text(document: Document, look: Look, *, with_details: bool = False) -> str:
+def text(document: Document, look: TerminalStyle, *, with_details: bool = False) -> str:
     """A document's verdicts, then its sections: a title, a sentence, and a table, of which long ones are cut.
 
     Args:
@@ -82,7 +82,7 @@ def text(document: Document, look: Look, *, with_details: bool = False) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def verdict_lines(verdict: Verdict, look: Look, *styles: str) -> Iterator[str]:
+def verdict_lines(verdict: Verdict, look: TerminalStyle, *styles: str) -> Iterator[str]:
     """A verdict's mark in its colour, then its words; of one that is open, the headline has the colour."""
     colour = _STATES.get(verdict.state)
     mark = look.plain(verdict.mark.strip())
@@ -93,7 +93,7 @@ def verdict_lines(verdict: Verdict, look: Look, *styles: str) -> Iterator[str]:
         yield head + look.styled(line[len(start) :], *styles)
 
 
-def _section(section: Section, look: Look) -> Iterator[str]:
+def _section(section: Section, look: TerminalStyle) -> Iterator[str]:
     for line in _paragraph(section.title, look):
         yield look.styled(line, "bold")
     yield from _paragraph(section.sentence, look) if section.sentence else ()
@@ -108,7 +108,7 @@ def _section(section: Section, look: Look) -> Iterator[str]:
         yield from map(look.plain, section.sketch)
 
 
-def _paragraph(words: str, look: Look) -> list[str]:
+def _paragraph(words: str, look: TerminalStyle) -> list[str]:
     return [line for part in words.split("\n") for line in wrapped(look.plain(part), look.width)]
 
 
@@ -117,7 +117,7 @@ def _hanging(lead: str, words: str, width: int) -> Iterator[str]:
         yield (" " * len(lead) if place else lead) + line
 
 
-def _table(section: Section, look: Look) -> Iterator[str]:
+def _table(section: Section, look: TerminalStyle) -> Iterator[str]:
     rows = section.rows[:_ROWS]
     cells = [[look.plain(column.written(row)) for column in section.columns] for row in rows]
     titles = [look.plain(column.title) for column in section.columns]
@@ -150,7 +150,7 @@ def _lines(
     columns: Sequence[Column],
     widths: Sequence[int],
     texts: Sequence[str],
-    look: Look,
+    look: TerminalStyle,
     styles: Sequence[str],
     end: str = "",
 ) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _lines(
         yield look.styled(line, *styles) + end if end and not at else look.styled(line.rstrip(), *styles)
 
 
-def _broken(column: Column, words: str, width: int, look: Look) -> list[str]:
+def _broken(column: Column, words: str, width: int, look: TerminalStyle) -> list[str]:
     """A cell's lines: names are cut in the middle, all else wraps at its blanks."""
     is_name = column.kind == "text" and words != column.title
     return [cut(words, width, look.plain("…"))] if is_name else wrapped(words, width)

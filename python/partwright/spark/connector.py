@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.kafka.connectors import CONNECTORS, SparkBuild
-from partwright.spark.executors.ask import is_classic
+from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

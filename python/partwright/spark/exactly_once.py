@@ -16,7 +16,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.partition_writer import EARLIEST_MS, PartitionWriter, too_early
-from partwright.spark.executors.sent import sent
+from partwright.spark.executors.sealed import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,7 +81,7 @@ def write_exactly_once(
     wanted = ["key", "value", "partition", "row", *({"headers", "timestamp"} & set(placed.columns))]
     spark.conf.set(_ARROW_ROWS, str(max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / (mean_bytes + 1))))))
     try:
-        rows = placed.select(*wanted).mapInArrow(sent(function), _SCHEMA).collect()
+        rows = placed.select(*wanted).mapInArrow(seal(function), _SCHEMA).collect()
     finally:
         spark.conf.set(_ARROW_ROWS, str(before))
     return Written(sum(row.written for row in rows), sum(row.already_there for row in rows))

@@ -25,8 +25,8 @@ from pyspark.sql.types import (
 )
 
 from partwright._check import first_line
+from partwright.assignors.group_batches import assign_sorted, check_assignor
 from partwright.assignors.group_topics import GroupTopics, Topics
-from partwright.assignors.many import assign_sorted, check_assignor
 from partwright.assignors.tables import OPTIONAL
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
@@ -94,7 +94,7 @@ def assign(
     check_assignor(assignor)
     _check_sent(assignor)
     _check(members, "members", ["group", "member", "topics"])
-    given = ["member", "topics", *_there(members, OPTIONAL)]
+    given = ["member", "topics", *_existing_columns(members, OPTIONAL)]
     _check(members, "members", given)
     order = _order(members, order_by)
     sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in given))
@@ -185,12 +185,12 @@ def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) 
 
 
 def _of_topics(topics: DataFrame) -> list[Column]:
-    racks = _there(topics, ["racks"])
+    racks = _existing_columns(topics, ["racks"])
     _check(topics, "topics", racks)
     return [sf.col(name).alias(name) for name in ("topic", "partitions", *racks)]
 
 
-def _there(df: DataFrame, names: Sequence[str]) -> list[str]:
+def _existing_columns(df: DataFrame, names: Sequence[str]) -> list[str]:
     """The names that are columns; Spark ignores their case."""
     columns = {column.lower() for column in df.columns}
     return [name for name in names if name in columns]

@@ -17,7 +17,7 @@ from partwright.errors import PartwrightError
 from partwright.keys.sql import kafka_murmur2, kafka_partition
 from partwright.spark.engines import arrow
 from partwright.spark.engines.choice import JVM, chosen
-from partwright.spark.executors.ask import is_classic
+from partwright.spark.executors.replies import is_classic
 from partwright.spark.quotas import SQL_FUNCTIONS
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from partwright.kafka.point_reads import assign_json
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.spark.connector import no_connector, spark_options
-from partwright.spark.executors.ask import is_classic
+from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
     from typing import SupportsIndex

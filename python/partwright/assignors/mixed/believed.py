@@ -12,8 +12,8 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.assignors.mixed.subscription import (
+    MemberMetadata,
     Pairs,
-    Subscription,
     read_sticky_user_data,
     read_subscription,
 )
@@ -22,7 +22,7 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from partwright.assignors.mixed.subscription import Read
+    from partwright.assignors.mixed.subscription import ParsedSubscription
 
 __all__ = ["Believed", "Claim", "believed"]
 
@@ -113,34 +113,34 @@ def _lacks_fields(version: int) -> str:
     return f"its subscription says version {version} but lacks that version's fields"
 
 
-def _java_refuses(read: Read) -> str | None:
+def _java_refuses(read: ParsedSubscription) -> str | None:
     if read.is_short:
         return f"{_lacks_fields(read.subscription.version)} (SchemaException)"
     return None
 
 
-def _old_librdkafka_refuses(read: Read) -> str | None:
+def _old_librdkafka_refuses(read: ParsedSubscription) -> str | None:
     if read.is_short:
         lacks = _lacks_fields(read.subscription.version)
         return f"{lacks}, so the leader fails an assertion and its process dies (1.6.0 to 1.8.2)"
     return None
 
 
-def _sarama_refuses(read: Read) -> str | None:
+def _sarama_refuses(read: ParsedSubscription) -> str | None:
     # A version 1 without OwnedPartitions is accepted.
     if read.is_short and read.subscription.version > 1:
         return _lacks_fields(read.subscription.version)
     return "there are bytes behind its subscription" if read.has_more and not read.is_short else None
 
 
-def _franz_go_refuses(read: Read) -> str | None:
+def _franz_go_refuses(read: ParsedSubscription) -> str | None:
     # A version 1 that is too short is read as version 0.
     if read.is_short and read.subscription.version > 1:
         return _lacks_fields(read.subscription.version)
     return None
 
 
-def _kafka_go_refuses(read: Read) -> str | None:
+def _kafka_go_refuses(read: ParsedSubscription) -> str | None:
     if read.subscription.version == 0 and not read.has_more:
         return None
     if read.is_short and read.subscription.version == 1:
@@ -148,13 +148,13 @@ def _kafka_go_refuses(read: Read) -> str | None:
     return "kafka-go reads no bytes behind the user data (kafka-go#1196)"
 
 
-def _kafka_python_refuses(read: Read) -> str | None:
+def _kafka_python_refuses(read: ParsedSubscription) -> str | None:
     if read.is_short:
         return _lacks_fields(read.subscription.version)
     return None
 
 
-_REFUSES: dict[str, Callable[[Read], str | None] | None] = {
+_REFUSES: dict[str, Callable[[ParsedSubscription], str | None] | None] = {
     "java": _java_refuses,
     "librdkafka@1.6": _old_librdkafka_refuses,
     "sarama": _sarama_refuses,
@@ -226,13 +226,13 @@ _STICKY_CLAIMS: dict[str, Callable[[str, bytes | None], Claim | None]] = {
 }
 
 
-def _java_cooperative(told: Subscription) -> Claim:
+def _java_cooperative(told: MemberMetadata) -> Claim:
     if told.generation >= 0:
         return Claim(told.owned, told.generation)
     return Claim(told.owned, _first_number(told.user_data))
 
 
-def _sarama_cooperative(told: Subscription) -> Claim:
+def _sarama_cooperative(told: MemberMetadata) -> Claim:
     if told.version > 1:
         return Claim(told.owned, told.generation)
     data = told.user_data or b""
@@ -240,18 +240,18 @@ def _sarama_cooperative(told: Subscription) -> Claim:
     return Claim(told.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
 
 
-def _franz_go_cooperative(told: Subscription) -> Claim:
+def _franz_go_cooperative(told: MemberMetadata) -> Claim:
     if told.generation < 0 and (claim := _franz_go_sticky("", told.user_data)).owned:
         return claim
     # Without a generation, the claim is not trusted, but the partitions are withheld from others.
     return Claim(told.owned, told.generation)
 
 
-def _of_fields(told: Subscription) -> Claim:
+def _of_fields(told: MemberMetadata) -> Claim:
     return Claim(told.owned, told.generation)
 
 
-_COOPERATIVE_CLAIMS: dict[str, Callable[[Subscription], Claim]] = {
+_COOPERATIVE_CLAIMS: dict[str, Callable[[MemberMetadata], Claim]] = {
     "java": _java_cooperative,
     "librdkafka": _of_fields,
     "sarama": _sarama_cooperative,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from partwright.answer import Answers
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
-from partwright.assignors.mixed.door import listed, mixed_members, wire_name
 from partwright.assignors.mixed.group import Mixed
+from partwright.assignors.mixed.members import listed_members, mixed_members, wire_name
 from partwright.assignors.options import Options
 from partwright.errors import PartwrightError
 
@@ -117,7 +117,7 @@ def by_client(
         >>> [(each.client, each.answer) for each in found][1:4]
         [('librdkafka', 'same'), ('sarama', 'other lists'), ('kafka-go', 'same')]
     """
-    members = listed(members)
+    members = listed_members(members)
     found = mixed_members(topics, members, racks)
     is_uniform = all(member.get("client") is None for member in members)
     assignor = wire_name(assignor, () if is_uniform else found)

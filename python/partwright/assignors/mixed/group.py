@@ -13,8 +13,8 @@ from partwright.assignors.assign import assign_group
 from partwright.assignors.members import INT32, Group
 from partwright.assignors.mixed.believed import believed
 from partwright.assignors.mixed.clients import answering_version, client_of
-from partwright.assignors.mixed.sent import Held, in_order, sent
 from partwright.assignors.mixed.subscription import Pairs, StickyUserData
+from partwright.assignors.mixed.subscription_bytes import Held, in_order, member_metadata
 from partwright.assignors.options import Options
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Mixed:
         seen, no_racks, left_out, forgotten = [], [], [], []
         # A kafkajs leader assigns only its own topics, and its assignor takes the first member for the leader.
         for member in sorted(self.members, key=lambda each: leader == "kafkajs" and each.id != leading):
-            metadata = sent(member.client, self.assignor, member.held, member.version)
+            metadata = member_metadata(member.client, self.assignor, member.held, member.version)
             found = believed(leader, self.assignor, member.id, metadata, version)
             if found is None:
                 left_out.append(member.id)

@@ -11,7 +11,7 @@ from partwright.assignors.mixed.subscription import read_subscription
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from partwright.assignors.mixed.subscription import Subscription
+    from partwright.assignors.mixed.subscription import MemberMetadata
 
 __all__ = ["Guess", "by_client_id", "guessed_by_id", "guessed_client", "guesses_said"]
 
@@ -104,9 +104,9 @@ def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:
     return _by_shape(assignor, told)
 
 
-def _by_shape(assignor: str, told: Subscription) -> Guess:
+def _by_shape(assignor: str, told: MemberMetadata) -> Guess:
     data = told.user_data
-    found = f"a subscription of version {told.version} with {_said(data)}"
+    found = f"a subscription of version {told.version} with {_user_data_in_words(data)}"
     if told.version > 1:
         if data == b"" or (data is not None and len(data) > _JAVAS_GENERATION_BYTES and told.owned):
             return Guess("librdkafka", found)
@@ -116,7 +116,7 @@ def _by_shape(assignor: str, told: Subscription) -> Guess:
     return Guess("kafkajs" if assignor == "RoundRobinAssigner" else "kafka-python", found)
 
 
-def _said(data: bytes | None) -> str:
+def _user_data_in_words(data: bytes | None) -> str:
     if data is None:
         return "null user data"
     return f"{counted(len(data), 'byte')} of user data" if data else "empty user data"

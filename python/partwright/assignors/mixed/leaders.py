@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from partwright._check import Json, unknown
 from partwright.answer import Answer, Answers
-from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
-from partwright.assignors.mixed.door import listed, mixed_members, wire_name
 from partwright.assignors.mixed.group import Mixed
+from partwright.assignors.mixed.members import listed_members, mixed_members, wire_name
+from partwright.assignors.mixed.protocol_selection import select_protocol
 from partwright.assignors.options import Options
 from partwright.errors import PartwrightError
 
@@ -160,12 +160,12 @@ def leaders(
         java java:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
         sarama sarama:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
     """
-    found = mixed_members(topics, listed(members), racks)
+    found = mixed_members(topics, listed_members(members), racks)
     by_id = {member.id: member for member in found}
     if leader is not None and leader not in by_id:
         raise unknown(leader, "member", by_id, "the group")
     if assignor is None:
-        assignor = chosen_assignor({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
+        assignor = select_protocol({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
     chosen = wire_name(assignor, found)
     options = Options.checked(seed, balance_racks=balance_racks)
     group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)

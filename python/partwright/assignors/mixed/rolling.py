@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
 from partwright.answer import Answers
-from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, client_of
-from partwright.assignors.mixed.door import listed, mixed_members, wire_name
 from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.mixed.members import listed_members, mixed_members, wire_name
+from partwright.assignors.mixed.protocol_selection import select_protocol
 from partwright.assignors.options import Options
 from partwright.errors import PartwrightError
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.assignors.members import Member
 
-__all__ = ["Roll", "Rolls", "Step", "roll"]
+__all__ = ["Roll", "RollStep", "Rolls", "roll"]
 
 
-class Step(NamedTuple):
+class RollStep(NamedTuple):
     """One member is stopped, and one of the new client is started in its place.
 
     Attributes:
@@ -64,7 +64,7 @@ class Roll:
     """
 
     order: str
-    steps: list[Step]
+    steps: list[RollStep]
 
     @property
     def unsafe(self) -> int:
@@ -147,12 +147,12 @@ def roll(
         leader last [0, 0, 7]
         leader first [0, 7, 0]
     """
-    found = mixed_members(topics, listed(members), racks)
+    found = mixed_members(topics, listed_members(members), racks)
     client, version = client_of(to, "the roll")
     new = tuple(replace(member.as_client(client), version=version) for member in found)
     if assignor is None:
         old = {member.id: DEFAULT_ASSIGNORS[member.client] for member in found}
-        assignor = chosen_assignor({**old, f"the new {client}": DEFAULT_ASSIGNORS[client]})
+        assignor = select_protocol({**old, f"the new {client}": DEFAULT_ASSIGNORS[client]})
     chosen = wire_name(assignor, (*found, *new))
     options = Options.checked(seed, balance_racks=balance_racks)
     group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
@@ -162,7 +162,7 @@ def roll(
     return Rolls(tuple(sorted(rolls, key=lambda each: (each.unsafe, each.moved))), to)
 
 
-def _steps(group: Mixed, order: Sequence[str], to: str) -> list[Step]:
+def _steps(group: Mixed, order: Sequence[str], to: str) -> list[RollStep]:
     leader = group.members[0]
     try:
         # Members may not own all their partitions yet.
@@ -178,7 +178,7 @@ def _steps(group: Mixed, order: Sequence[str], to: str) -> list[Step]:
     return steps
 
 
-def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[Step, Mixed, MixedMember]:
+def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[RollStep, Mixed, MixedMember]:
     old = next(member for member in group.members if member.id == replaced)
     stay = tuple(member for member in group.members if member is not old)
     new = _joining(old, to, {member.id for member in stay})
@@ -204,10 +204,10 @@ def _step(group: Mixed, replaced: str, leader: MixedMember, to: str) -> tuple[St
             left_out, unread = settled.first.left_out, _unread(now)
     except PartwrightError as error:
         stopped = replace(group, members=(*stay, new))
-        return Step(replaced, leader.id, name, str(error)), stopped, _same(leader, stopped)
+        return RollStep(replaced, leader.id, name, str(error)), stopped, _same(leader, stopped)
     readers = now.owners
     moved = sum(readers.get(pair) != owner for pair, owner in owners.items())
-    step = Step(replaced, leader.id, name, None, rebalances, moved, unread, left_out, list(forgotten))
+    step = RollStep(replaced, leader.id, name, None, rebalances, moved, unread, left_out, list(forgotten))
     return step, now, _same(leader, now)
 
 

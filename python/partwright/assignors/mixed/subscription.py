@@ -13,7 +13,14 @@ import struct
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Pairs", "Read", "StickyUserData", "Subscription", "read_sticky_user_data", "read_subscription"]
+__all__ = [
+    "MemberMetadata",
+    "Pairs",
+    "ParsedSubscription",
+    "StickyUserData",
+    "read_sticky_user_data",
+    "read_subscription",
+]
 
 Pairs: TypeAlias = "tuple[tuple[str, tuple[int, ...]], ...]"
 """Partitions by topic, in the order in which they are written."""
@@ -24,7 +31,7 @@ _OWNED, _GENERATION, _RACK = 1, 2, 3
 
 
 @dataclass(frozen=True)
-class Subscription:
+class MemberMetadata:
     """A member's metadata in its JoinGroup request.
 
     Attributes:
@@ -56,7 +63,7 @@ class Subscription:
         return out
 
 
-class Read(NamedTuple):
+class ParsedSubscription(NamedTuple):
     """A subscription as far as it could be read.
 
     Attributes:
@@ -65,12 +72,12 @@ class Read(NamedTuple):
         has_more: There are bytes behind those fields.
     """
 
-    subscription: Subscription
+    subscription: MemberMetadata
     is_short: bool
     has_more: bool
 
 
-def read_subscription(data: bytes) -> Read:
+def read_subscription(data: bytes) -> ParsedSubscription:
     """Read a subscription of version 0 to 3, or a later one, which keeps these fields.
 
     Args:
@@ -79,7 +86,7 @@ def read_subscription(data: bytes) -> Read:
     Raises:
         ValueError: The version, the topics or the user data cannot be read: these bytes are not a subscription.
     """
-    reader = _Reader(data)
+    reader = _ProtocolReader(data)
     try:
         version = reader.number(">h")
         topics = tuple(reader.text() or "" for _ in range(reader.count()))
@@ -97,8 +104,8 @@ def read_subscription(data: bytes) -> Read:
             rack = reader.text()
     except (struct.error, ValueError):
         is_short = True
-    found = Subscription(min(version, _NEWEST), topics, user_data, owned, generation, rack)
-    return Read(found, is_short, reader.has_more())
+    found = MemberMetadata(min(version, _NEWEST), topics, user_data, owned, generation, rack)
+    return ParsedSubscription(found, is_short, reader.has_more())
 
 
 class StickyUserData(NamedTuple):
@@ -128,7 +135,7 @@ def read_sticky_user_data(data: bytes) -> StickyUserData:
     Raises:
         ValueError: The bytes are neither.
     """
-    reader = _Reader(data)
+    reader = _ProtocolReader(data)
     try:
         owned = reader.pairs()
     except struct.error as error:
@@ -158,7 +165,7 @@ def _pairs(owned: Pairs) -> bytes:
     )
 
 
-class _Reader:
+class _ProtocolReader:
     """Kafka's primitive types, one after the other."""
 
     def __init__(self, data: bytes) -> None:

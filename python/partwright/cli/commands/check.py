@@ -136,20 +136,20 @@ def _check_file(
 ) -> Check:
     # Imported only here, so that --help is fast.
     from partwright.audit.check import Check
-    from partwright.files import Wanted, text_type
+    from partwright.files import ColumnRequest, text_type
 
     if key is None:
         raise PartwrightError(f"name the key's column of {file!r} with --key", path=file)
     if partitions is None:
         raise PartwrightError(f"give the number of partitions of the topic of {file!r} with -n", path=file)
     found = Check(partitions, client, key_type, **options)
-    wanted = [Wanted(key, text_type(key_type))]
+    wanted = [ColumnRequest(key, text_type(key_type))]
     if partition == key:
         raise PartwrightError(
             f"{key!r} cannot be both the key and the partition: name another column with --partition"
         )
     if partition is not None:
-        wanted.append(Wanted(partition, text_type("java:long"), lenient=True))
+        wanted.append(ColumnRequest(partition, text_type("java:long"), lenient=True))
     with source.open() as records, reading(file) as read:
         for columns in records.read(wanted):
             found.add(*columns)

@@ -246,14 +246,14 @@ def _file(path: str, options: _Options) -> Side:
     from partwright.audit.columns import columns
     from partwright.audit.copartition import Side, add_placed
     from partwright.audit.key_sums import Observed
-    from partwright.files import Wanted, text_type
+    from partwright.files import ColumnRequest, text_type
 
     key_type, seen = options.key_type, Observed()
-    wanted = [Wanted(str(options.key), text_type(key_type))]
+    wanted = [ColumnRequest(str(options.key), text_type(key_type))]
     client = None if options.partition else options.client or "java"
     placer = None if client is None else Placer(options.n or 0, client, key_type)
     if options.partition is not None:
-        wanted.append(Wanted(options.partition, text_type("java:long"), lenient=True))
+        wanted.append(ColumnRequest(options.partition, text_type("java:long"), lenient=True))
     source = Source((path,), options.format, options.delimiter)
     with _named(path), source.open() as records, reading(path) as read:
         for keys, *places in records.read(wanted):

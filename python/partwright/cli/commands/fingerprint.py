@@ -115,7 +115,7 @@ def _of_file(
     from partwright.audit.columns import columns
     from partwright.audit.fingerprint import judge
     from partwright.audit.key_sums import Observed
-    from partwright.files import Wanted, text_type
+    from partwright.files import ColumnRequest, text_type
     from partwright.keys.hashing import partition_for_key
 
     for option, name in (("--key", key), ("--partition", partition)):
@@ -129,7 +129,7 @@ def _of_file(
     if twice:
         raise PartwrightError(f"{twice[0]!r} cannot be two of the columns: name another one")
     wanted = [
-        Wanted(name, text_type(key_type if what == "key" else "java:long"), lenient=what != "key")
+        ColumnRequest(name, text_type(key_type if what == "key" else "java:long"), lenient=what != "key")
         for what, name in given.items()
     ]
     seen = Observed()

@@ -92,7 +92,7 @@ def command(
     """
     # Imported only here, so that --help is fast.
     from partwright.audit.check import Placer
-    from partwright.files import Wanted, open_sink, text_type
+    from partwright.files import ColumnRequest, open_sink, text_type
 
     if is_topic(file):
         raise PartwrightError(
@@ -128,7 +128,7 @@ def command(
             read(placer.rows, records.done)
             return found
 
-        records.extend(Wanted(key, text_type(key_type)), column, placed, sink)
+        records.extend(ColumnRequest(key, text_type(key_type)), column, placed, sink)
     seconds = time.monotonic() - began
     if as_json:
         told = {"file": file, "out": file if in_place else out, "partitions": partitions, "client": client}

@@ -123,7 +123,7 @@ def _of_file(
 ) -> Resize:
     # Imported only here, so that --help is fast.
     from partwright.audit.resize import Resize
-    from partwright.files import Wanted, text_type
+    from partwright.files import ColumnRequest, text_type
 
     key, *others = names.values()
     if key is None:
@@ -137,8 +137,8 @@ def _of_file(
     if len({key, *given}) <= len(given):
         raise PartwrightError("one column cannot be two of key, partition, offset and size: name another one")
     wanted = [
-        Wanted(key, text_type(key_type)),
-        *(Wanted(name, text_type("java:long"), lenient=True) for name in given),
+        ColumnRequest(key, text_type(key_type)),
+        *(ColumnRequest(name, text_type("java:long"), lenient=True) for name in given),
     ]
     with source.open() as records, reading(file) as read:
         for keys, *columns in records.read(wanted):

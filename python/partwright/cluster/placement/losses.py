@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright._check import listed, shown
-from partwright.cluster.placement.wanted import listed_brokers
+from partwright.cluster.placement.arguments import listed_brokers
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, listed, number, shown
+from partwright.cluster.placement.arguments import read_brokers
 from partwright.cluster.placement.replicas import Placement
-from partwright.cluster.placement.wanted import read_brokers
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:

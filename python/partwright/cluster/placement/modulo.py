@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import at_least_one
+from partwright.cluster.placement.arguments import enough_brokers, read_brokers
 from partwright.cluster.placement.replicas import Placement
-from partwright.cluster.placement.wanted import enough_brokers, read_brokers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

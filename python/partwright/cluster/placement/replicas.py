@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright._check import at_least_one, counted, listed, number, shown, there_are
 from partwright.cluster.brokers import Broker, Partition
 from partwright.cluster.metadata import Cluster
+from partwright.cluster.placement.arguments import read_brokers
 from partwright.cluster.placement.losses import Loss, gone_of, loss_of
-from partwright.cluster.placement.wanted import read_brokers
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 

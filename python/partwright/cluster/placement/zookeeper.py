@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright._check import at_least_one, shown
+from partwright.cluster.placement.arguments import check_racks, enough_brokers, read_brokers
 from partwright.cluster.placement.replicas import placed_by_core
-from partwright.cluster.placement.wanted import check_racks, enough_brokers, read_brokers
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:

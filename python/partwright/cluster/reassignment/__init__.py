@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partwright.cluster.reassignment.answer import Bounds, BrokerChange, Reassignment
+from partwright.cluster.reassignment.answer import BrokerChange, MoveBounds, Reassignment
 from partwright.cluster.reassignment.batches import Batch
 from partwright.cluster.reassignment.losses import ClusterLoss, losses
 from partwright.cluster.reassignment.moves import Move
@@ -10,11 +10,11 @@ from partwright.cluster.reassignment.plan import Capacity, reassign
 
 __all__ = [
     "Batch",
-    "Bounds",
     "BrokerChange",
     "Capacity",
     "ClusterLoss",
     "Move",
+    "MoveBounds",
     "Reassignment",
     "losses",
     "reassign",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from partwright.cluster.reassignment.losses import ClusterLoss
     from partwright.cluster.reassignment.moves import Move
 
-__all__ = ["Bounds", "BrokerChange", "Reassignment", "broker_changes", "changed_cluster", "thin"]
+__all__ = ["BrokerChange", "MoveBounds", "Reassignment", "broker_changes", "changed_cluster", "thin"]
 
 
 class BrokerChange(NamedTuple):
@@ -58,7 +58,7 @@ class BrokerChange(NamedTuple):
     bytes_in: int | None
 
 
-class Bounds(NamedTuple):
+class MoveBounds(NamedTuple):
     """Lower bounds for any plan as even as this one.
 
     Attributes:
@@ -103,7 +103,7 @@ class Reassignment(Answer):
     after: Cluster
     moves: tuple[Move, ...]
     brokers: tuple[BrokerChange, ...]
-    bounds: Bounds
+    bounds: MoveBounds
     thin_before: int
     thin: int
     bytes_within: float | None = None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from partwright.cluster.reassignment.wanted import Wanted
+    from partwright.cluster.reassignment.problem import Problem
 
 __all__ = ["fewest_bytes", "fewest_moves"]
 
 
-def fewest_moves(wanted: Wanted, least: Sequence[int], most: Sequence[int]) -> int:
+def fewest_moves(wanted: Problem, least: Sequence[int], most: Sequence[int]) -> int:
     """The fewest replicas that are new on their broker, in any plan whose loads are within their boxes.
 
     The larger of two counts is taken. By partition: it keeps at most the replicas that it has on brokers that stay, and
@@ -52,7 +52,7 @@ def fewest_moves(wanted: Wanted, least: Sequence[int], most: Sequence[int]) -> i
     return total - min(by_partition, by_broker)
 
 
-def fewest_bytes(wanted: Wanted, shares: Sequence[float], within: float) -> int:
+def fewest_bytes(wanted: Problem, shares: Sequence[float], within: float) -> int:
     """The fewest bytes that are copied, in any plan whose brokers all are near enough to their shares of bytes.
 
     Args:

@@ -44,7 +44,7 @@ def even(arcs: Arcs, loads: Sequence[int], least: Sequence[int], most: Sequence[
     Returns:
         The new loads.
     """
-    run = _Run(arcs, loads, least, most)
+    run = _Flow(arcs, loads, least, most)
     while any(run.surplus):
         run.measure()
         while run.one_path():
@@ -52,7 +52,7 @@ def even(arcs: Arcs, loads: Sequence[int], least: Sequence[int], most: Sequence[
     return run.loads
 
 
-class _Run:
+class _Flow:
     """The loads while units move. The node after the last broker balances loads that are within their boxes."""
 
     def __init__(self, arcs: Arcs, loads: Sequence[int], least: Sequence[int], most: Sequence[int]) -> None:

@@ -13,12 +13,12 @@ from partwright.cluster.reassignment.shares import Limits, box, fair
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from partwright.cluster.reassignment.wanted import Wanted
+    from partwright.cluster.reassignment.problem import Problem
 
 __all__ = ["lead", "leader_boxes"]
 
 
-def lead(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> list[int]:
+def lead(wanted: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:
     """By partition, the broker that leads it.
 
     Args:
@@ -34,7 +34,7 @@ def lead(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> list[int]:
     return found.leaders
 
 
-def leader_boxes(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+def leader_boxes(wanted: Problem, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """By broker, how many partitions it leads at least and at most if all is even.
 
     Args:
@@ -52,7 +52,7 @@ def leader_boxes(wanted: Wanted, replicas: Sequence[Sequence[int]]) -> tuple[lis
 class _Leaders:
     """Leaders while they move: by giver, taker and cost, the partitions whose leader could move."""
 
-    def __init__(self, wanted: Wanted, replicas: Sequence[Sequence[int]]) -> None:
+    def __init__(self, wanted: Problem, replicas: Sequence[Sequence[int]]) -> None:
         self.wanted, self.replicas = wanted, replicas
         brokers = len(wanted.racks)
         self.ways: list[list[dict[int, dict[int, None]]]] = [

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted, options, shown
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment.answer import Bounds, Reassignment, broker_changes, changed_cluster, thin
-from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
-from partwright.cluster.reassignment.given import (
+from partwright.cluster.reassignment.answer import (
+    MoveBounds,
+    Reassignment,
+    broker_changes,
+    changed_cluster,
+    thin,
+)
+from partwright.cluster.reassignment.arguments import (
     check_replicas,
     chosen_topics,
     factors,
@@ -18,11 +23,12 @@ from partwright.cluster.reassignment.given import (
     read_sizes,
     target_brokers,
 )
+from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
 from partwright.cluster.reassignment.leaders import lead
 from partwright.cluster.reassignment.moves import Move
+from partwright.cluster.reassignment.problem import Problem
 from partwright.cluster.reassignment.replicas import spread
 from partwright.cluster.reassignment.volumes import Scale, level_bytes
-from partwright.cluster.reassignment.wanted import Wanted
 from partwright.errors import PartwrightError
 from partwright.question import Question
 
@@ -150,7 +156,7 @@ def _in_numbers(
     sizes: Mapping[str, Sequence[int]] | None,
     power: Sequence[int],
     room: Sequence[int] | None,
-) -> Wanted:
+) -> Problem:
     places = {broker.id: place for place, broker in enumerate(brokers)}
     base, leaders, held = ([0] * len(brokers) for _ in range(3))
     for name in set(cluster.topics).difference(chosen):
@@ -160,7 +166,7 @@ def _in_numbers(
                 base[places[id_]] += 1
                 held[places[id_]] += 0 if sizes is None else sizes[name][place]
     rows = [(number, each) for number, name in enumerate(chosen) for each in cluster.topics[name]]
-    return Wanted(
+    return Problem(
         racks=racks,
         power=power,
         base=base,
@@ -179,7 +185,7 @@ def _planned(
     cluster: Cluster,
     chosen: Sequence[str],
     brokers: tuple[Broker, ...],
-    wanted: Wanted,
+    wanted: Problem,
     sizes: Mapping[str, Sequence[int]] | None,
     room: Sequence[int] | None,
     within: float,
@@ -211,7 +217,7 @@ def _planned(
         after=after_all,
         moves=tuple(moves),
         brokers=broker_changes(cluster, after_all, moves, sizes),
-        bounds=Bounds(
+        bounds=MoveBounds(
             fewest_moves(wanted, least, most),
             fewest,
             None if sizes is None else fewest_bytes(wanted, shares, within),

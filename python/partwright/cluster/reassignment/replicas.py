@@ -11,12 +11,12 @@ from partwright.cluster.reassignment.shares import box
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from partwright.cluster.reassignment.wanted import Wanted
+    from partwright.cluster.reassignment.problem import Problem
 
 __all__ = ["Replicas", "spread"]
 
 
-def spread(wanted: Wanted, within: float = 0.0) -> Replicas:
+def spread(wanted: Problem, within: float = 0.0) -> Replicas:
     """The brokers of each partition.
 
     Args:
@@ -41,7 +41,7 @@ class Replicas:
     broker or rack) how many replicas can go where, so that the cheapest way is found without going through all of them.
     """
 
-    def __init__(self, wanted: Wanted, within: float) -> None:
+    def __init__(self, wanted: Problem, within: float) -> None:
         self.wanted = wanted
         self.within = within
         self.goals = [float(each) for each in wanted.shares()]

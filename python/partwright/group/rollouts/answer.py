@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partwright.group.rollouts.play import Lived, Surge
     from partwright.group.timeline import Timeline
 
-__all__ = ["Rollout", "Spread", "Tried", "recommended"]
+__all__ = ["PlaySpread", "Rollout", "Tried", "recommended"]
 
 # Candidates that differ by less are the same: no group lives by the second.
 _ALIKE, _ALIKE_S = 0.05, 1.0
@@ -30,14 +30,14 @@ _ALIKE, _ALIKE_S = 0.05, 1.0
 _MOST_READ = 5_000_000
 
 
-class Spread(NamedTuple):
+class PlaySpread(NamedTuple):
     """A figure over many plays, or over pods: half of them are at most `median`, 95 of 100 at most `p95`."""
 
     median: float
     p95: float
 
     @classmethod
-    def of(cls, values: Sequence[float], scale: float = 1.0) -> Spread:
+    def of(cls, values: Sequence[float], scale: float = 1.0) -> PlaySpread:
         """The spread of values, each multiplied.
 
         Examples:
@@ -69,19 +69,19 @@ class Tried:
     records_per_s: float | None = None
 
     @property
-    def unread_s(self) -> Spread:
+    def unread_s(self) -> PlaySpread:
         """The seconds in which partitions had no reader, summed up over the partitions, by play."""
-        return Spread.of([each.unread_ms for each in self.lived], 0.001)
+        return PlaySpread.of([each.unread_ms for each in self.lived], 0.001)
 
     @property
-    def longest_unread_s(self) -> Spread:
+    def longest_unread_s(self) -> PlaySpread:
         """The longest time for which one partition had no reader, by play."""
-        return Spread.of([each.longest_ms for each in self.lived], 0.001)
+        return PlaySpread.of([each.longest_ms for each in self.lived], 0.001)
 
     @property
-    def still_s(self) -> Spread:
+    def still_s(self) -> PlaySpread:
         """How long a pod's consumer was up and read nothing, over the pods of all plays; idle pods do not count."""
-        return Spread.of([still for each in self.lived for still in each.still_ms], 0.001)
+        return PlaySpread.of([still for each in self.lived for still in each.still_ms], 0.001)
 
     @property
     def rebalances(self) -> int:
@@ -94,16 +94,16 @@ class Tried:
         return round(statistics.median(each.moved for each in self.lived))
 
     @property
-    def behind(self) -> Spread | None:
+    def behind(self) -> PlaySpread | None:
         """The largest lag of the group at one instant, by roll, if a new reader could catch up at once."""
         rate = self.records_per_s
-        return None if rate is None else Spread.of([each.behind_ms for each in self.lived], rate / 1000)
+        return None if rate is None else PlaySpread.of([each.behind_ms for each in self.lived], rate / 1000)
 
     @property
-    def read_twice(self) -> Spread | None:
+    def read_twice(self) -> PlaySpread | None:
         """How many records were read again, because their offsets had not been committed, by play."""
         rate = self.records_per_s
-        return None if rate is None else Spread.of([each.again_ms for each in self.lived], rate / 1000)
+        return None if rate is None else PlaySpread.of([each.again_ms for each in self.lived], rate / 1000)
 
     @property
     def failures(self) -> list[str]:

@@ -16,13 +16,13 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from partwright._check import Fields
 
-__all__ = ["Manifest", "read_manifest"]
+__all__ = ["KubernetesManifest", "read_manifest"]
 
 _KINDS = ("Deployment", "StatefulSet")
 _MOST_S = 86_400
 
 
-class Manifest(NamedTuple):
+class KubernetesManifest(NamedTuple):
     """A manifest's settings; None where it has none.
 
     Attributes:
@@ -46,7 +46,7 @@ class Manifest(NamedTuple):
     ready: str | None = None
 
 
-def read_manifest(documents: Sequence[object]) -> Manifest:
+def read_manifest(documents: Sequence[object]) -> KubernetesManifest:
     """The one Deployment or StatefulSet among a manifest's documents.
 
     Args:
@@ -83,7 +83,7 @@ def read_manifest(documents: Sequence[object]) -> Manifest:
     grace = pod.get("terminationGracePeriodSeconds")
     if grace is not None:
         grace = f"0s..{whole(grace, 'terminationGracePeriodSeconds', 0, _MOST_S)}s"
-    return Manifest(
+    return KubernetesManifest(
         kind,
         None if replicas is None else whole(replicas, "the manifest's replicas", 0, 1_000_000),
         rolling.get("maxSurge"),

@@ -16,7 +16,7 @@ from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
 from partwright.group.member_client import JAVA, member_client, speaks_kip_848
 from partwright.group.rollouts.answer import Rollout, Tried, recommended
 from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering, lacking
-from partwright.group.rollouts.manifest import Manifest, read_manifest
+from partwright.group.rollouts.manifest import KubernetesManifest, read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_topics import ScriptTopics
 from partwright.question import Question
@@ -171,7 +171,7 @@ def rollout(
     whole(plays, "plays", 1, _MOST_PLAYS)
     whole(seed, "the seed", 0, MOST_INT)
     _number(time_limit_s, "time_limit_s")
-    asked, left_out = _asked(today, clients or (JAVA,), times.away_ms)
+    asked, left_out = _sensible_candidates(today, clients or (JAVA,), times.away_ms)
     lived = _play_all(
         played_pods,
         workload,
@@ -199,7 +199,7 @@ def rollout(
     return answer.with_question(Question((rolled, consumers)))
 
 
-def _workload(told: Manifest | None, pods: RolledPods) -> Deployment | StatefulSet:
+def _workload(told: KubernetesManifest | None, pods: RolledPods) -> Deployment | StatefulSet:
     if told is None:
         return read_workload(pods.kind or "Deployment", pods.replicas, pods.max_surge, pods.max_unavailable)
     return read_workload(
@@ -212,7 +212,9 @@ def _workload(told: Manifest | None, pods: RolledPods) -> Deployment | StatefulS
     )
 
 
-def _times(told: Manifest | None, assumed: list[str], pods: RolledPods, consumers: PodConsumers) -> _Times:
+def _times(
+    told: KubernetesManifest | None, assumed: list[str], pods: RolledPods, consumers: PodConsumers
+) -> _Times:
     """The given times, those of a manifest, or assumed ones."""
     given = {"start": pods.start, "ready": pods.ready, "grace": pods.grace}
     given |= {"poll": consumers.poll, "latency": consumers.latency}
@@ -320,7 +322,9 @@ def _subscribed(given: object, replicas: int) -> tuple[tuple[str, ...], ...]:
     return found
 
 
-def _asked(today: Client, clients: Sequence[str], away_ms: int) -> tuple[list[Candidate], list[str]]:
+def _sensible_candidates(
+    today: Client, clients: Sequence[str], away_ms: int
+) -> tuple[list[Candidate], list[str]]:
     """The candidates that make sense, and why others do not."""
     asked, left_out = [], lacking(clients)
     for each in candidates(clients):

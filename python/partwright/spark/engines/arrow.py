@@ -16,7 +16,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField, StructType
 
 from partwright.spark.engines.choice import OF_TASKS
-from partwright.spark.executors.sent import sent
+from partwright.spark.executors.sealed import seal
 from partwright.spark.requirements import is_remote, pyspark_version, require_pandas
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def column(
     """
     if _arrow_udf is not None:
         function = _over_arrays(function, name)
-        return cast("Column", _arrow_udf(sent(function), returns).asNondeterministic()(*cols))
+        return cast("Column", _arrow_udf(seal(function), returns).asNondeterministic()(*cols))
     made: Column = _pandas_udf().column(name, function, returns, cols)
     return made.alias(f"{name}({', '.join(names)})")
 
@@ -69,7 +69,7 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
         returns: The Spark type of what it gives.
     """
     if _arrow_udf is not None:
-        return cast("UserDefinedFunctionLike", _arrow_udf(sent(_over_arrays(function, name)), returns))
+        return cast("UserDefinedFunctionLike", _arrow_udf(seal(_over_arrays(function, name)), returns))
     made: UserDefinedFunctionLike = _pandas_udf().sql_function(name, function, returns)
     return made
 
@@ -113,7 +113,7 @@ def with_column(
 
     over_batches: Any = over_arrays if len(cols) == 1 else over_tuples
     over_batches.__name__ = OF_TASKS
-    udf = _arrow_udf(sent(over_batches), returns).asNondeterministic()
+    udf = _arrow_udf(seal(over_batches), returns).asNondeterministic()
     made = cast("Column", udf(*cols))
     return df.withColumn(name, made) if [*keep] == ["*"] else df.select(*keep, made.alias(name))
 
@@ -146,7 +146,7 @@ def _mapped(
             yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
 
     mapped.__name__ = OF_TASKS
-    return _by_place(given).mapInArrow(sent(mapped), schema)
+    return _by_place(given).mapInArrow(seal(mapped), schema)
 
 
 def _by_place(df: DataFrame) -> DataFrame:
@@ -165,7 +165,7 @@ def to_arrow(df: DataFrame) -> pa.Table:
         for batch in batches:
             yield pa.RecordBatch.from_arrays([pa.array([_written(batch)], pa.binary())], ["batch"])
 
-    rows = _by_place(df).mapInArrow(sent(as_bytes), "batch binary").collect()
+    rows = _by_place(df).mapInArrow(seal(as_bytes), "batch binary").collect()
     if not rows:
         return to_arrow_schema(df.schema).empty_table()
     return pa.concat_tables(pa.ipc.open_stream(row[0]).read_all() for row in rows).rename_columns(df.columns)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
-from partwright.spark.executors.sent import sent
+from partwright.spark.executors.sealed import seal
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
 
     # A plan shows its name.
     called.__name__ = name
-    udf = _pandas_udf(sent(called), returns).asNondeterministic()
+    udf = _pandas_udf(seal(called), returns).asNondeterministic()
     return cast("Column", udf(*(part for col in cols for part in _sent(col))))
 
 
@@ -78,7 +78,7 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
         return _series(function(*given, **{key: _guessed(name, each) for key, each in named.items()}))
 
     called.__name__ = name
-    return cast("UserDefinedFunctionLike", _pandas_udf(sent(called), returns))
+    return cast("UserDefinedFunctionLike", _pandas_udf(seal(called), returns))
 
 
 def _sent(col: Column) -> tuple[Column, Column]:

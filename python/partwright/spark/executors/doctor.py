@@ -13,10 +13,10 @@ from partwright.answer import Answer
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
 from partwright.spark.errors import worker_trouble
-from partwright.spark.executors.ask import Reply, asked
-from partwright.spark.executors.look import looking
-from partwright.spark.executors.sent import advice, folder_sent
+from partwright.spark.executors.replies import Reply, ask_executors
+from partwright.spark.executors.sealed import advice, folder_sent
 from partwright.spark.executors.wheel import misfit
+from partwright.spark.executors.worker_facts import facts_reader
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["ExecutorDiagnosis", "Row", "doctor", "examined"]
+__all__ = ["ExecutorDiagnosis", "ExecutorRow", "doctor", "examined"]
 
 TIMEOUT_S = 60.0
 _SCHEMA = (
@@ -40,7 +40,7 @@ _PYARROW = 18
 _PACKAGES = ("pyarrow",) if pyspark_version() >= (4, 1) else ("pyarrow", "pandas")
 
 
-class Row(NamedTuple):
+class ExecutorRow(NamedTuple):
     """One executor, as `doctor` reports it."""
 
     executor: str | None
@@ -71,7 +71,7 @@ class ExecutorDiagnosis(Answer):
     DOCUMENT = "doctor"
     ROWS = "executors"
 
-    executors: tuple[Row, ...]
+    executors: tuple[ExecutorRow, ...]
 
     @property
     def ok(self) -> bool:
@@ -119,22 +119,22 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
     return spark.range(1).select(told)
 
 
-def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[Row]:
+def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[ExecutorRow]:
     """The rows of `doctor`."""
     if not timeout > 0:
         raise PartwrightError(f"timeout must be a number of seconds above 0, not {timeout!r}")
-    question = looking(_KEYS, _PACKAGES, folder_sent())
-    return [_row(reply, timeout) for reply in asked(spark, question, timeout)]
+    question = facts_reader(_KEYS, _PACKAGES, folder_sent())
+    return [_row(reply, timeout) for reply in ask_executors(spark, question, timeout)]
 
 
-def _row(reply: Reply, timeout: float) -> Row:
+def _row(reply: Reply, timeout: float) -> ExecutorRow:
     found = reply.found
     if found is None:
         why = _silent(timeout) if reply.error is None else _failed(reply.error)
-        return Row(reply.executor, reply.host, None, None, None, False, why, None, None)
+        return ExecutorRow(reply.executor, reply.host, None, None, None, False, why, None, None)
     whys = [*_troubles(found)]
     libc = f", glibc {found['glibc']}" if found["glibc"] else ""
-    return Row(
+    return ExecutorRow(
         reply.executor,
         reply.host,
         f"{found['python']} {found['path']}",

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Asking", "Told", "in_time"]
+__all__ = ["Asking", "RoundAnswers", "in_time"]
 
 _MOST_JOBS = 64
 
 
-class Told(NamedTuple):
+class RoundAnswers(NamedTuple):
     """The answers of one round of tasks."""
 
     found: list[Json]
@@ -38,7 +38,7 @@ class Asking(NamedTuple):
     mark: Callable[[], None]
     cancel: Callable[[], None]
 
-    def round(self, tasks: int, deadline: float) -> Told:
+    def round(self, tasks: int, deadline: float) -> RoundAnswers:
         """Run this many tasks in one job; if one fails, run one job per task, because Spark drops the others' answers.
 
         The question is a plain Python UDF, which needs neither pyarrow nor pandas in workers.
@@ -50,16 +50,16 @@ class Asking(NamedTuple):
             rows = self.spark.range(0, of, 1, of).select(udf("id")).collect()
             return [json.loads(row[0]) for row in rows]
 
-        told = self._told([lambda: ask(tasks)], deadline)
+        told = self._answers([lambda: ask(tasks)], deadline)
         if told.errors and not told.is_late:
-            told = self._told([lambda: ask(1)] * min(tasks, _MOST_JOBS), deadline)
+            told = self._answers([lambda: ask(1)] * min(tasks, _MOST_JOBS), deadline)
         return told
 
-    def _told(self, jobs: list[Callable[[], list[Json]]], deadline: float) -> Told:
+    def _answers(self, jobs: list[Callable[[], list[Json]]], deadline: float) -> RoundAnswers:
         lists, errors, is_late = in_time(jobs, deadline)
         if is_late:
             in_time([self.cancel], time.monotonic() + 1)
-        return Told([each for answers in lists for each in answers], errors, is_late)
+        return RoundAnswers([each for answers in lists for each in answers], errors, is_late)
 
 
 def in_time(jobs: list[Callable[[], Any]], deadline: float) -> tuple[list[Any], list[Exception], bool]:

@@ -13,7 +13,7 @@ from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column
 from partwright.spark.connector import PRODUCER, refuse_second_tasks, spark_options
-from partwright.spark.executors.ask import is_classic
+from partwright.spark.executors.replies import is_classic
 from partwright.spark.schema import type_of
 from partwright.spark.streams.batches import BatchWriter, StreamOptions
 from partwright.spark.streams.notes import StreamNotes

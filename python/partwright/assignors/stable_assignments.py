@@ -10,13 +10,13 @@ from partwright.assignors.assign import assign
 if TYPE_CHECKING:
     from partwright.assignors.assignment import Assignment
 
-__all__ = ["settled"]
+__all__ = ["stable_assignment"]
 
 # Java's assignor takes two rounds; other clients' may take more.
 _MOST_ROUNDS = 20
 
 
-def settled(
+def stable_assignment(
     topics: Mapping[str, int],
     members: Mapping[str, Iterable[str]] | Iterable[Mapping[str, Any]],
     assignor: object,

@@ -10,10 +10,10 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["chosen_assignor"]
+__all__ = ["select_protocol"]
 
 
-def chosen_assignor(preferred: Mapping[str, Sequence[str]]) -> str:
+def select_protocol(preferred: Mapping[str, Sequence[str]]) -> str:
     """The assignor of a group: each member votes for the first of its assignors that all members have.
 
     Args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from partwright._check import at_least_one, counted, listed, number, shown, there_are, unknown, whole
 from partwright.cluster.brokers import Broker
-from partwright.cluster.placement.wanted import check_racks
+from partwright.cluster.placement.arguments import check_racks
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:

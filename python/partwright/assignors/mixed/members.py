@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from partwright.assignors.members import Member
 
-__all__ = ["check_client", "listed", "mixed_members", "wire_name"]
+__all__ = ["check_client", "listed_members", "mixed_members", "wire_name"]
 
 _LONGEST = 2**15 - 1
 """Kafka writes the length of a text in two bytes."""
 
 
-def listed(members: object) -> list[Member]:
+def listed_members(members: object) -> list[Member]:
     """The members as a list, so that one can iterate more than once.
 
     Raises:

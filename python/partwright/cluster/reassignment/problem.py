@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-__all__ = ["Wanted"]
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Problem:
     """A cluster to make even, where everything is an index into one of its lists.
 
     Attributes:

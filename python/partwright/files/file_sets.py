@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
-    from partwright.files.formats import Column, Records, Wanted, Writable
+    from partwright.files.formats import Column, ColumnRequest, Records, Writable
 
-__all__ = ["ManyRecords", "files_of"]
+__all__ = ["FileSet", "files_of"]
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile("-?[0-9]{1,18}")
@@ -60,7 +60,7 @@ def files_of(path: str, known: Callable[[str], bool]) -> list[str]:
     return [path]
 
 
-class ManyRecords:
+class FileSet:
     """The records of several files, one after the other; see `partwright.files.formats.Records`.
 
     Args:
@@ -78,7 +78,7 @@ class ManyRecords:
         """See `Records`; each file counts the same."""
         return (self._past + (self._now.done or 0)) / len(self._paths)
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+    def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`; a column that a file lacks is taken from a folder's name such as `partition=3`."""
         for at, path in enumerate(self._paths):
             if at:
@@ -110,7 +110,7 @@ class ManyRecords:
 
     def extend(
         self,
-        key: Wanted,
+        key: ColumnRequest,
         name: str,
         computed: Callable[[Column], Column],
         sink: Writable,
@@ -143,7 +143,7 @@ def _named_by_folders(path: str) -> dict[str, str | None]:
     return {unquote(name): None if value == _NULL else unquote(value) for name, value in pairs}
 
 
-def _constant(value: str | None, wanted: Wanted, rows: int) -> Column:
+def _constant(value: str | None, wanted: ColumnRequest, rows: int) -> Column:
     if value is None:
         return pa.nulls(rows, wanted.type)
     if pa.types.is_integer(wanted.type):

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from partwright.files.formats import Writable
 
-__all__ = ["Waiting"]
+__all__ = ["Spool"]
 
 _IN_MEMORY = 8 << 20
 _BLOCK = 1 << 20
 
 
-class Waiting:
+class Spool:
     """Keeps what is written to it until `go_on` is called; from then on everything goes straight to `sink`.
 
     The file on disk has no name, or loses it with its process, so nothing stays behind however the process ends.

@@ -16,10 +16,10 @@ from pyspark import cloudpickle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["advice", "finder", "folder_sent", "sent"]
+__all__ = ["advice", "finder", "folder_sent", "seal"]
 
 
-def sent(function: Any) -> Callable[..., Any]:
+def seal(function: Any) -> Callable[..., Any]:
     """Wrap a UDF's function so that it says in one sentence if a worker lacks partwright or has another version of it.
 
     Args:

@@ -11,12 +11,12 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright.assignors.mixed.subscription import Pairs, StickyUserData, Subscription
+from partwright.assignors.mixed.subscription import MemberMetadata, Pairs, StickyUserData
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Held", "in_order", "sent"]
+__all__ = ["Held", "in_order", "member_metadata"]
 
 _VERSION_1 = b"\0\1"
 _COOPERATIVE, _STICKY, _RACK_AFFINITY = "cooperative-sticky", "sticky", "rack-affinity"
@@ -45,7 +45,7 @@ class Held(NamedTuple):
         return {(topic, number) for topic, numbers in self.owned or () for number in numbers}
 
 
-def sent(client: str, assignor: str, held: Held, version: str = "") -> bytes:
+def member_metadata(client: str, assignor: str, held: Held, version: str = "") -> bytes:
     """The bytes that a member sends for one of its assignors.
 
     Args:
@@ -65,7 +65,7 @@ def sent(client: str, assignor: str, held: Held, version: str = "") -> bytes:
     return subscription.to_bytes()
 
 
-def _java(assignor: str, held: Held) -> Subscription:
+def _java(assignor: str, held: Held) -> MemberMetadata:
     user_data = None
     if assignor == _STICKY and held.owned is not None:
         user_data = StickyUserData(held.owned, held.generation).to_bytes()
@@ -73,50 +73,50 @@ def _java(assignor: str, held: Held) -> Subscription:
         user_data = _number(held.generation)
     # An eager member has given up all it owned before it joins.
     owned = in_order(held.owned) if assignor == _COOPERATIVE else ()
-    return Subscription(3, tuple(sorted(held.topics)), user_data, owned, held.generation, held.rack)
+    return MemberMetadata(3, tuple(sorted(held.topics)), user_data, owned, held.generation, held.rack)
 
 
-def _librdkafka(assignor: str, held: Held) -> Subscription:
+def _librdkafka(assignor: str, held: Held) -> MemberMetadata:
     # Without client.rack it sends an empty text, not null.
     rack = held.rack or ""
     if assignor != _COOPERATIVE or held.owned is None:
-        return Subscription(3, held.topics, b"", (), -1, rack)
+        return MemberMetadata(3, held.topics, b"", (), -1, rack)
     user_data = StickyUserData(held.owned, held.generation).to_bytes()
-    return Subscription(3, held.topics, user_data, held.owned, held.generation, rack)
+    return MemberMetadata(3, held.topics, user_data, held.owned, held.generation, rack)
 
 
-def _librdkafka_before_2_2(assignor: str, held: Held) -> Subscription:
+def _librdkafka_before_2_2(assignor: str, held: Held) -> MemberMetadata:
     # Versions before 2.2 knew neither generation nor rack.
     return replace(_librdkafka(assignor, held), version=1, generation=-1, rack=None)
 
 
-def _sarama(assignor: str, held: Held) -> Subscription:
+def _sarama(assignor: str, held: Held) -> MemberMetadata:
     # Config.Version is 2.8 unless the application says otherwise: subscriptions of version 1.
     if assignor == _COOPERATIVE:
-        return Subscription(1, held.topics, _number(held.generation), in_order(held.owned))
-    return Subscription(1, held.topics, held.echo)
+        return MemberMetadata(1, held.topics, _number(held.generation), in_order(held.owned))
+    return MemberMetadata(1, held.topics, held.echo)
 
 
-def _franz_go(assignor: str, held: Held) -> Subscription:
+def _franz_go(assignor: str, held: Held) -> MemberMetadata:
     owned = in_order(held.owned)
     user_data = None
     if assignor in (_STICKY, _COOPERATIVE):
         user_data = StickyUserData(owned, held.generation).to_bytes()
     owned = owned if assignor == _COOPERATIVE else ()
-    return Subscription(3, tuple(sorted(held.topics)), user_data, owned, held.generation, held.rack)
+    return MemberMetadata(3, tuple(sorted(held.topics)), user_data, owned, held.generation, held.rack)
 
 
-def _kafka_go(assignor: str, held: Held) -> Subscription:
-    return Subscription(0, held.topics, (held.rack or "").encode() if assignor == _RACK_AFFINITY else None)
+def _kafka_go(assignor: str, held: Held) -> MemberMetadata:
+    return MemberMetadata(0, held.topics, (held.rack or "").encode() if assignor == _RACK_AFFINITY else None)
 
 
-def _kafkajs(_: str, held: Held) -> Subscription:
-    return Subscription(0, held.topics, b"")
+def _kafkajs(_: str, held: Held) -> MemberMetadata:
+    return MemberMetadata(0, held.topics, b"")
 
 
-def _kafka_python(assignor: str, held: Held) -> Subscription:
+def _kafka_python(assignor: str, held: Held) -> MemberMetadata:
     if assignor == _COOPERATIVE:
-        return Subscription(1, tuple(sorted(held.topics)), b"", _numbers_sorted(held.owned))
+        return MemberMetadata(1, tuple(sorted(held.topics)), b"", _numbers_sorted(held.owned))
     told = _aiokafka(assignor, held)
     if told.user_data:
         # It writes a version in front, which no other client does or reads.
@@ -124,14 +124,14 @@ def _kafka_python(assignor: str, held: Held) -> Subscription:
     return told
 
 
-def _aiokafka(assignor: str, held: Held) -> Subscription:
+def _aiokafka(assignor: str, held: Held) -> MemberMetadata:
     user_data = b""
     if assignor == _STICKY and held.owned is not None:
         user_data = StickyUserData(held.owned, held.generation).to_bytes()
-    return Subscription(0, held.topics, user_data)
+    return MemberMetadata(0, held.topics, user_data)
 
 
-_SENDERS: dict[str, Callable[[str, Held], Subscription]] = {
+_SENDERS: dict[str, Callable[[str, Held], MemberMetadata]] = {
     "java": _java,
     "librdkafka": _librdkafka,
     "sarama": _sarama,
@@ -143,7 +143,7 @@ _SENDERS: dict[str, Callable[[str, Held], Subscription]] = {
 }
 
 
-_OLDER: dict[str, Callable[[str, Held], Subscription]] = {
+_OLDER: dict[str, Callable[[str, Held], MemberMetadata]] = {
     "librdkafka@2.1": _librdkafka_before_2_2,
     "librdkafka@1.6": _librdkafka_before_2_2,
     # The version in front of its user data came with 3.0.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright.spark.executors.sent import finder
+from partwright.spark.executors.sealed import finder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["looking"]
+__all__ = ["facts_reader"]
 
 
-def looking(keys: Sequence[bytes], names: Sequence[str], folder: str) -> Callable[[int], str]:
+def facts_reader(keys: Sequence[bytes], names: Sequence[str], folder: str) -> Callable[[int], str]:
     """A function that is sent by value and returns what it sees as JSON.
 
     Args:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["Reply", "asked", "is_classic"]
+__all__ = ["Reply", "ask_executors", "is_classic"]
 
 _POLL_S = 0.1
 # Executors of one application start within seconds of each other.
@@ -57,7 +57,7 @@ def is_classic(spark: object) -> bool:
     return not is_remote
 
 
-def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -> list[Reply]:
+def ask_executors(spark: SparkSession, question: Callable[[int], str], timeout: float) -> list[Reply]:
     """Ask each executor a question.
 
     Args:
