@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from partwright import pipeline
+from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.context import Context
 from partwright.pipeline.parquet_target import parquet_folders
@@ -88,6 +89,35 @@ def test_folders_have_no_proof(tmp_path: Path) -> None:
         ("write", "by Spark"),
         ("read back and check", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"check": False},
+            (
+                "--state here is where --resume finds a run, and without the header, which --no-check leaves out, none "
+                "can go on: leave out one of them"
+            ),
+        ),
+        (
+            {"null_keys": "producer"},
+            "--state needs to know where each record goes: leave out --null-keys producer",
+        ),
+    ],
+)
+def test_a_ledger_that_nobody_would_write_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        RunSettings(target=KafkaTarget(CONFIG), state="here", **options)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("option", ["exactly_once", "resume"])
+def test_what_needs_the_header_keeps_it_without_a_check(option: str) -> None:
+    settings = RunSettings(target=KafkaTarget(CONFIG), state="here", check=False, **{option: True})
+    assert (settings.is_marked, settings.is_recorded) == (True, True)
+    assert not RunSettings(target=KafkaTarget(CONFIG), check=False).is_marked
 
 
 SOURCES = {

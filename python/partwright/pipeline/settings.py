@@ -318,10 +318,15 @@ class RunSettings:
             raise PartwrightError(f"{option} is for a topic that stays: name one with --to kafka://host:port")
         if self.null_keys not in {"spread", "producer"}:
             raise PartwrightError(f"--null-keys takes spread or producer, not {self.null_keys!r}")
-        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once}
+        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once, "--state": self.state}
         if self.null_keys == "producer" and (option := _first_given(placed)):
             raise PartwrightError(
                 f"{option} needs to know where each record goes: leave out --null-keys producer"
+            )
+        if self.state is not None and not self.is_marked:
+            raise PartwrightError(
+                f"--state {self.state} is where --resume finds a run, and without the header, which --no-check leaves "
+                "out, none can go on: leave out one of them"
             )
         is_twice = self.configs.get("spark.speculation", "").lower() == "true"
         if is_twice and not self.exactly_once and not isinstance(self.target, ParquetTarget):

@@ -34,6 +34,7 @@ from partwright.spark import classic
 from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import is_mark
+from partwright.spark.streams.batches import check_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +89,8 @@ class StreamSettings:
                 raise PartwrightError(
                     f"{option} is for a stream in batches, and --real-time has none: leave one of them out"
                 )
+        if self.real_time is not None:
+            check_duration("--real-time", self.real_time)
         if self.available_now and self.every is not None:
             raise PartwrightError(
                 "--available-now ends after what is there, and --every goes on: leave one of them out"
