@@ -50,7 +50,7 @@ def test_nothing_is_lost_or_twice(
     servers, rng = broker.bootstrap_servers, random.Random(seed)
     kills, killed = cases(4), 0
     topics.create_topic(servers, "killed", 5)
-    # A second's copies for each, so that there is something left to copy.
+    # Some seconds' copies for each, so that there is something left to copy.
     fill(servers, "killed", rng, 1500 * kills)
     ends = topics.end_offsets(servers, "killed")
     commit(servers, "mid", "killed", {p: end // 2 for p, end in ends.items()})
@@ -58,7 +58,7 @@ def test_nothing_is_lost_or_twice(
     before = read(servers, "killed")
     for _ in range(kills):
         reached = uncommitted(servers, "killed-7")
-        with started(*run.words, "--rate", "1500") as process:
+        with started(*run.words, "--rate", "300") as process:
             try:
                 # In the middle of any work, as soon as it has written something new.
                 until = time.monotonic() + 60
