@@ -263,3 +263,46 @@ def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., 
     assert re.search(
         "^the topic copied.proof-[0-9a-f]{16} of the proof is still there: .* no right to DELETE", note
     )
+
+
+def test_a_stream_asks_for_these_rights_and_no_other(authorizing: EmbeddedKafka, tmp_path: Path) -> None:
+    servers, inside = authorizing.bootstrap_servers, authorizing.internal_bootstrap_servers
+    words = [
+        *(
+            "stream",
+            f"kafka://{servers}/orders",
+            "--to",
+            f"kafka://{servers}",
+            "--topic",
+            "streamed",
+            "-n",
+            3,
+        ),
+        *("--available-now", "--checkpoint", tmp_path / "c", "--exactly-once", "--json"),
+        *("--command-config", authorizing.command_config),
+    ]
+    command = [sys.executable, "-m", "partwright", *map(str, words)]
+    given: list[Right] = []
+    try:
+        while True:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+            if done.returncode == 0:
+                break
+            (said,) = [line for line in done.stderr.splitlines() if line.startswith("partwright: ")]
+            if found := re.search(r"no right to (\w+) the topic '(\w+)'", said):
+                given.append(Right(found[1], "topic", found[2]))
+            else:
+                assert "--transactional-id partwright. --resource-pattern-type prefixed" in said, said
+                given.append(Right("WRITE", "transactional_id", "partwright.", "prefixed"))
+            assert len(given) == len({*given}), said
+            authorizing.allow("alice", *given[-1][:3], pattern=given[-1].pattern)
+        assert json.loads(done.stdout)["records"] == RECORDS
+    finally:
+        for right in given:
+            authorizing.revoke("alice", *right[:3], pattern=right.pattern)
+        if "streamed" in topics_of(authorizing):
+            topics.delete_topic(inside, "streamed")
+    own = [Right(each, "topic", "streamed") for each in ("CREATE", "READ", "WRITE")]
+    assert sorted(given) == sorted(
+        [SOURCE_READ, *own, Right("WRITE", "transactional_id", "partwright.", "prefixed")]
+    )
