@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -260,7 +261,7 @@ def _marks(config: KafkaConfig) -> int:
 
 def _copied(config: KafkaConfig) -> int:
     ends = topics.end_offsets(None, "orders", kafka_config=config)
-    with Streams(config, "orders", dict.fromkeys(ends, 0)) as streams:
+    with closing(Streams(config, "orders", dict.fromkeys(ends, 0))) as streams:
         return len(streams.take([ends[each] for each in range(N)], 1000, 1 << 20))
 
 
@@ -270,27 +271,28 @@ def test_each_right_of_exactly_once_writes_is_named_before_anything_is_written(
     """The topic is one of several: the user may write to the others, and in transactions of other names."""
     config, mark = KafkaConfig.read(kafka.client_properties()), Mark("partwright", b"8 bytes.")
     name = f"partwright.{mark.run.hex()}.0"
-    before = topics.end_offsets(kafka.internal_bootstrap_servers, "orders")
+    topics.create_topic(kafka.internal_bootstrap_servers, "payments", 1)
+    before = topics.end_offsets(kafka.internal_bootstrap_servers, "payments")
     granted([Right("WRITE", "topic", "users"), Right("WRITE", "transactional_id", "t-1")])
     for right, said in [
         (
             Right("WRITE", "transactional_id", name),
             f"WRITE as transactional id '{name}': grant it (kafka-acls.sh",
         ),
-        (Right("DESCRIBE", "topic", "orders"), "WRITE the topic 'orders': grant it (kafka-acls.sh"),
-        (Right("WRITE", "topic", "orders"), "WRITE the topic 'orders': grant it (kafka-acls.sh"),
+        (Right("DESCRIBE", "topic", "payments"), "WRITE the topic 'payments': grant it (kafka-acls.sh"),
+        (Right("WRITE", "topic", "payments"), "WRITE the topic 'payments': grant it (kafka-acls.sh"),
     ]:
         with pytest.raises(BrokerError, match=re.escape(f"gives this user no right to {said}")) as refused:
             written_once(config, mark, before[0])
         assert len(str(refused.value).splitlines()) == 1
-        assert topics.end_offsets(kafka.internal_bootstrap_servers, "orders") == before
+        assert topics.end_offsets(kafka.internal_bootstrap_servers, "payments") == before
         granted([right])
     written_once(config, mark, before[0])
-    assert topics.end_offsets(kafka.internal_bootstrap_servers, "orders")[0] > before[0]
+    assert topics.end_offsets(kafka.internal_bootstrap_servers, "payments")[0] > before[0]
 
 
 def written_once(config: KafkaConfig, mark: Mark, begin: int) -> None:
-    writer, column = PartitionWriter(config, "orders", 0, begin, mark), pa.array([b"v"])
+    writer, column = PartitionWriter(config, "payments", 0, begin, mark), pa.array([b"v"])
     writer.write([0], column, column)
     writer.end()
 

@@ -340,9 +340,8 @@ class RemoteFolders(ParquetFolders):
             )
         found = Manifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
         raise PartwrightError(
-            f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; "
-            f"take another "
-            "address or another --topic, or remove what is there"
+            f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; take "
+            "another address or another --topic, or remove what is there"
         )
 
     @property

@@ -330,9 +330,8 @@ def _said(batch: BatchDone, progress: Json | None) -> str:
     if batch.grown_from is not None:
         begin = ", ".join(f"{partition}: {offset:,}" for partition, offset in batch.begin.items())
         parts.append(
-            f"the topic had {counted(batch.grown_from, 'partition')} before: keys are placed for {batch.n} from "
-            f"these offsets on: "
-            f"{begin}"
+            f"the topic had {counted(batch.grown_from, 'partition')} before: keys are placed for {batch.n} from these "
+            f"offsets on: {begin}"
         )
     return "; ".join(parts)
 

@@ -167,9 +167,8 @@ class BatchWriter:
                 self._notes.begin(number, note)
             elif (note.records, note.digest) != (records, digest):
                 raise PartwrightError(
-                    f"batch {number} was begun with {counted(note.records, 'record')}, and now has {records:,}, "
-                    f"other ones or "
-                    "in another order: its source was changed, or order_by does not say which row comes first"
+                    f"batch {number} was begun with {counted(note.records, 'record')}, and now has {records:,}, other "
+                    "ones or in another order: its source was changed, or order_by does not say which row comes first"
                 )
             if not records:
                 return
@@ -225,10 +224,9 @@ class BatchWriter:
             return n, None
         if not self._options.follow_partitions:
             raise PartwrightError(
-                f"the topic {self._topic!r} has {counted(n, 'partition')} now and had {before}: new records of "
-                f"many keys "
-                "would go to other partitions than earlier ones, and the keys would lose their order; continue with "
-                "--follow-partitions (follow_partitions=True) if readers can take that"
+                f"the topic {self._topic!r} has {counted(n, 'partition')} now and had {before}: new records of many "
+                "keys would go to other partitions than earlier ones, and the keys would lose their order; continue "
+                "with --follow-partitions (follow_partitions=True) if readers can take that"
             )
         return n, before
 
