@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from confluent_kafka import Producer
@@ -14,11 +16,13 @@ from confluent_kafka import Producer
 from partwright.errors import PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.settings import KafkaTarget
+from partwright.pipeline.settings import KafkaTarget, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
     from partwright.pipeline.report import Report
 
@@ -265,44 +269,47 @@ def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., 
     )
 
 
-def test_a_stream_asks_for_these_rights_and_no_other(authorizing: EmbeddedKafka, tmp_path: Path) -> None:
-    servers, inside = authorizing.bootstrap_servers, authorizing.internal_bootstrap_servers
-    words = [
-        *(
-            "stream",
-            f"kafka://{servers}/orders",
-            "--to",
-            f"kafka://{servers}",
-            "--topic",
-            "streamed",
-            "-n",
-            3,
-        ),
-        *("--available-now", "--checkpoint", tmp_path / "c", "--exactly-once", "--json"),
-        *("--command-config", authorizing.command_config),
-    ]
-    command = [sys.executable, "-m", "partwright", *map(str, words)]
+def test_a_stream_asks_for_these_rights_and_no_other(
+    authorizing: EmbeddedKafka, spark: SparkSession, tmp_path: Path
+) -> None:
+    from partwright.pipeline.stream import StreamSettings, stream
+
+    config, inside = KafkaConfig.read(authorizing.command_config), authorizing.internal_bootstrap_servers
+    settings = RunSettings(
+        source="kafka:///orders",
+        source_config=config,
+        topic="streamed",
+        target=KafkaTarget(config),
+        partitions=3,
+        exactly_once=True,
+    )
+    asked = StreamSettings(str(tmp_path / "checkpoint"), available_now=True)
+    silent: Any = SimpleNamespace(
+        step=lambda _: contextlib.nullcontext(), spark=lambda _: None, say=lambda _: None
+    )
+    own = [Right(each, "topic", "streamed") for each in ("CREATE", "READ", "WRITE")]
+    in_transactions = Right("WRITE", "transactional_id", "partwright.", "prefixed")
     given: list[Right] = []
+    records = 0
     try:
         while True:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-            if done.returncode == 0:
-                break
-            (said,) = [line for line in done.stderr.splitlines() if line.startswith("partwright: ")]
-            if found := re.search(r"no right to (\w+) the topic '(\w+)'", said):
-                given.append(Right(found[1], "topic", found[2]))
+            try:
+                records = stream(settings, asked, silent, spark).records
+            except PartwrightError as error:
+                said = str(error)
             else:
-                assert "--transactional-id partwright. --resource-pattern-type prefixed" in said, said
-                given.append(Right("WRITE", "transactional_id", "partwright.", "prefixed"))
-            assert len(given) == len({*given}), said
-            authorizing.allow("alice", *given[-1][:3], pattern=given[-1].pattern)
-        assert json.loads(done.stdout)["records"] == RECORDS
+                break
+            found = re.search(r"no right to (\w+) (?:the topic|as transactional id) '([^']+)'", said)
+            assert found, said
+            is_id = found[2].startswith("partwright.")
+            right = in_transactions if is_id else Right(found[1], "topic", found[2])
+            assert right not in given, said
+            given.append(right)
+            authorizing.allow("alice", *right[:3], pattern=right.pattern)
     finally:
         for right in given:
             authorizing.revoke("alice", *right[:3], pattern=right.pattern)
         if "streamed" in topics_of(authorizing):
             topics.delete_topic(inside, "streamed")
-    own = [Right(each, "topic", "streamed") for each in ("CREATE", "READ", "WRITE")]
-    assert sorted(given) == sorted(
-        [SOURCE_READ, *own, Right("WRITE", "transactional_id", "partwright.", "prefixed")]
-    )
+    assert records == RECORDS
+    assert sorted(given) == sorted([SOURCE_READ, *own, in_transactions])
