@@ -96,6 +96,23 @@ def test_what_both_have_is_declared_once() -> None:
         ),
         ([*STREAM, "--every", "-1"], "--every takes seconds, 0 or more, not -1.0"),
         ([*STREAM, "--every", "nan"], "--every takes seconds, 0 or more, not nan"),
+        *(
+            (
+                [*STREAM, "--real-time", duration],
+                f"--real-time takes a duration such as '5 minutes', in weeks or smaller units, not {duration!r}",
+            )
+            for duration in (
+                "abc",
+                "",
+                "5",
+                "5minutes",
+                "5 min",
+                "1 month",
+                "0 seconds",
+                "-5 minutes",
+                "1.5 minutes",
+            )
+        ),
         ([*STREAM, "--no-check"], "--no-check is for --available-now"),
         ([*STREAM, "--timestamp", "t"], "--timestamp t would be lost"),
         ([*STREAM, "--strategy", "field"], "name it with --field (partwright run)"),

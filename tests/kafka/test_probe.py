@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import listeners
 import pytest
 
-from partwright.kafka import doctor, probe
+from partwright.kafka import doctor
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.doctor import _explain_address, examine
 from partwright.kafka.probe import Step, way_to
@@ -115,7 +115,7 @@ def test_an_address_of_ipv6_has_its_brackets(monkeypatch: pytest.MonkeyPatch) ->
     def refused(*_: object) -> None:
         raise ConnectionRefusedError(111, "Connection refused")
 
-    monkeypatch.setattr(probe, "_taken", refused)
+    monkeypatch.setattr("socket.create_connection", refused)
     step = list(way_to("::1", 21302, KafkaConfig.read({}), 0.2))[-1]
     assert step.where == "[::1]:21302"
     assert step.said.startswith("no Kafka answers at [::1]:21302 (Connection refused)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -260,7 +261,7 @@ def _marks(config: KafkaConfig) -> int:
 
 def _copied(config: KafkaConfig) -> int:
     ends = topics.end_offsets(None, "orders", kafka_config=config)
-    with Streams(config, "orders", dict.fromkeys(ends, 0)) as streams:
+    with closing(Streams(config, "orders", dict.fromkeys(ends, 0))) as streams:
         return len(streams.take([ends[each] for each in range(N)], 1000, 1 << 20))
 
 
@@ -270,7 +271,7 @@ def test_each_right_of_exactly_once_writes_is_named_before_anything_is_written(
     """The topic is one of several: the user may write to the others, and in transactions of other names."""
     config, mark = KafkaConfig.read(kafka.client_properties()), Mark("partwright", b"8 bytes.")
     name = f"partwright.{mark.run.hex()}.0"
-    topics.create_topic(kafka.internal_bootstrap_servers, "payments", N)
+    topics.create_topic(kafka.internal_bootstrap_servers, "payments", 1)
     before = topics.end_offsets(kafka.internal_bootstrap_servers, "payments")
     granted([Right("WRITE", "topic", "users"), Right("WRITE", "transactional_id", "t-1")])
     for right, said in [

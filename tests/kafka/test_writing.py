@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import confluent_kafka
@@ -121,7 +122,7 @@ def write(
             topics.create_topic(None, migration.ledger, 1, kafka_config=config)
         some = list(records(config, source, {0: (0, count)}))
         state = State(["", "", ""], ["", "", ""], {}, "copying", [0], [0], [0])
-        with Writer(migration, 1_000_000) as writer:
+        with closing(Writer(migration, 1_000_000)) as writer:
             writer.write(some, Slice([0] * count, list(range(count)), [0] * count, {}), lambda _: state)
 
     return {"exactly-once writes": exactly_once, "copies": copied}[request.param]

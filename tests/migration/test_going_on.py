@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from concurrent.futures import Future
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import pytest
@@ -59,7 +60,7 @@ def test_records_are_waited_for_while_another_broker_is_there(
     if not are_all_down:
         # Another broker answers that the topic is there.
         monkeypatch.setattr(Reading, "_same", lambda *_: None)
-    with Streams(CONFIG, "old", {0: 0}) as streams:
+    with closing(Streams(CONFIG, "old", {0: 0})) as streams:
         monkeypatch.setattr(streams.reading, "_stall", 1.0)
         noted = streams.reading._troubles
         # Nobody is at these addresses, which librdkafka would report.
@@ -76,7 +77,7 @@ def test_records_are_waited_for_while_another_broker_is_there(
 def test_the_time_between_two_polls_is_no_silence_of_the_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
     monkeypatch.setattr(Reading, "_refuse_standstill", lambda _, seconds: asked.append(seconds))
-    with Streams(CONFIG, "old", {0: 0}) as streams:
+    with closing(Streams(CONFIG, "old", {0: 0})) as streams:
         monkeypatch.setattr(streams.reading, "_stall", 0.5)
         streams.reading.poll()
         # As a copy that follows a topic to which nothing is written.

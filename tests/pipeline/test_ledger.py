@@ -143,7 +143,7 @@ def test_a_ledger_whose_writing_was_interrupted_is_the_one_before(tmp_path: Path
 def test_a_source_is_the_same_however_it_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a b.csv"
-    file.write_text("id\n1\n", encoding="utf-8")
+    file.write_text("id\na\n", encoding="utf-8")
     typed = [
         "a b.csv",
         "./a b.csv",
@@ -153,7 +153,7 @@ def test_a_source_is_the_same_however_it_is_typed(tmp_path: Path, monkeypatch: p
     ]
     assert {find_source(RunSettings(source=each, key="id")).identity for each in typed} == {str(file)}
     far = "s3a://bucket/a.csv"
-    assert find_source(RunSettings(source=far)).identity == far
+    assert find_source(RunSettings(source=far, key="id")).identity == far
 
 
 def test_a_full_disk_leaves_no_half_of_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

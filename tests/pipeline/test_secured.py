@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from confluent_kafka import Producer
@@ -14,11 +16,13 @@ from confluent_kafka import Producer
 from partwright.errors import PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.pipeline.settings import KafkaTarget
+from partwright.pipeline.settings import KafkaTarget, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
     from partwright.pipeline.report import Report
 
@@ -263,3 +267,51 @@ def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., 
     assert re.search(
         "^the topic copied.proof-[0-9a-f]{16} of the proof is still there: .* no right to DELETE", note
     )
+
+
+def test_a_stream_asks_for_these_rights_and_no_other(
+    authorizing: EmbeddedKafka, spark: SparkSession, tmp_path: Path
+) -> None:
+    from partwright.pipeline.stream import StreamSettings, stream
+
+    config, inside = KafkaConfig.read(authorizing.command_config), authorizing.internal_bootstrap_servers
+    settings = RunSettings(
+        source="kafka:///orders",
+        source_config=config,
+        topic="streamed",
+        target=KafkaTarget(config),
+        partitions=3,
+        exactly_once=True,
+    )
+    asked = StreamSettings(str(tmp_path / "checkpoint"), available_now=True)
+    silent: Any = SimpleNamespace(
+        step=lambda _: contextlib.nullcontext(), spark=lambda _: None, say=lambda _: None
+    )
+    own = [Right(each, "topic", "streamed") for each in ("CREATE", "READ", "WRITE")]
+    in_transactions = Right("WRITE", "transactional_id", "partwright.", "prefixed")
+    given: list[Right] = []
+    records = 0
+    try:
+        while True:
+            try:
+                records = stream(settings, asked, silent, spark).records
+            except PartwrightError as error:
+                said = str(error)
+            else:
+                break
+            found = re.search(r"no right to (\w+) (?:the topic|as transactional id) '([^']+)'", said)
+            assert found, said
+            is_id = found[2].startswith("partwright.")
+            right = in_transactions if is_id else Right(found[1], "topic", found[2])
+            assert right not in given, said
+            given.append(right)
+            authorizing.allow("alice", *right[:3], pattern=right.pattern)
+    finally:
+        for right in given:
+            authorizing.revoke("alice", *right[:3], pattern=right.pattern)
+        if "streamed" in topics_of(authorizing):
+            topics.delete_topic(inside, "streamed")
+    assert records == RECORDS
+    # To READ includes to DESCRIBE, which is asked for first.
+    asked_for = {*given} - {Right("DESCRIBE", "topic", "streamed")}
+    assert asked_for == {SOURCE_READ, *own, in_transactions}

@@ -170,6 +170,64 @@ def test_a_folder_has_the_columns_of_its_files_and_names(tmp_path: Path) -> None
     find_source(RunSettings(source="empty", key="q", format="csv"), endless=True)
 
 
+@pytest.mark.parametrize(
+    "content", [b"not parquet at all\n", b"x", b"PAR1" + bytes(100), b"PAR1\xff\xff\xff\x7fPAR1"]
+)
+@pytest.mark.parametrize("endless", [False, True])
+def test_what_is_not_parquet_is_refused(content: bytes, endless: bool, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.parquet").write_bytes(content)
+    with pytest.raises(PartwrightError, match=r"^'in/bad.parquet' is not a whole Parquet file \(") as refused:
+        find_source(RunSettings(source="in" if endless else "in/bad.parquet", key="id"), endless=endless)
+    assert "\n" not in str(refused.value)
+    # With an option, Spark may pass over such a file.
+    find_source(RunSettings(source="in", key="id", options={"ignoreCorruptFiles": "true"}))
+    find_source(RunSettings(source="in", key="id", configs={"spark.sql.files.ignoreCorruptFiles": "true"}))
+
+
+def test_a_parquet_file_that_only_spark_may_read_is_left_to_it(tmp_path: Path) -> None:
+    # As an encrypted one, and one with a footer of another kind.
+    for content in (b"PARE" + bytes(100) + b"\x10\0\0\0PARE", b"PAR1" + b"x" * 100 + b"\x10\0\0\0PAR1"):
+        (tmp_path / "o.parquet").write_bytes(content)
+        find_source(RunSettings(source="o.parquet", key="id"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('{"id":"a"}\n{"id":"b\n', 2),
+        ("hello\n", 1),
+        ('{"id":"a"}\n\n{"id":}\n{"id":"b"}\n', 3),
+        ("5\n", 1),
+        ("null\n", 1),
+        ('{id:"a"}\n', 1),
+        ('{"id":"a",}\n', 1),
+        ('{"id":007}\n', 1),
+        # Spark reads the first object of each line, and no more.
+        ('{"id":"a"}{"id":"b"}\n', 1),
+    ],
+)
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_line_that_is_not_json_is_refused(text: str, line: int, endless: bool, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.json").write_text(text, encoding="utf-8")
+    with pytest.raises(
+        PartwrightError, match=f"^line {line} of 'in/bad.json' is not a JSON object "
+    ) as refused:
+        find_source(RunSettings(source="in" if endless else "in/bad.json", key="id"), endless=endless)
+    assert "\n" not in str(refused.value)
+    find_source(RunSettings(source="in/bad.json", key="id", options={"mode": "DROPMALFORMED"}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{'id':'a'}\n", '{"id":"a","v":+INF}\n', '{"id":"a"}\r{"id":"b"}\r', '{"id":"a"}\n[{"id":"c"}]\n'],
+)
+def test_json_that_spark_reads_in_its_own_way_is_left_to_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "o.json").write_bytes(text.encode())
+    find_source(RunSettings(source="o.json", key="id"))
+
+
 def test_an_address_that_only_spark_can_reach_is_left_to_it(tmp_path: Path) -> None:
     find_source(RunSettings(source="none://bucket/o.parquet", key="q", format="parquet"))
     parquet(tmp_path / "o.parquet")
@@ -212,19 +270,15 @@ def test_a_table_without_columns_has_none(tmp_path: Path) -> None:
 
 
 def test_a_topic_has_fixed_columns() -> None:
-    source = Source("kafka://h:1/t", "kafka", None, {}, "custmer", "t")
-
-    def refuse(**columns: str) -> None:
-        given = RunSettings(source=source.name, **columns).columns  # type: ignore[arg-type]
-        refuse_by_files(None, source, given)
-
+    source = Source("kafka://h:1/t", "kafka", None, {}, "key", "t")
+    columns = RunSettings(source=source.name).columns
     with pytest.raises(
         PartwrightError, match=r"^there is no column 'custmer' \(--key\) in 'kafka://h:1/t': it has"
     ):
-        refuse(key="custmer")
-    refuse(key="key", value="value")
+        refuse_by_files(None, source, columns._replace(key="custmer"))
+    refuse_by_files(None, source, columns._replace(key="key", value="value"))
     with pytest.raises(PartwrightError, match="the value column 'offset' is bigint"):
-        refuse(key="key", value="offset")
+        refuse_by_files(None, source, columns._replace(key="key", value="offset"))
 
 
 def test_a_refused_type_needs_no_pandas(tmp_path: Path) -> None:

@@ -59,13 +59,13 @@ def test_a_note_is_read_as_it_was_written(notes: StreamNotes) -> None:
     ("content", "what"),
     [
         (b"", "empty"),
-        (b'{"version": 1, "n": 5', "damaged"),
-        (b'{"version": 1}', "damaged"),
+        (b'{"version": 2, "n": 5', "damaged"),
+        (b'{"version": 2}', "damaged"),
         (b"[]", "damaged"),
         (b"\xff", "damaged"),
-        (b'{"version": 1, "n": "5", "begin": {}, "records": 1, "digest": ""}', "damaged"),
-        (b'{"version": 1, "n": 5, "begin": {"a": 1}, "records": 1, "digest": ""}', "damaged"),
-        (b'{"version": 1, "n": 5, "begin": [], "records": 1, "digest": ""}', "damaged"),
+        (b'{"version": 2, "n": "5", "begin": {}, "records": 1, "digest": ""}', "damaged"),
+        (b'{"version": 2, "n": 5, "begin": {"a": 1}, "records": 1, "digest": ""}', "damaged"),
+        (b'{"version": 2, "n": 5, "begin": [], "records": 1, "digest": ""}', "damaged"),
     ],
 )
 def test_a_damaged_note_is_named_and_stays(
@@ -113,6 +113,6 @@ def test_hadoop_refuses_a_file_that_is_not_as_its_checksum_says(spark: SparkSess
 
 
 def test_a_note_of_another_version(notes: StreamNotes, tmp_path: Path) -> None:
-    (tmp_path / "batch-3.json").write_bytes(b'{"version": 2}')
-    with pytest.raises(PartwrightError, match="has version 2, and this partwright reads version 1"):
+    (tmp_path / "batch-3.json").write_bytes(b'{"version": 3}')
+    with pytest.raises(PartwrightError, match="has version 3, and this partwright reads version 2"):
         notes.batch(3)

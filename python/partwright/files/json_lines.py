@@ -315,7 +315,7 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
     """The members of the object in a line.
 
     Raises:
-        PartwrightError: The line is not an object.
+        PartwrightError: The line, which is the error's value, is not an object.
     """
     try:
         members = json.loads(
@@ -338,7 +338,9 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
             path=path,
         )
     raise PartwrightError(
-        f"{what} {line} of {path!r} is not a JSON object ({why}): give one object a line", path=path
+        f"{what} {line} of {path!r} is not a JSON object ({why}): give one object a line",
+        path=path,
+        value=given,
     )
 
 

@@ -101,8 +101,7 @@ class Bounds:
         if most >= n:
             raise PartwrightError(
                 f"{self._spoken('only_partitions')} names {most}, and the topic {topic!r} has "
-                f"{counted(n, 'partition')}: "
-                f"name {'0 alone' if n == 1 else f'some of 0 to {n - 1}'}",
+                f"{counted(n, 'partition')}: name {'0 alone' if n == 1 else f'some of 0 to {n - 1}'}",
                 value=most,
             )
         return sorted({number for each in self.partitions for number in each})

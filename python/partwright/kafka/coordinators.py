@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client
 from partwright.kafka.connection.given import configured
-from partwright.kafka.errors import Meaning, meaning
-from partwright.kafka.groups import described_group, group_offsets
+from partwright.kafka.groups import describe_group, group_offsets
 from partwright.kafka.topics import described
 from partwright.keys.coordinators import broker_kind_named
 
@@ -109,11 +108,8 @@ def _by_rule(admin: Admin, name: str, topic: str, kind: BrokerKind) -> Json:
 
 def _find_coordinator(admin: Admin, group: str) -> Json | None:
     """The coordinator that FindCoordinator names; None if there is no such group."""
-    asked = described_group(admin, group)
-    error = admin.error(asked)
-    if meaning(error) is Meaning.NO_GROUP:
-        return None
-    return _node(admin.answer(asked, "DESCRIBE", f"the group {group!r}").coordinator)
+    found = describe_group(admin, group)
+    return None if found is None else _node(found.coordinator)
 
 
 def _node(node: Node | None) -> Json | None:
@@ -121,12 +117,6 @@ def _node(node: Node | None) -> Json | None:
 
 
 def _committed(admin: Admin, group: str) -> list[Json]:
-    of = f"the group {group!r}"
-    asked = group_offsets(admin, group)
-    error = admin.error(asked)
-    if meaning(error) is Meaning.NO_GROUP:
-        return []
-    told = admin.answer(asked, "DESCRIBE", of)
     return [
         {
             "topic": each.topic,
@@ -134,5 +124,5 @@ def _committed(admin: Admin, group: str) -> list[Json]:
             "offset": each.offset,
             "metadata": each.metadata or "",
         }
-        for each in sorted(told.topic_partitions or [], key=lambda each: (each.topic, each.partition))
+        for each in sorted(group_offsets(admin, group), key=lambda each: (each.topic, each.partition))
     ]

@@ -14,8 +14,7 @@ from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, end
 from partwright.kafka.connection.given import configured
 from partwright.kafka.connection.servers import host_port
-from partwright.kafka.errors import Meaning, meaning, refusal
-from partwright.kafka.groups import described_group
+from partwright.kafka.groups import describe_group
 from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topics import check_topic_name, existing
@@ -203,13 +202,7 @@ def _read(config: KafkaConfig, topic: str) -> str:
 
 
 def _group(admin: Admin, group: str) -> str:
-    asked = described_group(admin, group)
-    error = admin.error(asked)
-    if meaning(error) is Meaning.NO_GROUP:
-        return "there is no such group yet"
-    if error is not None:
-        raise refusal(admin.config, error, "DESCRIBE", f"the group {group!r}")
-    found = asked.result()
-    if found.state == confluent_kafka().ConsumerGroupState.DEAD:
+    found = describe_group(admin, group)
+    if found is None or found.state == confluent_kafka().ConsumerGroupState.DEAD:
         return "there is no such group yet"
     return f"{found.state.name.lower()}, {counted(len(found.members), 'member')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from partwright.assignors.mixed.guess import guessed_by_id, guessed_client
 from partwright.assignors.mixed.subscription import read_subscription
@@ -16,10 +16,10 @@ from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.topics import described
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from concurrent.futures import Future
 
-    from confluent_kafka import ConsumerGroupTopicPartitions
+    from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
     from confluent_kafka.admin._group import ConsumerGroupDescription
     from confluent_kafka.admin._metadata import GroupMember
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from partwright.assignors.mixed.subscription import MemberMetadata
     from partwright.kafka.connection.given import KafkaConfigLike
 
-__all__ = ["Told", "any_group", "described_group", "group_offsets"]
+__all__ = ["Told", "any_group", "describe_group", "group_offsets"]
+
+_Answer = TypeVar("_Answer")
 
 
 class Told(NamedTuple):
@@ -122,33 +124,43 @@ def any_group(
     }
 
 
-def described_group(admin: Admin, group: str) -> Future[ConsumerGroupDescription]:
-    """Kafka's description of a group, or the reason why there is none.
+def describe_group(admin: Admin, group: str) -> ConsumerGroupDescription | None:
+    """Kafka's description of a group; None if there is none. Before 4.0 Kafka describes that as a dead one.
 
     Raises:
-        BrokerError: There is no answer in time.
+        BrokerError: There is no answer in time, or the user may not describe the group.
     """
 
     def ask() -> Future[ConsumerGroupDescription]:
         return admin.client.describe_consumer_groups([group], request_timeout=admin.timeout)[group]
 
-    return admin.of_coordinator(ask)
+    return _if_there(admin, group, ask)
 
 
-def group_offsets(admin: Admin, group: str) -> Future[ConsumerGroupTopicPartitions]:
-    """The committed offsets of a group, or the reason why Kafka does not give them.
+def group_offsets(admin: Admin, group: str) -> list[TopicPartition]:
+    """The committed offsets of a group; empty if there is none.
 
     The group is described first, which waits until it has a coordinator. If an admin client of librdkafka 2.15 learns
     that a broker is no longer the group's coordinator, it ends the process (`rd_kafka_handle_OffsetFetch`).
 
     Raises:
-        BrokerError: There is no answer in time.
+        BrokerError: There is no answer in time, or the user may not describe the group.
     """
-    described_group(admin, group)
+    describe_group(admin, group)
     wanted = [confluent_kafka().ConsumerGroupTopicPartitions(group)]
-    return admin.of_coordinator(
-        lambda: admin.client.list_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
-    )
+
+    def ask() -> Future[ConsumerGroupTopicPartitions]:
+        return admin.client.list_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
+
+    found = _if_there(admin, group, ask)
+    return [] if found is None else found.topic_partitions or []
+
+
+def _if_there(admin: Admin, group: str, ask: Callable[[], Future[_Answer]]) -> _Answer | None:
+    asked = admin.of_coordinator(ask)
+    if meaning(admin.error(asked)) is Meaning.NO_GROUP:
+        return None
+    return admin.answer(asked, "DESCRIBE", f"the group {group!r}")
 
 
 def _classic_group(admin: Admin, group: str, found: ConsumerGroupDescription) -> Json:
@@ -186,23 +198,15 @@ def _classic_group(admin: Admin, group: str, found: ConsumerGroupDescription) ->
 
 def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
     who = f"the group {group!r} {admin.where}"
-    asked = described_group(admin, group)
-    error = admin.error(asked)
-    if meaning(error) is Meaning.NO_GROUP:
-        raise _no_group(admin, group)
-    found: ConsumerGroupDescription = admin.answer(asked, "DESCRIBE", f"the group {group!r}")
     state = confluent_kafka().ConsumerGroupState
-    if found.state == state.DEAD:
-        raise _no_group(admin, group)
+    found = describe_group(admin, group)
+    if found is None or found.state == state.DEAD:
+        raise BrokerError(f"there is no group {group!r} {admin.where}: check its id", value=group)
     if found.state == state.EMPTY:
         raise BrokerError(f"{who} has no members: there is nobody to assign anything to")
     if found.state != state.STABLE:
         raise BrokerError(f"{who} is rebalancing (its state is {found.state.name}): ask again in a moment")
     return found
-
-
-def _no_group(admin: Admin, group: str) -> BrokerError:
-    return BrokerError(f"there is no group {group!r} {admin.where}: check its id", value=group)
 
 
 def _told(admin: Admin, group: str, assignor: str) -> dict[str, Told]:

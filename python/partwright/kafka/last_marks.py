@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client
+from partwright.kafka.errors import try_again
 from partwright.kafka.headers import UnreadableHeaderError, headers_of
 from partwright.kafka.reading import records
 from partwright.kafka.topics import existing, offsets_of
@@ -22,7 +22,6 @@ __all__ = ["last_marks", "last_rows", "settled_ends"]
 
 # How many offsets before the end are read first, and the factor for each further attempt.
 _SPAN, _WIDER = 32, 16
-_POLL_S = 0.2
 # A broker ends a transaction of a vanished producer after transaction.timeout.ms (60 s), and checks every 10 s.
 _OPEN_S = 75.0
 
@@ -50,23 +49,24 @@ def settled_ends(
         BrokerError: No Kafka answers, or a transaction is still open.
     """
     asked = list(partitions)
-    deadline = time.monotonic() + patience
     with admin_client(config, TIMEOUT_S) as admin:
         # First wait for a broker's answer: librdkafka, if asked for offsets while it connects, tries again only after 1
         # s or 3 s.
         existing(admin, topic, "WRITE")
         ends = offsets_of(admin, topic, asked, "latest")
-        while True:
+
+        def open_since() -> dict[int, int]:
             stable = offsets_of(admin, topic, asked, "latest", committed=True)
-            late = next((each for each in asked if stable[each] < ends[each]), None)
-            if late is None:
-                return ends
-            if time.monotonic() > deadline:
-                raise BrokerError(
-                    f"another producer holds a transaction open in partition {late} of {topic!r} since offset "
-                    f"{stable[late]}: end it (kafka-transactions.sh find-hanging), then {again}"
-                )
-            time.sleep(_POLL_S)
+            return {each: stable[each] for each in asked if stable[each] < ends[each]}
+
+        late = try_again(open_since, patience, answer=bool)
+    if late:
+        partition, offset = next(iter(late.items()))
+        raise BrokerError(
+            f"another producer holds a transaction open in partition {partition} of {topic!r} since offset {offset}: "
+            f"end it (kafka-transactions.sh find-hanging), then {again}"
+        )
+    return ends
 
 
 def last_marks(

@@ -104,9 +104,8 @@ def requested(topic: str, partitions: int, properties: NewTopic) -> Request:
             )
         if len(assignment) != partitions:
             raise PartwrightError(
-                f"the replica assignment has {counted(len(assignment), 'partition')}, and the topic gets "
-                f"{partitions}: name the "
-                "brokers of each"
+                f"the replica assignment has {counted(len(assignment), 'partition')}, and the topic gets {partitions}: "
+                "name the brokers of each"
             )
         replicas["replica_assignment"] = [list(each) for each in assignment]
     made = confluent_kafka().admin.NewTopic(

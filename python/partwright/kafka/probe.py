@@ -24,6 +24,7 @@ from partwright.kafka.wire import api_versions, sasl_handshake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig, TlsMaterial
@@ -177,9 +178,12 @@ def _connected(host: str, port: int, timeout: float) -> socket.socket:
     refused: OSError | None = None
     for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
         try:
-            return _taken(address, port, max(0.1, until - time.monotonic()) / left, timeout)
+            found = socket.create_connection((address, port), max(0.1, until - time.monotonic()) / left)
         except OSError as error:
             refused = error if refused is None or isinstance(refused, TimeoutError) else refused
+        else:
+            found.settimeout(timeout)
+            return found
     if isinstance(refused, TimeoutError):
         raise _FailedError(
             f"no Kafka answers at {where} (no connection in {timeout:g} s)",
@@ -191,21 +195,10 @@ def _connected(host: str, port: int, timeout: float) -> socket.socket:
     ) from refused
 
 
-def _taken(address: str, port: int, within: float, timeout: float) -> socket.socket:
-    """A connection to one address; later reads and writes have another timeout."""
-    found = socket.create_connection((address, port), within)
-    found.settimeout(timeout)
-    return found
-
-
-@contextmanager
-def _open(host: str, port: int, tls: TlsMaterial | None, timeout: float) -> Iterator[socket.socket]:
-    if tls is None:
-        with _connected(host, port, timeout) as connection:
-            yield connection
-    else:
-        with _secured(host, port, tls, timeout) as connection:
-            yield connection
+def _open(
+    host: str, port: int, tls: TlsMaterial | None, timeout: float
+) -> AbstractContextManager[socket.socket]:
+    return _connected(host, port, timeout) if tls is None else _secured(host, port, tls, timeout)
 
 
 @contextmanager

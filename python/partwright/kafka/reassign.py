@@ -12,7 +12,6 @@ import subprocess
 import tempfile
 import time
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from partwright.kafka.throttles import find_throttles, remove_throttles
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from partwright.cluster import Cluster, Partition
     from partwright.cluster.reassignment import Move
@@ -178,23 +177,24 @@ def _execute(
         if len(begun) < len(waiting) or (waiting and throttle is not None):
             rate = [] if throttle is None else ["--throttle", str(throttle)]
             _give(config, Batch(tuple(waiting)), [*rate, *["--additional"] * bool(begun)])
-        _wait(config, batch, timeout, partial(_told_left, told, done + len(batch.moves), len(moves)))
         done += len(batch.moves)
+        for left in _until_done(config, batch, timeout):
+            told(done - left, len(moves))
         told(done, len(moves))
 
 
-def _told_left(told: Callable[[int, int], None], end: int, total: int, left: int) -> None:
-    told(end - left, total)
+def _until_done(config: KafkaConfig, batch: Batch, timeout: float) -> Iterator[int]:
+    """Waits until a batch is done, and yields how many partitions are left; an interrupted execution may have given it.
 
-
-def _wait(config: KafkaConfig, batch: Batch, timeout: float, told: Callable[[int], None]) -> None:
-    """Waits until a batch is done; an interrupted execution may have given it to Kafka."""
+    Raises:
+        BrokerError: It is not done in time, or somebody moves a partition to another place.
+    """
     until = time.monotonic() + timeout
     while left := len(_waiting(batch.moves, now := _read_partitions(config, batch.moves))):
         said = off_plan(batch.moves, now)
         if said:
             raise BrokerError(f"{said[0]}, and the plan moves it: make a new plan")
-        told(left)
+        yield left
         if time.monotonic() > until:
             raise BrokerError(
                 f"{counted(left, 'partition of the batch is', 'partitions of the batch are')} not yet where the plan "

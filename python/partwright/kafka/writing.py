@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refused_settings
-from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy
+from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy, try_again
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -202,23 +202,24 @@ class Writing:
 
     def _until(self, do: Callable[[], object], seconds: float, what: str) -> None:
         """Do something that may have to be repeated, as librdkafka tells."""
-        until = time.monotonic() + seconds
-        while True:
-            try:
-                do()
-            except confluent_kafka().KafkaException as error:
-                if not error.args[0].retriable():
-                    raise
-                # Other brokers may take over from one that died.
-                self._troubles.check()
-                if time.monotonic() > until:
-                    self._troubles.check(0)
-                    raise RetriableError(
-                        f"Kafka at {self._config.servers} does not {what} a transaction in {seconds:g} s "
-                        f"({error.args[0].str()}): see in its log whether it can make transactions"
-                    ) from error
-            else:
-                return
+
+        def may_pass(error: BaseException) -> bool:
+            if not (isinstance(error, confluent_kafka().KafkaException) and error.args[0].retriable()):
+                return False
+            # Other brokers may take over from one that died.
+            self._troubles.check()
+            return True
+
+        try:
+            try_again(do, seconds, error=may_pass)
+        except confluent_kafka().KafkaException as error:
+            if not error.args[0].retriable():
+                raise
+            self._troubles.check(0)
+            raise RetriableError(
+                f"Kafka at {self._config.servers} does not {what} a transaction in {seconds:g} s "
+                f"({error.args[0].str()}): see in its log whether it can make transactions"
+            ) from error
 
     def _reason(self, error: KafkaError) -> KafkaError:
         """The reason for an error, which may say only that the producer or the transaction cannot go on."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MigrationStep"]
 
 
-@dataclass
+@dataclass(frozen=True)
 class MigrationStep(Answer):
     """What a step of a migration did, or would do.
 

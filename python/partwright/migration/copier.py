@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.migration.placement import Placement
+from partwright.migration.layers import committed_or_begin, layers
+from partwright.migration.placement import placement
 from partwright.migration.same_topics import describe_target, made_again
 from partwright.migration.streams import Streams
 from partwright.migration.topics import patiently
@@ -22,11 +23,11 @@ from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import TracebackType
-    from typing import Self
 
     from partwright.kafka.reading import Record
+    from partwright.migration.groups import Group
     from partwright.migration.ledger import State
+    from partwright.migration.placement import Placement
     from partwright.migration.settings import Migration
     from partwright.migration.writer import Writer
 
@@ -40,15 +41,13 @@ class Older:
     """Finds the records from before partitions were added: they are where the smaller number puts their key.
 
     Args:
+        migration: What is migrated.
         older: The earlier number of partitions.
-        placement: Where records go in the new topic.
-        client: The client whose rule placed each key.
-        key_type: The key type by which keys are hashed.
+        now: Where records go in the new topic.
     """
 
-    def __init__(self, older: int, placement: Placement, client: str, key_type: str | None) -> None:
-        self._before = Placement(older, 1, client, key_type)
-        self._now = placement
+    def __init__(self, migration: Migration, older: int, now: Placement) -> None:
+        self._before, self._now = placement(migration, older), now
 
     def of(self, keys: pa.Array, partitions: pa.Array) -> pa.Array:
         """For each record, whether it is one; one with the same place under both numbers may be copied later."""
@@ -64,8 +63,8 @@ class Copier:
         migration: What is migrated.
         state: The progress.
         writer: The writer.
-        rate: The most records per second; None for no limit.
         progress: Called after each transaction with how many records are copied.
+        rate: The most records per second; None for no limit.
 
     Attributes:
         state: The progress.
@@ -76,19 +75,14 @@ class Copier:
         migration: Migration,
         state: State,
         writer: Writer,
+        progress: Callable[[int], None],
         *,
         rate: float | None = None,
-        progress: Callable[[int], None] = lambda _copied: None,
     ) -> None:
         self.state = state
         self._migration, self._writer, self._rate, self._progress = migration, writer, rate, progress
-        old = len(state.at)
-        self._place = Placement(old, migration.partitions, migration.client, migration.key_type)
-        self._older = (
-            None
-            if state.older is None
-            else Older(state.older, self._place, migration.client, migration.key_type)
-        )
+        self._place = placement(migration, len(state.at))
+        self._older = None if state.older is None else Older(migration, state.older, self._place)
         # A transaction lasts about a second, however slow the copy should be.
         self._most = _RECORDS if rate is None else max(1, min(_RECORDS, int(rate)))
         self._began = time.monotonic()
@@ -96,41 +90,35 @@ class Copier:
         self._streams: Streams | None = None
         self._filler = ThreadPoolExecutor(1, "partwright-migrate")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End its threads."""
         self._filler.shutdown()
-        self._close()
-
-    def _close(self) -> None:
         if self._streams is not None:
-            self._streams.__exit__(None, None, None)
-            self._streams = None
+            self._streams.close()
 
-    def to(self, bounds: Sequence[int]) -> None:
-        """Copy each old partition up to an offset.
+    def to(self, ends: Sequence[int], groups: Sequence[Group]) -> None:
+        """Copy each old partition up to an offset: in layers, by how far the groups have read, if no order is named.
 
         Raises:
             BrokerError: A broker is gone, or refuses, or the new topic was replaced meanwhile by another.
             PartwrightError: A record's key is not where the client puts it, although all were when the copy began.
         """
-        if self._older is not None and not self.state.is_older_done:
-            self._to(self.state.older_ends)
-            self._close()
-            # From the beginning again, for everything that is left.
-            self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
-        self._to(bounds)
-        patiently(partial(describe_target, self._migration, self.state))
+        begin, is_layered = self.state.begin, self._migration.order is None
+        read = [committed_or_begin(group.committed, begin) for group in groups] if is_layered else []
+        for bounds in layers(read, self.state.at, ends) or [tuple(ends)]:
+            if self._older is not None and not self.state.is_older_done:
+                self._to(self.state.older_ends)
+                # From the beginning again, for everything that is left.
+                self.state = self._writer.note(replace(self.state, is_older_done=True, at=list(begin)))
+                if self._streams is not None:
+                    self._streams.close()
+                    self._streams = None
+            self._to(bounds)
+            patiently(partial(describe_target, self._migration, self.state))
 
     def settle(self) -> None:
         """Record the progress in the ledger, if the copy has passed transaction markers since."""
-        self._reached(self.state)
-
-    def _reached(self, state: State) -> None:
-        self.state = self._writer.note(state)
+        self.state = self._writer.note(self.state)
 
     def _to(self, bounds: Sequence[int]) -> None:
         if self._streams is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted, shown
 from partwright.errors import BrokerError, PartwrightError
@@ -14,19 +14,19 @@ from partwright.kafka.errors import RetriableError
 from partwright.kafka.last_marks import settled_ends
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.reading import records
+from partwright.kafka.topics import cluster_id, create_topic
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
-from partwright.migration.layers import committed_or_begin, layers
+from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Ledger, State
 from partwright.migration.ledger import settings_of as asked_for
 from partwright.migration.same_topics import describe_target, ends_of
 from partwright.migration.scan import refuse_scattered, scan
 from partwright.migration.settings import Side
-from partwright.migration.target import foresee_target, make_target, refuse_other_target
+from partwright.migration.target import make_target, refuse_other_target
 from partwright.migration.topics import (
     alter,
-    cluster_of,
     found,
     is_there,
     make_ledger,
@@ -42,6 +42,7 @@ from partwright.migration.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from partwright._check import Json
     from partwright.migration.groups import Group
     from partwright.migration.settings import Migration
     from partwright.migration.topics import Found
@@ -53,7 +54,7 @@ __all__ = [
     "not_begun",
     "opened",
     "records_behind",
-    "told",
+    "step_answer",
     "translated",
 ]
 
@@ -113,33 +114,23 @@ def copy(
         def progress(copied: int) -> None:
             copying(copied, max(0, sum(source_ends) - sum(copier.state.at)))
 
-        with Copier(migration, began_at, writer, rate=rate, progress=progress) as copier:
+        with closing(Copier(migration, began_at, writer, progress, rate=rate)) as copier:
             while True:
                 source_ends = now()
                 moving = patiently(partial(groups_of, migration.source, groups))
-                _to(copier, moving, source_ends, is_layered=migration.order is None)
+                copier.to(source_ends, moving)
                 left = sum(now()) - sum(copier.state.at)
                 if left <= lag and not follow:
                     break
                 if not left:
                     time.sleep(1.0)
             copier.settle()
-        state = copier.state
-        answer = told("copy", migration, state, moving)
-    answer.lag = left
-    answer.more |= {
-        "copied_now": state.copied - began_at.copied,
-        "seconds": round(time.monotonic() - began, 1),
-        "order": migration.order,
-    }
-    return answer
-
-
-def _to(copier: Copier, groups: Sequence[Group], ends: Sequence[int], *, is_layered: bool) -> None:
-    state = copier.state
-    offsets = [committed_or_begin(group.committed, state.begin) for group in groups] if is_layered else []
-    for bound in layers(offsets, state.at, ends) or [tuple(ends)]:
-        copier.to(bound)
+        more = {
+            "copied_now": copier.state.copied - began_at.copied,
+            "seconds": round(time.monotonic() - began, 1),
+            "order": migration.order,
+        }
+        return step_answer("copy", migration, copier.state, moving, more, lag=left)
 
 
 @contextmanager
@@ -165,7 +156,7 @@ def opened(
         BrokerError: See `copy`.
     """
     source, ids = source_of(migration)
-    ledger = Ledger(migration.target.config, migration.ledger)
+    ledger = Ledger(migration)
     state = ledger.last()
     if state is None and must_exist:
         raise not_begun(migration)
@@ -174,7 +165,7 @@ def opened(
     begin = state or _begun(migration, source, ids, groups, scanning, new_topic)
     with (
         _going_on("cutover" if must_exist else "copy"),
-        Writer(migration, most_bytes(migration)) as writer,
+        closing(Writer(migration, most_bytes(migration))) as writer,
     ):
         # By now, everything that an earlier writer wrote is committed or aborted.
         now = ledger.last() or writer.note(begin)
@@ -208,21 +199,19 @@ def finished_before(step: str, migration: Migration) -> MigrationStep | None:
         PartwrightError: It was finished with other settings, or the new topic was deleted since.
         BrokerError: No Kafka answers, or it gives no right.
     """
-    state = Ledger(migration.target.config, migration.ledger).last()
+    state = Ledger(migration).last()
     if state is None or state.phase != "finished":
         return None
     # The old topic may be gone by now.
-    state.check(migration, (cluster_of(migration.source.config), state.source[2]))
+    state.check(migration, (cluster_id(None, kafka_config=migration.source.config), state.source[2]))
     if not is_there(migration.target) or found(migration.target).topic_id != state.target[2]:
         raise PartwrightError(
             f"this migration is finished, and the topic {migration.target.topic!r} was deleted since: delete its "
             f"ledger {migration.ledger!r} to begin anew",
             value=migration.target.topic,
         )
-    answer = told(step, migration, state, [])
-    answer.groups, answer.reread = state.offsets(), state.rereads()
-    answer.more["already"] = True
-    return answer
+    moved: Json = {"groups": state.offsets(), "reread": state.rereads()}
+    return step_answer(step, migration, state, [], {"already": True}, **moved)
 
 
 def not_begun(migration: Migration) -> PartwrightError:
@@ -246,12 +235,16 @@ def _begun(
     if target is not None:
         refuse_foreign(migration, target)
     else:
-        foresee_target(migration, new_topic)
+        to = migration.target
+        # Its Kafka says what it would refuse.
+        create_topic(
+            None, to.topic, migration.partitions, new_topic, validate_only=True, kafka_config=to.config
+        )
     own = {**settings_of(migration.source).own, **new_topic.configs}
     seen = scan(migration, source, groups_of(migration.source, groups), scanning)
     refuse_scattered(migration, seen)
     is_older = migration.order == "generation"
-    if Ledger(migration.target.config, migration.ledger).extent() is None:
+    if Ledger(migration).extent() is None:
         make_ledger(migration)
     known = settings_of(Side(migration.target.config, migration.ledger)).all
     if target is not None:
@@ -259,7 +252,7 @@ def _begun(
     return State(
         source=[ids[0], migration.source.topic, ids[1]],
         target=[
-            cluster_of(migration.target.config),
+            cluster_id(None, kafka_config=migration.target.config),
             migration.target.topic,
             target.topic_id if target else "",
         ],
@@ -338,7 +331,7 @@ def translated(
     if not groups:
         return {}
     found_ = {group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups}
-    ledger = Ledger(migration.target.config, migration.ledger)
+    ledger = Ledger(migration)
     committed = [list(each.committed) for each in found_.values()]
     # In the order of generations or times, a later copy may be of an earlier offset.
     at: list[int] | None = None
@@ -355,25 +348,40 @@ def translated(
     return {name: (each.offsets(state.ends), each.reread, each.unread) for name, each in found_.items()}
 
 
-def told(step: str, migration: Migration, state: State, groups: Sequence[Group]) -> MigrationStep:
-    """A step's answer from the ledger."""
+def step_answer(
+    step: str,
+    migration: Migration,
+    state: State,
+    groups: Sequence[Group],
+    more: Json | None = None,
+    /,
+    **known: Any,
+) -> MigrationStep:
+    """A step's answer, from the ledger.
+
+    Args:
+        step: The step.
+        migration: What is migrated.
+        state: The progress.
+        groups: The groups whose offsets are translated.
+        more: The fields that only this step has.
+        known: What the step knows better than the ledger, by the answer's fields.
+    """
     where = translated(migration, state, groups)
-    return MigrationStep(
-        step,
-        str(migration.source),
-        str(migration.target),
-        len(state.at),
-        migration.partitions,
-        records=state.copied,
-        written=state.copied,
-        groups={name: each[0] for name, each in where.items()},
-        reread={name: each[1] for name, each in where.items()},
-        unread={name: each[2] for name, each in where.items()},
-        more={
+    fields = {
+        "records": state.copied,
+        "written": state.copied,
+        "groups": {name: each[0] for name, each in where.items()},
+        "reread": {name: each[1] for name, each in where.items()},
+        "unread": {name: each[2] for name, each in where.items()},
+        "more": {
             "deleted": state.deleted,
             "aborted": state.aborted,
             "untimed": state.untimed,
             "phase": state.phase,
             "moved": sorted(state.groups),
+            **(more or {}),
         },
-    )
+    }
+    sides = str(migration.source), str(migration.target)
+    return MigrationStep(step, *sides, len(state.at), migration.partitions, **{**fields, **known})

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.migration.copier import Copier
-from partwright.migration.copy import finished_before, opened, records_behind, told, translated
+from partwright.migration.copy import finished_before, opened, records_behind, step_answer, translated
 from partwright.migration.groups import commit, groups_of, refuse_running
-from partwright.migration.layers import committed_or_begin, layers
+from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Moved
 from partwright.migration.topics import found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from partwright._check import Json
     from partwright.migration.answer import MigrationStep
     from partwright.migration.groups import Group
     from partwright.migration.ledger import State
@@ -57,8 +59,10 @@ def cutover(
     if done := finished_before("cutover", migration):
         return done
     names = [group.name for group in groups_of(migration.source, groups)]
-    for side in _clusters(migration):
-        refuse_running(side.config, names)
+    # Once, if both topics are on the same Kafka.
+    sides = (migration.target, migration.source)
+    for config in {side.config.servers: side.config for side in sides}.values():
+        refuse_running(config, names)
     # Now that no group runs, none reads on.
     moving = groups_of(migration.source, groups)
     with opened(migration, groups, lambda _records, _done: None, must_exist=True) as (writer, now):
@@ -75,29 +79,19 @@ def cutover(
         staying = [group for group in moving if group.name not in state.groups]
         where = translated(migration, state, staying)
         for group in staying:
-            offsets, reread, _ = where[group.name]
-            commit(migration.target.config, group.name, migration.target.topic, offsets)
+            at, reread, _ = where[group.name]
+            commit(migration.target.config, group.name, migration.target.topic, at)
             committed = committed_or_begin(group.committed, state.begin)
-            moved = Moved(committed, {str(target): offset for target, offset in offsets.items()}, reread)
+            moved = Moved(committed, {str(target): offset for target, offset in at.items()}, reread)
             state = writer.note(state.moved(group.name, moved))
         if not moving:
             state = writer.note(replace(state, phase="moved"))
-    answer = told("cutover", migration, state, staying)
-    answer.more["order"] = migration.order
+    more = {"order": migration.order, "moved_now": [group.name for group in staying]}
     # Groups that were moved earlier have read on since.
-    answer.groups = {
-        group.name: {int(target): offset for target, offset in state.groups[group.name].offsets.items()}
-        for group in moving
-    }
-    answer.reread = {group.name: state.groups[group.name].reread for group in moving}
-    answer.more["moved_now"] = [group.name for group in staying]
-    return answer
-
-
-def _clusters(migration: Migration) -> list[Side]:
-    """Each side, but only once if both are on the same Kafka."""
-    is_same = migration.source.config.servers == migration.target.config.servers
-    return [migration.source] if is_same else [migration.source, migration.target]
+    offsets, rereads = state.offsets(), state.rereads()
+    known: Json = {"groups": {group.name: offsets[group.name] for group in moving}}
+    known["reread"] = {group.name: rereads[group.name] for group in moving}
+    return step_answer("cutover", migration, state, staying, more, **known)
 
 
 def _still(source: Side, seconds: float) -> list[int]:
@@ -112,9 +106,8 @@ def _still(source: Side, seconds: float) -> list[int]:
     if before.tails != after.tails:
         came = sum(after.tails) - sum(before.tails)
         raise BrokerError(
-            f"records still come to {source.topic!r} ({counted(came, 'offset')} in {seconds:g} s): stop its "
-            f"writers first, then "
-            "cut over again",
+            f"records still come to {source.topic!r} ({counted(came, 'offset')} in {seconds:g} s): stop its writers "
+            "first, then cut over again",
             value=came,
         )
     open_ = [p for p, (end, tail) in enumerate(zip(after.ends, after.tails, strict=True)) if end != tail]
@@ -140,10 +133,8 @@ def _rest_copied(
     def progress(copied: int) -> None:
         copying(copied, whole - sum(copier.state.at))
 
-    offsets = [committed_or_begin(group.committed, state.begin) for group in moving]
-    with Copier(migration, state, writer, progress=progress) as copier:
-        for bound in layers([] if migration.order else offsets, state.at, ends) or [tuple(ends)]:
-            copier.to(bound)
+    with closing(Copier(migration, state, writer, progress)) as copier:
+        copier.to(ends, moving)
         copier.settle()
     return copier.state
 
@@ -179,6 +170,4 @@ def back(migration: Migration) -> MigrationStep:
         state = writer.note(replace(moved, phase="copying", groups={}))
         ends = found(migration.target).ends
         written = records_behind(migration, state.ends, ends, committed=True)
-    answer = told("back", migration, state, [])
-    answer.more["written_since"] = written
-    return answer
+    return step_answer("back", migration, state, [], {"written_since": written})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.migration.copy import finished_before, most_bytes, not_begun, told
+from partwright.migration.copy import finished_before, most_bytes, not_begun, step_answer
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
 from partwright.migration.same_topics import describe_target
@@ -16,6 +17,7 @@ from partwright.migration.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from partwright._check import Json
     from partwright.migration.answer import MigrationStep
     from partwright.migration.settings import Migration
 
@@ -38,7 +40,7 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
         PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
         BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
     """
-    ledger = Ledger(migration.target.config, migration.ledger)
+    ledger = Ledger(migration)
     if done := finished_before("finish", migration):
         ledger.keep_last()
         return done
@@ -61,12 +63,12 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
     describe_target(migration, state)
     staying = [each.name for each in groups_of(migration.source, ()) if each.name not in state.groups]
     state = replace(state, phase="finished")
-    answer = told("finish", migration, state, [])
-    answer.groups, answer.reread = state.offsets(), state.rereads()
-    answer.lag = max(0, sum(source.ends) - sum(state.at))
     alter(migration.target, state.restore)
-    with Writer(migration, most_bytes(migration)) as writer:
+    with closing(Writer(migration, most_bytes(migration))) as writer:
         writer.note(state)
     ledger.keep_last()
-    answer.more |= {"configs": state.restore, "staying": staying}
-    return answer
+    known: Json = {"groups": state.offsets(), "reread": state.rereads()}
+    known["lag"] = max(0, sum(source.ends) - sum(state.at))
+    return step_answer(
+        "finish", migration, state, [], {"configs": state.restore, "staying": staying}, **known
+    )

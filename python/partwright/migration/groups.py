@@ -8,7 +8,7 @@ from partwright._check import counted, meant
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.errors import Meaning, RetriableError, meaning, no_right, try_again
-from partwright.kafka.groups import described_group, group_offsets
+from partwright.kafka.groups import describe_group, group_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,25 +90,18 @@ def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
             "(kafka-share-groups.sh, kafka-streams-groups.sh --reset-offsets): leave it out",
             value=name,
         )
-    asked = described_group(admin, name)
-    error = admin.error(asked)
-    if meaning(error) is Meaning.NO_RIGHT:
-        raise BrokerError(f"Kafka {admin.where} gives {no_right('DESCRIBE', 'group', name)}", value=name)
-    if meaning(error) is Meaning.NO_GROUP or (
-        error is None and asked.result().state == confluent_kafka().ConsumerGroupState.DEAD
-    ):
+    found = describe_group(admin, name)
+    if found is None or found.state == confluent_kafka().ConsumerGroupState.DEAD:
         near = meant(name, kinds) or ": check its id"
         raise BrokerError(f"there is no group {name!r} {admin.where}{near}", value=name)
-    admin.answer(asked, "DESCRIBE", f"the group {name!r}")
 
 
 def _committed(admin: Admin, topic: str, names: Sequence[str]) -> list[tuple[str, dict[int, int]]]:
     found = []
     for name in names:
-        told = admin.answer(group_offsets(admin, name), "DESCRIBE", f"the group {name!r}")
         offsets = {
             place.partition: place.offset
-            for place in told.topic_partitions or ()
+            for place in group_offsets(admin, name)
             if place.topic == topic and place.error is None and place.offset >= 0
         }
         found.append((name, offsets))
@@ -128,14 +121,10 @@ def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
     running = []
     with admin_client(config, TIMEOUT_S) as admin:
         for name in names:
-            asked = described_group(admin, name)
-            error = admin.error(asked)
-            if meaning(error) is Meaning.NO_GROUP:
-                continue
-            told = admin.answer(asked, "DESCRIBE", f"the group {name!r}")
-            if told.state.name in _LIVE:
+            found = describe_group(admin, name)
+            if found is not None and found.state.name in _LIVE:
                 running.append(
-                    f"{name!r} (its state is {told.state.name}, {counted(len(told.members), 'member')})"
+                    f"{name!r} (its state is {found.state.name}, {counted(len(found.members), 'member')})"
                 )
         if running:
             raise BrokerError(
@@ -176,8 +165,7 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
         if refused:
             raise BrokerError(
                 f"Kafka {admin.where} does not set the offsets of the group {group!r} in {len(refused)} of "
-                f"{counted(len(places), 'partition')} of {topic!r} ({refused[0].str()}): stop all its "
-                f"consumers, and cut it "
-                "over again",
+                f"{counted(len(places), 'partition')} of {topic!r} ({refused[0].str()}): stop all its consumers, and "
+                "cut it over again",
                 value=group,
             )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from partwright._check import Json
-    from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
 
@@ -100,15 +99,12 @@ class State:
         """The text in the ledger."""
         return json.dumps({"version": VERSION, **asdict(self)}, separators=(",", ":")).encode()
 
-    def check(self, migration: Migration, source: tuple[str, str]) -> State:
+    def check(self, migration: Migration, source: tuple[str, str]) -> None:
         """Refuse to continue a migration with other settings or another topic than it began with.
 
         Args:
             migration: The requested migration.
             source: The IDs of the old topic's cluster and of the topic.
-
-        Returns:
-            The same progress.
 
         Raises:
             PartwrightError: Something differs.
@@ -132,7 +128,6 @@ class State:
                     field=name,
                     value=asked[name],
                 )
-        return self
 
     def begin_anew(self, migration: Migration) -> str:
         """How to begin anew: nobody is told to delete a topic that groups read."""
@@ -232,15 +227,10 @@ class Copies:
 
 
 class Ledger:
-    """A migration's ledger, for reading; the copies' writer writes it.
+    """A migration's ledger, for reading; the copies' writer writes it."""
 
-    Args:
-        config: How to reach the new topic's Kafka.
-        topic: The ledger's name.
-    """
-
-    def __init__(self, config: KafkaConfig, topic: str) -> None:
-        self._config, self._topic = config, topic
+    def __init__(self, migration: Migration) -> None:
+        self._config, self._topic = migration.target.config, migration.ledger
 
     def extent(self) -> tuple[int, int] | None:
         """The offsets between which it has records; None if there is no ledger.

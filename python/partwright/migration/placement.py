@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.keys.hashing import placer
 
-__all__ = ["Placement"]
+if TYPE_CHECKING:
+    from partwright.migration.settings import Migration
+
+__all__ = ["Placement", "placement"]
 
 
 class Placement:
@@ -58,3 +63,8 @@ class Placement:
     def home(self, keys: pa.Array) -> pa.Array:
         """The old partition that the client gives each key; null if the client does not use the key."""
         return self._home(keys)
+
+
+def placement(migration: Migration, old: int) -> Placement:
+    """Where a migration puts the records of a topic that had so many partitions."""
+    return Placement(old, migration.partitions, migration.client, migration.key_type)

@@ -47,7 +47,7 @@ def plan(
         return done
     source, _ = source_of(migration)
     own = settings_of(migration.source).own
-    state = Ledger(migration.target.config, migration.ledger).last()
+    state = Ledger(migration).last()
     if state is None and is_there(migration.target):
         refuse_foreign(migration, found(migration.target))
     moving = groups_of(migration.source, groups)

@@ -62,7 +62,6 @@ def made_again(migration: Migration, state: State) -> BrokerError:
     """The error that the new topic is not the one into which copies were written."""
     topic = migration.target.topic
     return BrokerError(
-        f"the topic {topic!r} was deleted and made again since the copy into it began: "
-        f"{state.begin_anew(migration)}",
+        f"the topic {topic!r} was deleted and made again since the copy into it began: {state.begin_anew(migration)}",
         value=topic,
     )

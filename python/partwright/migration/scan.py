@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +17,7 @@ from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicRecords
 from partwright.migration.layers import committed_or_begin, layers
-from partwright.migration.placement import Placement
+from partwright.migration.placement import placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ __all__ = ["Reading", "Scan", "refuse_scattered", "scan"]
 _ROWS = 20_000
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reading:
     """What a group reads in the new topic.
 
@@ -49,7 +49,7 @@ class Reading:
     positions: dict[int, int]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Scan:
     """The contents of the old topic.
 
@@ -113,11 +113,7 @@ def scan(
         PartwrightError: The name of a record's header is not UTF-8.
         BrokerError: The broker is gone, sends nothing more, or gives no right to read.
     """
-    old = len(source.begin)
-    place = Placement(old, migration.partitions, migration.client, migration.key_type)
-    found = Scan(old)
-    seen = Observed()
-    counted = _Counted(groups, source, is_layered=migration.order is None)
+    sums = _Sums(migration, source, groups)
     config = KafkaConfig.read(migration.source.config, settings={"isolation.level": "read_committed"})
     records = TopicRecords(None, migration.source.topic, sizes=True, kafka_config=config)
     held: list[TopicChunk] = []
@@ -126,50 +122,63 @@ def scan(
         held.append(chunk)
         rows += len(chunk.keys)
         if rows >= _ROWS:
-            _add(found, seen, counted, place, _joined(held))
+            sums.add(held)
             held, rows = [], 0
-            progress(found.records, records.done)
+            progress(records.records, records.done)
     if held:
-        _add(found, seen, counted, place, _joined(held))
-    progress(found.records, records.done)
-    found.tombstones = records.tombstones
-    _sum_up(found, seen, place)
-    is_multiple = not migration.partitions % old and not found.away
-    found.groups = counted.readings(found.shares, is_multiple=is_multiple)
-    return found
+        sums.add(held)
+    progress(records.records, records.done)
+    return sums.scan(records.tombstones)
 
 
-def _joined(chunks: Sequence[TopicChunk]) -> list[Any]:
-    columns = zip(*chunks, strict=True)
-    return [pa.concat_arrays(column) for column in columns]
+class _Sums:
+    """The old topic's records, added up."""
 
+    def __init__(self, migration: Migration, source: Found, groups: Sequence[Group]) -> None:
+        self._old, self._new = len(source.begin), migration.partitions
+        self._place = placement(migration, self._old)
+        self._seen = Observed()
+        self._groups = _Counted(groups, source, is_layered=migration.order is None)
+        self._counts: Counter[str] = Counter()
+        self._shares: Counter[int] = Counter()
 
-def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[Any]) -> None:
-    keys, partitions, offsets, times, sizes = columns
-    seen.add(keys, partitions.cast(pa.int64()), times, offsets, sizes)
-    home = place.home(keys)
-    keyless = home.null_count
-    found.records += len(keys)
-    found.bytes += pc.sum(sizes).as_py() or 0
-    found.keyless += keyless
-    found.untimed += times.null_count + pc.sum(pc.equal(times, 0)).as_py() if len(times) else 0
-    found.away += pc.sum(pc.not_equal(home, partitions)).as_py() or 0
-    targets = place.of(keys, partitions, offsets)
-    found.shares.update(value_counts(targets))
-    counted.add(partitions, offsets, targets)
+    def add(self, chunks: Sequence[TopicChunk]) -> None:
+        keys, partitions, offsets, times, sizes = map(pa.concat_arrays, zip(*chunks, strict=True))
+        self._seen.add(keys, partitions.cast(pa.int64()), times, offsets, sizes)
+        home = self._place.home(keys)
+        self._counts.update(
+            records=len(keys),
+            bytes=pc.sum(sizes).as_py() or 0,
+            keyless=home.null_count,
+            untimed=times.null_count + (pc.sum(pc.equal(times, 0)).as_py() or 0),
+            away=pc.sum(pc.not_equal(home, partitions)).as_py() or 0,
+        )
+        targets = self._place.of(keys, partitions, offsets)
+        self._shares.update(value_counts(targets))
+        self._groups.add(partitions, offsets, targets)
 
-
-def _sum_up(found: Scan, seen: Observed, place: Placement) -> None:
-    found.fingerprint = judge(seen, found.partitions) if found.records else None
-    found.keys, found.sampled = seen.keys(), seen.scale
-    pairs = seen.pairs()
-    if not pairs.num_rows:
-        return
-    keyed = pairs.filter(pc.is_valid(place.home(pairs["key"])))
-    by_key = keyed.group_by("key", use_threads=False).aggregate([([], "count_all"), ("rows", "sum")])
-    several = by_key.filter(pc.greater(by_key["count_all"], 1))
-    found.scattered_keys = several.num_rows * found.sampled
-    found.scattered_records = (pc.sum(several["rows_sum"]).as_py() or 0) * found.sampled
+    def scan(self, tombstones: int) -> Scan:
+        counts, sampled, pairs = self._counts, self._seen.scale, self._seen.pairs()
+        keyed = pairs.filter(pc.is_valid(self._place.home(pairs["key"])))
+        by_key = keyed.group_by("key", use_threads=False).aggregate([([], "count_all"), ("rows", "sum")])
+        several = by_key.filter(pc.greater(by_key["count_all"], 1))
+        is_multiple = not self._new % self._old and not counts["away"]
+        return Scan(
+            partitions=self._old,
+            records=counts["records"],
+            bytes=counts["bytes"],
+            tombstones=tombstones,
+            keyless=counts["keyless"],
+            keys=self._seen.keys(),
+            away=counts["away"],
+            scattered_keys=several.num_rows * sampled,
+            scattered_records=(pc.sum(several["rows_sum"]).as_py() or 0) * sampled,
+            sampled=sampled,
+            untimed=counts["untimed"],
+            shares=self._shares,
+            fingerprint=judge(self._seen, self._old) if counts["records"] else None,
+            groups=self._groups.readings(self._shares, is_multiple=is_multiple),
+        )
 
 
 class _Counted:

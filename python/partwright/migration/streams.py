@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from partwright.kafka.reading import ENDLESS, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from threading import Event
-    from types import TracebackType
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.reading import Record
@@ -44,12 +43,8 @@ class Streams:
         self._paused: set[int] = set()
         self._most = max(_HELD_LEAST, _HELD_BYTES // max(1, len(start)))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the reading."""
         self.reading.close()
 
     def head(self, partition: int, bound: int) -> Record | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from partwright.kafka.new_topic import NewTopic
     from partwright.migration.settings import Migration
 
-__all__ = ["foresee_target", "make_target", "refuse_other_target"]
+__all__ = ["make_target", "refuse_other_target"]
 
 # Settings that name throttled replicas by brokers, which the new topic may not have.
 _OF_REPLICAS = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
@@ -48,22 +48,6 @@ def make_target(
         kafka_config=migration.target.config,
     )
     return found(migration.target).topic_id
-
-
-def foresee_target(migration: Migration, new_topic: NewTopic) -> None:
-    """Ask the new topic's Kafka whether it could be created like that, without creating it.
-
-    Raises:
-        BrokerError: No Kafka answers, or it would refuse.
-    """
-    create_topic(
-        None,
-        migration.target.topic,
-        migration.partitions,
-        new_topic,
-        validate_only=True,
-        kafka_config=migration.target.config,
-    )
 
 
 def refuse_other_target(

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from partwright._check import MOST_LONG, counted
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
 from partwright.kafka.errors import RetriableError, try_again
-from partwright.kafka.topics import NewTopic, create_topic, described, existing, offsets_of
+from partwright.kafka.topics import NewTopic, cluster_id, create_topic, described, existing, offsets_of
 from partwright.migration.groups import groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from partwright.kafka.connection import KafkaConfig
     from partwright.migration.settings import Migration, Side
 
 __all__ = [
     "Found",
     "Settings",
     "alter",
-    "cluster_of",
     "found",
     "is_there",
     "make_ledger",
@@ -88,16 +86,6 @@ class Settings(NamedTuple):
     all: dict[str, str]
 
 
-def cluster_of(config: KafkaConfig) -> str:
-    """The ID of the cluster that answers.
-
-    Raises:
-        BrokerError: No Kafka answers.
-    """
-    with admin_client(config, TIMEOUT_S) as admin:
-        return str(admin.answer(admin.client.describe_cluster(request_timeout=TIMEOUT_S)).cluster_id)
-
-
 def found(side: Side) -> Found:
     """A topic as it is now.
 
@@ -122,9 +110,9 @@ def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
         BrokerError: No Kafka answers, or there is no such topic.
     """
     source = found(migration.source)
-    cluster = cluster_of(migration.source.config)
+    cluster = cluster_id(None, kafka_config=migration.source.config)
     is_same = migration.source.topic == migration.target.topic
-    if is_same and cluster == cluster_of(migration.target.config):
+    if is_same and cluster == cluster_id(None, kafka_config=migration.target.config):
         raise PartwrightError(
             f"the old and the new topic are both {migration.source.topic!r} of one cluster: name another new topic",
             value=migration.target.topic,
@@ -183,22 +171,16 @@ def alter(side: Side, settings: Mapping[str, str | None]) -> None:
     """
     if not settings:
         return
-    with admin_client(side.config, TIMEOUT_S) as admin:
-        _alter(admin, side.topic, settings)
-
-
-def _alter(admin: Admin, topic: str, settings: Mapping[str, str | None]) -> None:
-    kafka = confluent_kafka()
-    change = kafka.admin.AlterConfigOpType
+    kafka = confluent_kafka().admin
+    set_, delete = kafka.AlterConfigOpType.SET, kafka.AlterConfigOpType.DELETE
     entries = [
-        kafka.admin.ConfigEntry(
-            name, value, incremental_operation=change.DELETE if value is None else change.SET
-        )
+        kafka.ConfigEntry(name, value, incremental_operation=delete if value is None else set_)
         for name, value in settings.items()
     ]
-    resource = kafka.admin.ConfigResource(kafka.admin.ResourceType.TOPIC, topic, incremental_configs=entries)
-    asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)[resource]
-    admin.answer(asked, "ALTER_CONFIGS", f"the topic {topic!r}")
+    resource = kafka.ConfigResource(kafka.ResourceType.TOPIC, side.topic, incremental_configs=entries)
+    with admin_client(side.config, TIMEOUT_S) as admin:
+        asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)
+        admin.answer(asked[resource], "ALTER_CONFIGS", f"the topic {side.topic!r}")
 
 
 def refuse_foreign(migration: Migration, now: Found) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from partwright.kafka.headers import headers_of
 from partwright.migration.copier import Older
-from partwright.migration.copy import finished_before, not_begun, told
+from partwright.migration.copy import finished_before, not_begun, step_answer
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Ledger
-from partwright.migration.placement import Placement
+from partwright.migration.placement import placement
 from partwright.migration.same_topics import describe_target
 from partwright.migration.streams import Streams
 from partwright.migration.topics import settings_of, source_of
@@ -57,37 +57,40 @@ def verify(
     if done := finished_before("verify", migration):
         return done
     source, ids = source_of(migration)
-    state = Ledger(migration.target.config, migration.ledger).last()
+    state = Ledger(migration).last()
     if state is None or state.phase == "new":
         raise not_begun(migration)
     state.check(migration, ids)
     target = describe_target(migration, state)
     moving = groups_of(migration.source, groups)
-    answer = told("verify", migration, state, moving)
-    answer.lag = sum(source.ends) - sum(state.at)
     is_compacted = any(
         "compact" in settings_of(side).all.get("cleanup.policy", "")
         for side in (migration.source, migration.target)
     )
-    answer.more["compared"] = "last value of each key" if is_compacted else "every record"
+    more = {"compared": "last value of each key" if is_compacted else "every record"}
+    lag = sum(source.ends) - sum(state.at)
+    answer = step_answer("verify", migration, state, moving, more, lag=lag)
     if is_compacted:
-        answer.records, answer.written, answer.lost, answer.twice, answer.changed = last_values(
-            migration, state, source, target, progress
-        )
-        return answer
+        records, written, *wrong = last_values(migration, state, source, target, progress)
+        lost, twice, changed = wrong
+        return replace(answer, records=records, written=written, lost=lost, twice=twice, changed=changed)
     unread = {
-        name: (committed_or_begin(group.committed, state.begin), answer.groups[name])
+        group.name: (committed_or_begin(group.committed, state.begin), answer.groups[group.name])
         for group in moving
-        for name in [group.name]
     }
     pairs = _Pairs(migration, state, source, target, unread)
     pairs.compare(progress)
-    answer.records = pairs.compared + pairs.lost
-    answer.written = pairs.compared + pairs.twice
-    answer.lost, answer.twice, answer.changed = pairs.lost, pairs.twice, pairs.changed
-    answer.out_of_order, answer.skipped = pairs.out_of_order, pairs.skipped.total()
-    answer.more |= {"gone": pairs.gone, "first_wrong": pairs.first_wrong}
-    return answer
+    return replace(
+        answer,
+        records=pairs.compared + pairs.lost,
+        written=pairs.compared + pairs.twice,
+        lost=pairs.lost,
+        twice=pairs.twice,
+        changed=pairs.changed,
+        out_of_order=pairs.out_of_order,
+        skipped=pairs.skipped.total(),
+        more={**answer.more, "gone": pairs.gone, "first_wrong": pairs.first_wrong},
+    )
 
 
 @dataclass
@@ -108,47 +111,45 @@ class _Pairs:
     first_wrong: str | None = None
     skipped: Counter[str] = field(default_factory=Counter)
 
+    def __post_init__(self) -> None:
+        state = self.state
+        self._place = placement(self.migration, len(state.at))
+        self._older = None if state.older is None else Older(self.migration, state.older, self._place)
+        self._is_older_pass = self._older is not None
+        self._begin = [max(pair) for pair in zip(state.begin, self.source.begin, strict=True)]
+        self._last: dict[tuple[int, int], int] = {}
+
     def compare(self, progress: Callable[[int, int], None]) -> None:
         """Compare them."""
-        state, migration = self.state, self.migration
-        self._place = Placement(len(state.at), migration.partitions, migration.client, migration.key_type)
-        self._older = (
-            None
-            if state.older is None
-            else Older(state.older, self._place, migration.client, migration.key_type)
-        )
-        self._is_older_pass = self._older is not None
-        begin = [max(pair) for pair in zip(state.begin, self.source.begin, strict=True)]
-        self._begin = begin
+        state, target = self.state, self.migration.target
         # Until others may write, records after the last copy are compared too, up to the end.
         ends = state.ends if state.phase == "moved" else self.target.ends
-        self._ends = ends
-        self._last: dict[tuple[int, int], int] = {}
-        with Streams(
-            migration.target.config, migration.target.topic, dict(enumerate(self.target.begin))
-        ) as copies:
-            records = Streams(migration.source.config, migration.source.topic, dict(enumerate(begin)))
-            try:
-                for at, made in Ledger(migration.target.config, migration.ledger).entries():
-                    if made is None:
-                        continue
-                    if self._is_older_pass and at.is_older_done:
-                        # The copy started over, with the records that it left out at first.
-                        self._rest(records, state.older_ends)
-                        records.__exit__(None, None, None)
-                        records = Streams(
-                            migration.source.config, migration.source.topic, dict(enumerate(begin))
-                        )
-                        self._is_older_pass = False
-                    self._slice(made.slice(), records, copies)
-                    progress(self.compared, state.copied)
-                self._rest(records, state.at)
-            finally:
-                records.__exit__(None, None, None)
+        copies = Streams(target.config, target.topic, dict(enumerate(self.target.begin)))
+        records = self._records()
+        try:
+            for at, made in Ledger(self.migration).entries():
+                if made is None:
+                    continue
+                if self._is_older_pass and at.is_older_done:
+                    # The copy started over, with the records that it left out at first.
+                    self._rest(records, state.older_ends)
+                    records.close()
+                    records = self._records()
+                    self._is_older_pass = False
+                self._slice(made.slice(), records, copies)
+                progress(self.compared, state.copied)
+            self._rest(records, state.at)
             for partition, end in enumerate(ends):
                 while (copy := copies.head(partition, end)) is not None:
                     self._extra(copy)
                     copies.drop(partition)
+        finally:
+            records.close()
+            copies.close()
+
+    def _records(self) -> Streams:
+        source = self.migration.source
+        return Streams(source.config, source.topic, dict(enumerate(self._begin)))
 
     def _slice(self, some: Slice, records: Streams, copies: Streams) -> None:
         keys: list[bytes | None] = []

@@ -14,8 +14,6 @@ from partwright.migration.ledger import MAPPING, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
-    from typing import Self
 
     from confluent_kafka import KafkaError, Message
 
@@ -96,12 +94,8 @@ class Writer:
         tuned = {**_TUNED, "batch.size": min(_BATCH_BYTES, most_bytes)}
         self._writing = Writing(migration.target.config, self._topic, name, advice, tuned)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Abort what is open, and end its threads."""
         self._writing.close()
 
     def write(self, records: Sequence[Record], places: Slice, state: Callable[[Slice], State]) -> State:

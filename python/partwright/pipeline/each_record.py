@@ -63,9 +63,12 @@ def each_record(
     pairs = _pairs(placed, there).persist()
     try:
         partitions, foreign, other_runs = _partitions(there, pairs)
-        counts = _counted(pairs, F.count_if("wanted").alias("records"), *_broken_counts())
-        broken = any(counts[promise] for promise in _broken())
-        examples = _examples(pairs, _any_broken(), placed, there) if broken else []
+        promises = _broken()
+        counted = [F.count_if(broken).alias(promise) for promise, broken in promises.items()]
+        counts = _counted(pairs, F.count_if("wanted").alias("records"), *counted)
+        any_broken = functools.reduce(operator.or_, promises.values())
+        is_one_broken = any(counts[promise] for promise in promises)
+        examples = _examples(pairs, any_broken, placed, there) if is_one_broken else []
         out_of_order = _out_of_order(pairs)
     finally:
         pairs.unpersist()
@@ -145,14 +148,6 @@ def _broken() -> dict[str, Column]:
         "key_changed": both & ~F.col("asked_key").eqNullSafe(F.col("key_hash")),
         "value_changed": both & (F.col("asked_value") != F.col("value_hash")),
     }
-
-
-def _broken_counts() -> list[Column]:
-    return [F.count_if(broken).alias(promise) for promise, broken in _broken().items()]
-
-
-def _any_broken() -> Column:
-    return functools.reduce(operator.or_, _broken().values())
 
 
 def _counted(frame: DataFrame, *columns: Column) -> dict[str, int]:

@@ -24,9 +24,10 @@ from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka import topics
 from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
+from partwright.pipeline.settings import KafkaTarget
 from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look
-from partwright.pipeline.targets import Target
+from partwright.pipeline.targets import KafkaTopic, Target
 from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import mark_of
 
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from partwright.kafka.new_topic import NewTopic
     from partwright.pipeline.manifest import PlacementRule
+    from partwright.pipeline.settings import ParquetTarget
 
-__all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "parquet_folders"]
+__all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "target_at"]
 
 _SCHEMA = T.StructType(
     [
@@ -60,15 +63,20 @@ _UNPLACED = "null"
 _SHOWN = 3
 
 
-def parquet_folders(place: Path | str, topic: str, rule: PlacementRule) -> ParquetFolders:
-    """The folders of a topic's partitions.
+def target_at(
+    to: KafkaTarget | ParquetTarget, topic: str, new_topic: NewTopic, rule: PlacementRule
+) -> Target:
+    """The target that the options name.
 
     Args:
-        place: A folder of this machine, or the address of one.
-        topic: The topic that they are named after.
-        rule: What places the records, for the manifest.
+        to: Where the records go.
+        topic: The topic, or what the folders of its partitions are named after.
+        new_topic: The topic's settings if it has to be created.
+        rule: What places the records, for a manifest.
     """
-    return RemoteFolders(place, topic, rule) if isinstance(place, str) else LocalFolders(place, topic, rule)
+    if isinstance(to, KafkaTarget):
+        return KafkaTopic(to.config, topic, new_topic)
+    return (RemoteFolders if isinstance(to.folder, str) else LocalFolders)(to.folder, topic, rule)
 
 
 @dataclass(frozen=True)
@@ -332,9 +340,8 @@ class RemoteFolders(ParquetFolders):
             )
         found = Manifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
         raise PartwrightError(
-            f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; "
-            f"take another "
-            "address or another --topic, or remove what is there"
+            f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; take "
+            "another address or another --topic, or remove what is there"
         )
 
     @property

@@ -20,19 +20,19 @@ from partwright.pipeline.context import Context
 from partwright.pipeline.journal import journal_of, now_in_words
 from partwright.pipeline.ledger import RecordedRun
 from partwright.pipeline.orphan import java_of_pid
-from partwright.pipeline.parquet_target import parquet_folders
+from partwright.pipeline.parquet_target import target_at
 from partwright.pipeline.placing import placed_records
 from partwright.pipeline.proof import ProofResult, java_proof
 from partwright.pipeline.report import PartitionShare, PlannedStep, Report
 from partwright.pipeline.resume import cannot_go_on, cut_as, find_earlier, source_facts
-from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
+from partwright.pipeline.settings import KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, read_records
 from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import open_session
 from partwright.pipeline.steps import timed
 from partwright.pipeline.sums import sum_records
 from partwright.pipeline.target_state import arrived, number_of_partitions
-from partwright.pipeline.targets import KafkaTopic, Placed, Target, Wrote
+from partwright.pipeline.targets import Placed, Target, Wrote
 from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
 from partwright.spark import classic
@@ -114,11 +114,7 @@ def _begin(
     if to is None:
         kafka, step = timed(progress, "start Kafka", lambda: stack.enter_context(EmbeddedKafka()))
         to, starting = KafkaTarget(KafkaConfig.read({}, servers=kafka.bootstrap_servers)), (step,)
-    target: Target = (
-        parquet_folders(to.folder, source.topic, settings.rule)
-        if isinstance(to, ParquetTarget)
-        else KafkaTopic(to.config, source.topic, settings.new_topic)
-    )
+    target = target_at(to, source.topic, settings.new_topic, settings.rule)
     journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
     cleaned, cleaning = _clean(target, journal, progress)
     first = target.look()

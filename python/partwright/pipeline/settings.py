@@ -6,7 +6,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from partwright import _core
 from partwright.errors import PartwrightError
@@ -58,9 +58,11 @@ class ParquetTarget:
 
     Attributes:
         folder: A folder of this machine, or the address of one in any file system that Spark can write to, as text.
+        config: See `KafkaTarget`; None, for no Kafka is reached.
     """
 
     folder: Path | str
+    config: ClassVar[None] = None
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
@@ -161,6 +163,11 @@ class RunSettings:
     def is_marked(self) -> bool:
         """Whether each record gets the header that identifies it later."""
         return self.check or self.exactly_once or self.resume
+
+    @property
+    def is_into_folders(self) -> bool:
+        """Whether the records go to folders, not to a topic."""
+        return self.target is not None and self.target.config is None
 
     @property
     def is_recorded(self) -> bool:
@@ -290,7 +297,7 @@ class RunSettings:
                 topics is given for another target.
         """
         new_topic = self.new_topic
-        if isinstance(self.target, ParquetTarget) and not new_topic.is_default:
+        if self.is_into_folders and not new_topic.is_default:
             raise PartwrightError(
                 "--replication-factor, --replica-assignment and --topic-config are for a topic, and --to "
                 f"{self.target} is a folder: leave them out"
@@ -314,17 +321,23 @@ class RunSettings:
             "--dedupe": self.dedupe,
             "--append": self.append,
         }
-        if not isinstance(self.target, KafkaTarget) and (option := _first_given(for_topics)):
+        stays = self.target is not None and not self.is_into_folders
+        if not stays and (option := _first_given(for_topics)):
             raise PartwrightError(f"{option} is for a topic that stays: name one with --to kafka://host:port")
         if self.null_keys not in {"spread", "producer"}:
             raise PartwrightError(f"--null-keys takes spread or producer, not {self.null_keys!r}")
-        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once}
+        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once, "--state": self.state}
         if self.null_keys == "producer" and (option := _first_given(placed)):
             raise PartwrightError(
                 f"{option} needs to know where each record goes: leave out --null-keys producer"
             )
+        if self.state is not None and not self.is_marked:
+            raise PartwrightError(
+                f"--state {self.state} is where --resume finds a run, and without the header, which --no-check leaves "
+                "out, none can go on: leave out one of them"
+            )
         is_twice = self.configs.get("spark.speculation", "").lower() == "true"
-        if is_twice and not self.exactly_once and not isinstance(self.target, ParquetTarget):
+        if is_twice and not self.exactly_once and not self.is_into_folders:
             raise PartwrightError(
                 "--conf spark.speculation=true would run slow tasks a second time, and Spark's Kafka sink would write "
                 "their records twice: leave it out, or add --exactly-once"

@@ -89,6 +89,7 @@ def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
     where = settings.source or found.path
     # By options of its own, or by its own way to another file system, Spark may read what we do not.
     is_sparks = is_remote(where or "") and any(name.startswith("spark.hadoop.") for name in settings.configs)
+    is_sparks |= "spark.sql.files.ignoreCorruptFiles" in settings.configs
     if not settings.options and not is_sparks:
         refuse_by_files(where, found, settings.columns._replace(key=found.key))
     return found

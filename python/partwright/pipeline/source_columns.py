@@ -152,7 +152,8 @@ def refuse_by_files(path: str | None, source: Source, columns: SourceColumns) ->
         columns: Those that are asked for.
 
     Raises:
-        PartwrightError: See `check_columns`; or one of the first keys is not what the key type says.
+        PartwrightError: See `check_columns`; or one of the first keys is not what the key type says, or the first
+            lines of a file are not JSON, or it is not Parquet.
         KeyTypeError: See `check_columns`.
     """
     if source.format == "kafka":
@@ -163,10 +164,22 @@ def refuse_by_files(path: str | None, source: Source, columns: SourceColumns) ->
         with open_records(path, source.format) as records:
             refusal = _refusal(records, source, columns)
         refusal = refusal or _misfit(path, source, columns)
-    except PartwrightError:
-        return
+    except PartwrightError as error:
+        refusal = error if _is_broken(error, source.format) else None
     if refusal is not None:
         raise refusal
+
+
+def _is_broken(error: PartwrightError, source_format: str) -> bool:
+    """Whether Spark cannot read the file either: it is not Parquet at all, or a line of it is not JSON to anybody.
+
+    Spark takes single quotes, `INF`, and a carriage return alone as the end of a line. What follows a line's first
+    object it leaves out without a word, so such a line counts as broken.
+    """
+    if source_format == "parquet":
+        return re.search("magic bytes|file size", str(error.__cause__)) is not None
+    line = error.value if source_format == "json" else None
+    return isinstance(line, str) and not re.search("['\r]|INF", line)
 
 
 def _refusal(records: Records, source: Source, columns: SourceColumns) -> PartwrightError | None:

@@ -22,7 +22,7 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.orphan import java_of_pid
-from partwright.pipeline.settings import STRIP_ID, KafkaTarget, RunSettings
+from partwright.pipeline.settings import STRIP_ID, RunSettings
 from partwright.pipeline.source import find_source, stream_records
 from partwright.pipeline.spark_errors import explained_end, one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import open_session
@@ -34,6 +34,7 @@ from partwright.spark import classic
 from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import is_mark
+from partwright.spark.streams.batches import check_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +89,8 @@ class StreamSettings:
                 raise PartwrightError(
                     f"{option} is for a stream in batches, and --real-time has none: leave one of them out"
                 )
+        if self.real_time is not None:
+            check_duration("--real-time", self.real_time)
         if self.available_now and self.every is not None:
             raise PartwrightError(
                 "--available-now ends after what is there, and --every goes on: leave one of them out"
@@ -175,7 +178,8 @@ def stream(
         PartwrightError: One sentence that says what is wrong with a source, a key, a topic, a checkpoint or a broker.
         Ended: Ctrl-C or SIGTERM came; the error says what is written.
     """
-    if not isinstance(settings.target, KafkaTarget):
+    config = settings.target.config if settings.target is not None else None
+    if config is None:
         raise PartwrightError(
             f"a stream writes to a topic, not to {settings.target}: name one with --to kafka://host:port"
         )
@@ -185,8 +189,8 @@ def stream(
     source = find_source(settings, endless=True)
     if not source.can_grow:
         raise PartwrightError(f"{source.name} cannot become more: a stream reads a folder, or a topic")
-    _refuse_circle(source, settings.source_config, settings.target)
-    target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
+    _refuse_circle(source, settings.source_config, config)
+    target = KafkaTopic(config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
         first = target.look()
@@ -248,7 +252,7 @@ def stream(
         return _report(source.name, target, settings.client, done, found, is_marked=asked.real_time is None)
 
 
-def _refuse_circle(source: Source, source_config: KafkaConfig | None, target: KafkaTarget) -> None:
+def _refuse_circle(source: Source, source_config: KafkaConfig | None, config: KafkaConfig) -> None:
     """Refuse a topic that would be written to itself: each batch would be the source of the next."""
     if source.format != "kafka":
         return
@@ -256,7 +260,7 @@ def _refuse_circle(source: Source, source_config: KafkaConfig | None, target: Ka
     if topic != source.topic:
         return
     read_from = KafkaConfig.read(source_config, servers=servers)
-    if topics.cluster_id(None, kafka_config=read_from) == topics.cluster_id(None, kafka_config=target.config):
+    if topics.cluster_id(None, kafka_config=read_from) == topics.cluster_id(None, kafka_config=config):
         raise PartwrightError(
             f"a stream from topic {topic!r} into itself would read its own records without an end: name another topic "
             "with --topic",
@@ -326,9 +330,8 @@ def _said(batch: BatchDone, progress: Json | None) -> str:
     if batch.grown_from is not None:
         begin = ", ".join(f"{partition}: {offset:,}" for partition, offset in batch.begin.items())
         parts.append(
-            f"the topic had {counted(batch.grown_from, 'partition')} before: keys are placed for {batch.n} from "
-            f"these offsets on: "
-            f"{begin}"
+            f"the topic had {counted(batch.grown_from, 'partition')} before: keys are placed for {batch.n} from these "
+            f"offsets on: {begin}"
         )
     return "; ".join(parts)
 
@@ -389,7 +392,7 @@ def _report(
     lost, twice, moved = found
     return StreamReport(
         source=source,
-        target=str(KafkaTarget(target.config)),
+        target=f"kafka://{target.bootstrap_servers}",
         topic=target.topic,
         client=client,
         n=target.partitions_now(),

@@ -59,8 +59,7 @@ def number_of_partitions(
     if look.records and not append:
         raise PartwrightError(
             f"{target} holds {counted(look.records, 'record')} already{f' ({last})' if last else ''}: nothing was "
-            f"written; "
-            f"{_OTHERWISE}"
+            f"written; {_OTHERWISE}"
         )
     n = there or asked or default
     if there is None and n > _MOST_NEW_PARTITIONS:
@@ -92,16 +91,14 @@ def refuse_changed(first: Look, now: Look, n: int, append: bool, target: str) ->
     if now.partitions != n:
         was = "was not there" if first.partitions is None else f"had {counted(n, 'partition')}"
         raise PartwrightError(
-            f"{target} {was} when the run began and has {counted(now.partitions, 'partition')} now, but the "
-            f"records were placed "
-            f"for {n}: nothing was written; run again, without -n, to place them for {now.partitions}"
+            f"{target} {was} when the run began and has {counted(now.partitions, 'partition')} now, but the records "
+            f"were placed for {n}: nothing was written; run again, without -n, to place them for {now.partitions}"
         )
     if now.records and not first.records and not append:
         was = "was not there" if first.partitions is None else "was empty"
         raise PartwrightError(
             f"{target} {was} when the run began and holds {counted(now.records, 'record')} now, so somebody else "
-            f"writes to it: "
-            f"nothing was written; {_OTHERWISE}"
+            f"writes to it: nothing was written; {_OTHERWISE}"
         )
 
 

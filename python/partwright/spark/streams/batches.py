@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -33,10 +34,38 @@ if TYPE_CHECKING:
     from partwright.producer.configs import ProducerConfig
     from partwright.spark.streams.notes import StreamNote, StreamNotes
 
-__all__ = ["BatchDone", "BatchWriter", "StreamOptions"]
+__all__ = ["BatchDone", "BatchWriter", "StreamOptions", "check_duration"]
 
 # `monotonically_increasing_id` is a task's number, and in its lower 33 bits a row's number in that task.
 _ROW_BITS = 33
+# Spark's intervals, without the months and years that its triggers refuse (IntervalUtils.stringToInterval).
+_UNITS = "(microsecond|millisecond|second|minute|hour|day|week)s?"
+_PART = rf"(\+?\d+\s+{_UNITS}|\+?\d*\.\d*\s+seconds?)"
+_DURATION = re.compile(rf"\s*(interval\s+)?{_PART}(\s+{_PART})*\s*", re.IGNORECASE | re.ASCII)
+
+
+def check_duration(name: str, text: str) -> None:
+    """Refuse a duration that Spark's real-time mode does not take, before Spark starts.
+
+    Args:
+        name: What it is called.
+        text: The duration.
+
+    Raises:
+        PartwrightError: It is none, or zero.
+
+    Examples:
+        >>> check_duration("real_time", "1 hour 30 minutes")
+        >>> check_duration("real_time", "abc")
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: real_time takes a duration such as '5 minutes', in weeks or smaller units, not 'abc'
+    """  # noqa: E501 - the error's sentence is one line
+    if not _DURATION.fullmatch(text) or not re.search("[1-9]", text):
+        raise PartwrightError(
+            f"{name} takes a duration such as '5 minutes', in weeks or smaller units, not {text!r}",
+            value=text,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +167,8 @@ class BatchWriter:
                 self._notes.begin(number, note)
             elif (note.records, note.digest) != (records, digest):
                 raise PartwrightError(
-                    f"batch {number} was begun with {counted(note.records, 'record')}, and now has {records:,}, "
-                    f"other ones or "
-                    "in another order: its source was changed, or order_by does not say which row comes first"
+                    f"batch {number} was begun with {counted(note.records, 'record')}, and now has {records:,}, other "
+                    "ones or in another order: its source was changed, or order_by does not say which row comes first"
                 )
             if not records:
                 return
@@ -196,10 +224,9 @@ class BatchWriter:
             return n, None
         if not self._options.follow_partitions:
             raise PartwrightError(
-                f"the topic {self._topic!r} has {counted(n, 'partition')} now and had {before}: new records of "
-                f"many keys "
-                "would go to other partitions than earlier ones, and the keys would lose their order; continue with "
-                "--follow-partitions (follow_partitions=True) if readers can take that"
+                f"the topic {self._topic!r} has {counted(n, 'partition')} now and had {before}: new records of many "
+                "keys would go to other partitions than earlier ones, and the keys would lose their order; continue "
+                "with --follow-partitions (follow_partitions=True) if readers can take that"
             )
         return n, before
 

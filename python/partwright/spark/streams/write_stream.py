@@ -15,7 +15,7 @@ from partwright.spark.columns import as_column
 from partwright.spark.connector import PRODUCER, refuse_second_tasks, spark_options
 from partwright.spark.executors.replies import is_classic
 from partwright.spark.schema import type_of
-from partwright.spark.streams.batches import BatchWriter, StreamOptions
+from partwright.spark.streams.batches import BatchWriter, StreamOptions, check_duration
 from partwright.spark.streams.notes import StreamNotes
 from partwright.spark.tables import with_partition
 
@@ -161,6 +161,7 @@ def _check_columns(workload: Workload) -> None:
 
 def _check_real_time(options: StreamOptions) -> None:
     if options.real_time is not None:
+        check_duration("real_time", options.real_time)
         for name in ("exactly_once", "follow_partitions", "available_now", "every"):
             if getattr(options, name) is not getattr(StreamOptions(), name):
                 raise PartwrightError(
