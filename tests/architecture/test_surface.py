@@ -185,7 +185,7 @@ def test_the_signatures_are_those_that_are_promised() -> None:
 def test_a_clusters_signatures_are_those_that_are_promised() -> None:
     """The cluster that strategies look at: how it is made, and its methods."""
     promised = {
-        pw.Cluster: "(brokers, topics, *, strict=True)",
+        pw.Cluster: "(brokers, topics, *, strict=True, replication_factor=None)",
         pw.Cluster.of: "(topics)",
         pw.Cluster.from_dict: "(given, *, strict=True)",
         pw.Cluster.from_json: "(given, *, strict=True)",

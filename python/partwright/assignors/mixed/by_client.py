@@ -117,7 +117,7 @@ def by_client(
         >>> [(each.client, each.answer) for each in found][1:4]
         [('librdkafka', 'same'), ('sarama', 'other lists'), ('kafka-go', 'same')]
     """
-    members = listed(members)
+    members = listed(members, topics)
     found = mixed_members(topics, members, racks)
     is_uniform = all(member.get("client") is None for member in members)
     assignor = wire_name(assignor, () if is_uniform else found)

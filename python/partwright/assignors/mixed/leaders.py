@@ -160,7 +160,7 @@ def leaders(
         java java:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
         sarama sarama:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
     """
-    found = mixed_members(topics, listed(members), racks)
+    found = mixed_members(topics, listed(members, topics), racks)
     by_id = {member.id: member for member in found}
     if leader is not None and leader not in by_id:
         raise unknown(leader, "member", by_id, "the group")

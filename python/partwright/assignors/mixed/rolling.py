@@ -147,7 +147,7 @@ def roll(
         leader last [0, 0, 7]
         leader first [0, 7, 0]
     """
-    found = mixed_members(topics, listed(members), racks)
+    found = mixed_members(topics, listed(members, topics), racks)
     client, version = client_of(to, "the roll")
     new = tuple(replace(member.as_client(client), version=version) for member in found)
     if assignor is None:
