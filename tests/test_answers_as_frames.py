@@ -20,6 +20,8 @@ from partwright.keys.coordinators import Coordination, broker_kind_named
 from partwright.keys.key_placements import KeyPlacements
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from partwright.answer import Answer
 
 
@@ -29,7 +31,7 @@ def resize() -> Answer:
     return found
 
 
-ANSWERS = {
+ANSWERS: dict[str, Callable[[], Answer]] = {
     "assign": lambda: pw.assign({"t": 3}, ["c1", "c2"]),
     "compare": lambda: compare({"t": 3}, ["c1", "c2"]),
     "group": lambda: pw.group.play({"topics": {"t": 2}, "events": "+2, -1"}),

@@ -282,7 +282,11 @@ def test_an_order_that_cannot_be_is_refused(
         (({1: 1}, [MEMBER]), "topics: a name is text, not 1"),
         (({"t": True}, [MEMBER]), "topics: 't' has True partitions, not 0 to 2147483647"),
         (({"t": -1}, [MEMBER]), "topics: 't' has -1 partitions, not 0 to 2147483647"),
-        (({"t": 1}, "c"), "the format of 'c' is not known"),
+        (
+            ({"t": 1}, "c"),
+            "the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, .parquet, "
+            ".arrow, .feather, .ipc, .avro, or name the format with --format",
+        ),
         (({"t": 1}, None), "members is a list of ids or of objects, not None"),
         (({"t": 1}, [["c"]]), "a member is its id, or an object with id and topics, not ['c']"),
         (({"t": 1}, [{"id": 1}]), "a member's id is text, not 1"),

@@ -44,7 +44,7 @@ def test_what_are_no_members_is_refused(members: Any) -> None:
     with pytest.raises(pw.PartwrightError):
         pw.assign(TOPICS, members)
     with pytest.raises(pw.PartwrightError):
-        pw.assign(5, ["c1"], "old-range")  # type: ignore[arg-type]
+        pw.assign(5, ["c1"], "old-range")
 
 
 @pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])

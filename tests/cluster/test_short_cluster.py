@@ -26,7 +26,7 @@ def test_it_is_placed_as_the_controller_does(brokers: Any, count: int, factor: i
 
 
 def test_brokers_of_racks_and_topics_of_both_kinds() -> None:
-    brokers = [Broker(1, rack="a"), Broker(2, rack="b"), 3]
+    brokers: list[Broker | int] = [Broker(1, rack="a"), Broker(2, rack="b"), 3]
     cluster = pw.Cluster(brokers, {"orders": 4, "users": [Partition(0, leader=3)]})
     assert [broker.id for broker in cluster.brokers] == [1, 2, 3]
     assert Placement.of(cluster, "orders").replicas == striped(brokers, 4).replicas

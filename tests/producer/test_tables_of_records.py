@@ -28,7 +28,8 @@ NUMBERS = ("partition", "time", "size")
 
 
 def placed(records: object) -> list[int | None]:
-    return pw.Producer({"t": 3}, "sticky").place(records).to_pylist()
+    found: list[int | None] = pw.Producer({"t": 3}, "sticky").place(records).to_pylist()
+    return found
 
 
 @pytest.mark.parametrize(

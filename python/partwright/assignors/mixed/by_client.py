@@ -91,7 +91,7 @@ _SETTINGS = {
 
 def by_client(
     topics: Mapping[str, int],
-    members: Iterable[Member],
+    members: Iterable[Member | str],
     assignor: str,
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,

@@ -124,7 +124,7 @@ class Leaders(Answers[Led]):
 
 def leaders(
     topics: Mapping[str, int],
-    members: Iterable[Member],
+    members: Iterable[Member | str],
     assignor: str | None = None,
     *,
     leader: str | None = None,

@@ -109,7 +109,7 @@ class Rolls(Answers[Roll]):
 
 def roll(
     topics: Mapping[str, int],
-    members: Iterable[Member],
+    members: Iterable[Member | str],
     to: str,
     assignor: str | None = None,
     *,
