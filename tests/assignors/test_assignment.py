@@ -284,8 +284,10 @@ def test_an_order_that_cannot_be_is_refused(
         (({"t": -1}, [MEMBER]), "topics: 't' has -1 partitions, not 0 to 2147483647"),
         (
             ({"t": 1}, "c"),
-            "the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, .parquet, "
-            ".arrow, .feather, .ipc, .avro, or name the format with --format",
+            (
+                "the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, "
+                ".parquet, .arrow, .feather, .ipc, .avro, or name the format with --format"
+            ),
         ),
         (({"t": 1}, None), "members is a list of ids or of objects, not None"),
         (({"t": 1}, [["c"]]), "a member is its id, or an object with id and topics, not ['c']"),
