@@ -15,13 +15,13 @@ partwright.duckdb.register(con)
 con.sql("""
     CREATE TABLE orders AS
     SELECT 'order-' || i AS key,
-           kafka_partition(key, 12, CASE WHEN i % 10 = 0 THEN 'librdkafka' ELSE 'java' END) AS partition
+           partition_for_key(key, 12, CASE WHEN i % 10 = 0 THEN 'librdkafka' ELSE 'java' END) AS partition
     FROM range(10000) AS numbers (i)
 """)
 
 misplaced, by_librdkafka = con.sql("""
-    SELECT count(*), count(*) FILTER (partition = kafka_partition(key, 12, 'librdkafka'))
-    FROM orders WHERE partition <> kafka_partition(key, 12)
+    SELECT count(*), count(*) FILTER (partition = partition_for_key(key, 12, 'librdkafka'))
+    FROM orders WHERE partition <> partition_for_key(key, 12)
 """).fetchall()[0]
 print(
     f"{misplaced} of 10,000 records are not where Java's producer puts them; librdkafka explains {by_librdkafka}"

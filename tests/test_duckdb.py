@@ -111,6 +111,32 @@ def test_what_is_wrong_is_said_by_duckdbs_error(
     assert sentence in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "key_type"),
+    [
+        ("partition_for_key(i, 7, key_type := 'java:int')", "java:int"),
+        ("partition_for_key(i, 7, key_type := 'int')", "java:int"),
+        ("partition_for_key(i::BIGINT, 7, client := 'java', key_type := 'java:long')", "java:long"),
+        ("partition_for_key(i, 7, 'java', 'java:int')", "java:int"),
+        ("partition_for_key(i::VARCHAR, 7)", "digits"),
+    ],
+)
+def test_the_functions_names_are_pythons_and_take_settings_by_name(
+    con: duckdb.DuckDBPyConnection, call: str, key_type: str
+) -> None:
+    numbers = TABLE["i"].to_pylist()
+    assert column(con, call) == pw.partition_for_key(numbers, 7, key_type=key_type).to_pylist()
+    assert column(con, "murmur2(i, key_type := 'java:int')") == column(con, "kafka_murmur2(i, 'java:int')")
+    assert column(con, "partition_for_key(k, n, 'sarama')") == column(con, "kafka_partition(k, n, 'sarama')")
+
+
+def test_what_is_wrong_in_a_named_call_is_said(con: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(duckdb.InvalidInputException, match='there is no key type "lnog"'):
+        con.sql("SELECT partition_for_key(42, 12, key_type := 'lnog')").fetchall()
+    with pytest.raises(duckdb.BinderException, match="key_type := NULL"):
+        con.sql("SELECT partition_for_key(42, 12, keytype := 'long')").fetchall()
+
+
 def test_only_a_connection_is_one_and_it_may_be_registered_again(con: duckdb.DuckDBPyConnection) -> None:
     partwright.duckdb.register(con)
     assert con.cursor().sql("SELECT kafka_partition('TT0124', 15)").fetchall() == [(10,)]

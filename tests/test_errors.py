@@ -160,7 +160,8 @@ def test_an_unknown_client_is_refused_beside_those_that_there_are(
     ("key_type", "sentence"),
     [
         ("java:lnog", f'there is no key type "java:lnog"; known: {KNOWN}; did you mean java:long?'),
-        ("long", f'there is no key type "long"; known: {KNOWN}; did you mean java:long?'),
+        ("lnog", f'there is no key type "lnog"; known: {KNOWN}; did you mean java:long?'),
+        ("integer", f'there is no key type "integer"; known: {KNOWN}'),
         ("UTF-8", f'there is no key type "UTF-8"; known: {KNOWN}; did you mean utf8?'),
         ("avro", f'there is no key type "avro"; known: {KNOWN}'),
         ("", f'there is no key type ""; known: {KNOWN}'),

@@ -20,11 +20,30 @@ KEYS = ["TT0124", "", None, "N14228", "ключ"] * 20
 @pytest.mark.parametrize("client", ["java", "librdkafka", "sarama"])
 def test_a_column_has_the_partitions_of_the_function(dtype: Any, client: str) -> None:
     keys = pd.Series(KEYS, dtype=dtype, index=range(7, 7 + len(KEYS)), name="user")
-    found = keys.kafka.partition_for_key(7, client)
-    assert (found.dtype, found.name) == (pd.Int32Dtype(), "user")
-    assert found.index.equals(keys.index)
-    wanted = pw.partition_for_key(KEYS, 7, client).to_pylist()
-    assert [None if each is pd.NA else each for each in found] == wanted
+    for found in (keys.kafka.partition_for_key(7, client), pw.partition_for_key(keys, 7, client)):
+        assert (found.dtype, found.name) == (pd.Int32Dtype(), "partition")
+        assert found.index.equals(keys.index)
+        wanted = pw.partition_for_key(KEYS, 7, client).to_pylist()
+        assert [None if each is pd.NA else each for each in found] == wanted
+
+
+def test_a_series_groups_a_frame_and_joins_its_keys_row() -> None:
+    orders = pd.DataFrame({"user": ["TT0124", None, "N14228"], "amount": [1, 2, 3]}, index=[7, 7, 3])
+    partition = pw.partition_for_key(orders["user"], 15)
+    assert orders.groupby(partition)["amount"].sum().to_dict() == {8: 3, 10: 1}
+    late = orders[orders["amount"] > 2].assign(p=partition[orders["amount"] > 2])
+    assert late["p"].tolist() == [8]
+    assert orders.join(partition.reset_index(drop=True), how="left").columns.tolist()[-1] == "partition"
+
+
+def test_an_audit_takes_a_series() -> None:
+    from partwright.audit.resize import Resize
+
+    resize = Resize(2, 3)
+    resize.add(pd.Series(KEYS, index=range(5, 5 + len(KEYS))))
+    listed = Resize(2, 3)
+    listed.add(KEYS)
+    assert resize.to_dict() == listed.to_dict()
 
 
 def test_a_frame_keeps_whole_numbers_where_a_key_is_null() -> None:
@@ -54,4 +73,8 @@ def test_an_error_is_the_functions() -> None:
 
 
 def test_no_name_leaks() -> None:
-    assert [name for name in dir(partwright.pandas) if name[0] not in "_@"] == ["KafkaAccessor"]
+    assert [name for name in dir(partwright.pandas) if name[0] not in "_@"] == [
+        "KafkaAccessor",
+        "frame",
+        "series_like",
+    ]

@@ -30,16 +30,44 @@ def test_a_column_has_the_partitions_of_the_function(client: str, engine: Any) -
     assert frame["p"].to_list() == pw.partition_for_key(KEYS, 7, client).to_pylist()
 
 
-def test_a_column_keeps_its_name_and_its_type() -> None:
-    frame = FRAME.select(
-        kafka("k").partition_for_key(12), kafka("i").partition_for_key(12, key_type="java:long")
+def test_a_partition_does_not_replace_its_key() -> None:
+    frame = FRAME.with_columns(kafka("k").partition_for_key(12))
+    assert frame.columns == ["k", "i", "g", "partition"]
+    assert frame["partition"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
+    assert (
+        FRAME.lazy().group_by(kafka("k").partition_for_key(12)).len().collect_schema().names()[0]
+        == "partition"
     )
-    assert frame["k"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
-    assert frame["i"].to_list() == pw.partition_for_key(FRAME["i"], 12, key_type="java:long").to_pylist()
-    lazy = FRAME.lazy().select(kafka("k").murmur2(), b=kafka("i").encode("java:int"))
-    assert dict(lazy.collect_schema()) == {"k": pl.Int32, "b": pl.Binary}
-    assert lazy.collect()["k"].to_list() == pw.murmur2(KEYS).to_pylist()
-    assert lazy.collect()["b"].to_list() == pw.encode(FRAME["i"].cast(pl.Int32), "java:int").to_pylist()
+    numbers = FRAME.select(kafka("i").partition_for_key(12, key_type="java:long").name.keep())
+    assert (
+        numbers["i"].to_list() == pw.partition_for_key(range_of_keys(), 12, key_type="java:long").to_pylist()
+    )
+    lazy = FRAME.lazy().select(kafka("k").murmur2(), kafka("i").encode("java:int"))
+    assert dict(lazy.collect_schema()) == {"murmur2": pl.Int32, "i": pl.Binary}
+    assert lazy.collect()["murmur2"].to_list() == pw.murmur2(KEYS).to_pylist()
+    assert lazy.collect()["i"].to_list() == pw.encode(range_of_keys(), "java:int").to_pylist()
+
+
+def range_of_keys() -> list[int]:
+    return list(range(len(KEYS)))
+
+
+@pytest.mark.parametrize("type_", [pl.String(), pl.Categorical(), pl.Binary()])
+def test_a_series_gives_a_series(type_: pl.DataType) -> None:
+    keys = pl.Series("user", KEYS).cast(type_)
+    for found in (pw.partition_for_key(keys, 7, "sarama"), keys.kafka.partition_for_key(7, "sarama")):  # type: ignore[attr-defined]
+        assert (type(found), found.dtype, found.name) == (pl.Series, pl.Int32, "partition")
+        assert found.to_list() == pw.partition_for_key(KEYS, 7, "sarama").to_pylist()
+    assert pw.murmur2(keys).to_list() == pw.murmur2(KEYS).to_pylist()
+    assert (pw.encode(keys).dtype, pw.encode(keys).name) == (pl.Binary, "user")
+    assert pw.encode(keys).to_list() == pw.encode(KEYS).to_pylist()
+
+
+def test_a_series_of_nothing_and_of_nulls_alone() -> None:
+    assert pw.partition_for_key(pl.Series("k", [], pl.String), 7).to_list() == []
+    assert pw.partition_for_key(pl.Series("k", [None, None]), 7).to_list() == [None, None]
+    groups = pw.coordinator_partition(pl.Series(["KafkaConsumerDemo", None]))
+    assert (groups.name, groups.to_list()) == ("partition", [35, None])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +75,7 @@ def test_a_column_keeps_its_name_and_its_type() -> None:
 )
 def test_every_type_of_text_is_a_key(type_: pl.DataType) -> None:
     frame = FRAME.with_columns(pl.col("k").cast(type_)).select(kafka("k").partition_for_key(12))
-    assert frame["k"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
+    assert frame["partition"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
 
 
 def test_a_column_of_nulls_alone_is_one_of_keys() -> None:
@@ -109,7 +137,7 @@ def test_the_functions_take_expressions_and_give_them() -> None:
     found = frame.collect()
     assert found["p"].to_list() == pw.partition_for_key(KEYS, 7, "sarama").to_pylist()
     assert found["m"].to_list() == pw.murmur2([key and key.upper() for key in KEYS]).to_pylist()
-    assert found["i"].to_list() == pw.murmur2(FRAME["i"], key_type="java:long").to_pylist()
+    assert found["i"].to_list() == pw.murmur2(range_of_keys(), key_type="java:long").to_pylist()
     assert found["c"].to_list() == pw.coordinator_partition(KEYS).to_pylist()
 
 
@@ -129,4 +157,5 @@ def test_a_literal_is_a_key_and_no_columns_name() -> None:
 
 
 def test_no_name_leaks() -> None:
-    assert [name for name in dir(partwright.polars) if name[0] not in "_@"] == ["KafkaNamespace"]
+    names = [name for name in dir(partwright.polars) if name[0] not in "_@"]
+    assert names == ["KafkaNamespace", "expression", "frame", "series_like"]

@@ -159,4 +159,5 @@ if not TYPE_CHECKING:
         return globals()[name]
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        # Modules that were imported meanwhile are no part of it.
+        return sorted({*__all__, "__version__", *(name for name in globals() if name.startswith("__"))})

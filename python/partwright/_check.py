@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
+import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 from partwright.errors import PartwrightError
 
@@ -21,11 +23,13 @@ __all__ = [
     "Fields",
     "Json",
     "all_of",
+    "as_int",
     "at_least_one",
     "bits",
     "counted",
     "first_line",
     "hex_key",
+    "is_path",
     "listed",
     "meant",
     "number",
@@ -130,10 +134,29 @@ def bits(given: object, what: str, values: range) -> int:
 
 
 def _integer(given: object, what: str, values: range, bounds: str, where: str = "") -> int:
-    if type(given) is not int or given not in values:
+    number = as_int(given)
+    if number is None or number not in values:
         space = "" if bounds.startswith(",") else " "
         raise refused(given, what, f"is a whole number{space}{bounds}, not {shown(given)}", where)
-    return given
+    return number
+
+
+def as_int(given: object) -> int | None:
+    """A whole number of Python's, numpy's or another library's type as an int; None for anything else, also a bool.
+
+    Examples:
+        >>> import numpy as np
+        >>> as_int(np.int64(6)), as_int(True), as_int(6.0)
+        (6, None, None)
+    """
+    if type(given) is int:
+        return given
+    if isinstance(given, bool) or type(given).__name__ in {"bool", "bool_"}:
+        return None
+    try:
+        return operator.index(given)  # type: ignore[arg-type] # a TypeError is the answer
+    except TypeError:
+        return None
 
 
 def refuse_many(count: int, what: str, where: str = "") -> None:
@@ -271,6 +294,16 @@ def there_are(ids: Iterable[int], what: str) -> str:
     """
     names = [str(each) for each in sorted(ids)]
     return f"there are the {what} {enumeration(names)}" if names else f"there are no {what}"
+
+
+def is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a caller names a file where a table is taken.
+
+    Examples:
+        >>> is_path("orders.csv"), is_path({"key": ["a"]})
+        (True, False)
+    """
+    return isinstance(given, (str, os.PathLike))
 
 
 def shown(given: object) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
+    import pandas as pd  # type: ignore[import-untyped]
+    import polars as pl
     import pyarrow as pa
 
     from partwright._check import Json
@@ -63,6 +65,45 @@ class Answer:
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
 
         return pa.Table.from_pylist(self.to_dict()[self.ROWS])
+
+    def to_arrow(self) -> pa.Table:
+        """The main table, as `table` has it."""
+        return self.table()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The main table as a frame of pandas, whose numbers stay whole where one is null.
+
+        Raises:
+            MissingExtraError: pandas is missing.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_pandas()["partition"].tolist()
+            [0, 1]
+        """
+        return _doors.pandas_frame(self.to_arrow())
+
+    def to_polars(self) -> pl.DataFrame:
+        """The main table as a frame of polars.
+
+        Raises:
+            MissingExtraError: polars is missing.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_polars()["partition"].to_list()
+            [0, 1]
+        """
+        made: pl.DataFrame = _doors.polars_frame(self.to_arrow())
+        return made
+
+    def to_html(self) -> str:
+        """The answer as a page, which needs no network; `save` writes it into a file.
+
+        Raises:
+            MissingExtraError: The package that makes pages is missing.
+        """
+        return _doors.page(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The main table for any library that takes Arrow streams, such as polars, pyarrow and duckdb."""

@@ -1,11 +1,13 @@
-"""DuckDB's SQL functions `kafka_partition` and `kafka_murmur2`, named as in Spark and computed by the same core.
+"""DuckDB's SQL functions `partition_for_key` and `murmur2`, named as in Python and Spark, and of the same core.
 
     >>> import duckdb
     >>> import partwright.duckdb
     >>> con = duckdb.connect()
     >>> partwright.duckdb.register(con)
-    >>> con.sql("SELECT kafka_partition('TT0124', 15), kafka_murmur2('foobar')").fetchall()
+    >>> con.sql("SELECT partition_for_key('TT0124', 15), murmur2('foobar')").fetchall()
     [(10, -790332482)]
+    >>> con.sql("SELECT partition_for_key(42, 100, key_type := 'java:long')").fetchall()
+    [(52,)]
 
 Without SQL, a relation of one column is a column wherever `partwright` takes one:
 
@@ -37,20 +39,34 @@ if _typing.TYPE_CHECKING:
 
 __all__ = ["register"]
 
-# Each function's highest number of arguments, and its signature.
-_FUNCTIONS: tuple[tuple[_Callable[..., _pa.Array], int, str], ...] = (
-    (_sql.kafka_partition, 4, "kafka_partition(key, n[, client[, key_type]])"),
-    (_sql.kafka_murmur2, 2, "kafka_murmur2(key[, key_type])"),
+# Each function's highest number of arguments, its signature, and the macro over it, whose arguments have names.
+_FUNCTIONS: tuple[tuple[_Callable[..., _pa.Array], int, str, str], ...] = (
+    (
+        _sql.kafka_partition,
+        4,
+        "kafka_partition(key, n[, client[, key_type]])",
+        "partition_for_key(key, n, client := 'java', key_type := NULL) AS kafka_partition(key, n, client, key_type)",
+    ),
+    (
+        _sql.kafka_murmur2,
+        2,
+        "kafka_murmur2(key[, key_type])",
+        "murmur2(key, key_type := NULL) AS kafka_murmur2(key, key_type)",
+    ),
 )
 
 
 def register(con: _duckdb.DuckDBPyConnection) -> None:
-    """Make the SQL functions known to a connection, and to all of its cursors, until it is closed.
+    """Make the SQL functions known to a connection until it is closed.
 
-    - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it; an
-      INTEGER, NULL where the client does not use the key.
-    - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an INTEGER, NULL where the key
+    - `partition_for_key(key, n, client := 'java', key_type := NULL)`: the partition, as `partwright.partition_for_key`
+      has it; an INTEGER, NULL where the client does not use the key.
+    - `murmur2(key, key_type := NULL)`: Kafka's murmur2, as `partwright.murmur2` has it; an INTEGER, NULL where the key
       is NULL.
+
+    These are temporary macros, for only a macro's arguments have names. They stand for functions that the connection's
+    cursors know too, and which take no names: `kafka_partition(key, n[, client[, key_type]])` and
+    `kafka_murmur2(key[, key_type])`.
 
     They are vectorized: DuckDB passes Arrow arrays of at most 2,048 rows. `n`, `client` and `key_type` may be literals
     or columns. A key is VARCHAR, BLOB, ENUM or UUID (its text), or under a `java:` key type a number. DuckDB casts
@@ -67,14 +83,14 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
     Examples:
         >>> con = _duckdb.connect()
         >>> register(con)
-        >>> con.sql("SELECT kafka_partition(42, 100, 'java', 'java:long'), kafka_partition('42', 100)").fetchall()
+        >>> con.sql("SELECT partition_for_key(42, 100, key_type := 'long'), partition_for_key('42', 100)").fetchall()
         [(52, 72)]
     """
     if not isinstance(con, _duckdb.DuckDBPyConnection):
         raise _PartwrightError(
             f"a {type(con).__name__} is not a DuckDB connection: pass duckdb.connect() or duckdb.default_connection()"
         )
-    for function, most, usage in _FUNCTIONS:
+    for function, most, usage, macro in _FUNCTIONS:
         with _contextlib.suppress(_duckdb.InvalidInputException):  # Not registered yet.
             con.remove_function(function.__name__)
         # Without parameter types, DuckDB accepts any type for each parameter and casts nothing.
@@ -86,6 +102,7 @@ def register(con: _duckdb.DuckDBPyConnection) -> None:
             type="arrow",
             null_handling="special",
         )
+        con.execute(f"CREATE OR REPLACE TEMP MACRO {macro}")
 
 
 def _over_chunks(function: _Callable[..., _pa.Array], most: int, usage: str) -> _Callable[..., _pa.Array]:

@@ -6,11 +6,20 @@
     >>> orders.assign(partition=orders["user"].kafka.partition_for_key(15))["partition"].tolist()
     [10, <NA>, 8]
 
-The answer is a Series with the keys' index and name. Numbers are of pandas' type `Int32`, in which a null stays null;
-`int32` has no nulls, so a pyarrow column with nulls that is assigned to a frame becomes floating-point numbers.
+Each method is the function of its name in `partwright`, which takes a Series as well, without this import:
+
+    >>> import partwright as pw
+    >>> orders.groupby(pw.partition_for_key(orders["user"], 15)).size().tolist()
+    [1, 1]
+
+The answer is a Series with the keys' index. A partition's name is `partition` and a hash's `murmur2`, so that neither
+replaces the keys when it is joined to them; key bytes keep the keys' name. Numbers are of pandas' type `Int32`, in
+which a null stays null, for `int32` has none.
 """
 
 from __future__ import annotations as _annotations
+
+import pyarrow as _pa  # noqa: ICN001 - `pa` would be a name of ours
 
 from partwright.errors import MissingExtraError as _MissingExtraError
 from partwright.keys import hashing as _hashing
@@ -20,12 +29,42 @@ try:
 except ModuleNotFoundError as error:
     raise _MissingExtraError("pandas is missing: pip install pandas") from error
 
-__all__ = ["KafkaAccessor"]
+__all__ = ["KafkaAccessor", "frame", "series_like"]
+
+# pandas' own numbers become floats if one of a column is null.
+_NULLABLE = {
+    _pa.bool_(): _pd.BooleanDtype(),
+    _pa.int8(): _pd.Int8Dtype(),
+    _pa.int16(): _pd.Int16Dtype(),
+    _pa.int32(): _pd.Int32Dtype(),
+    _pa.int64(): _pd.Int64Dtype(),
+    _pa.uint8(): _pd.UInt8Dtype(),
+    _pa.uint16(): _pd.UInt16Dtype(),
+    _pa.uint32(): _pd.UInt32Dtype(),
+    _pa.uint64(): _pd.UInt64Dtype(),
+}
+
+
+def series_like(keys: _pd.Series, column: _pa.Array | _pa.ChunkedArray, name: str | None) -> _pd.Series:
+    """An Arrow column as a Series with the index of the keys, and with their name if it has none of its own."""
+    dtype = _NULLABLE.get(column.type)
+    values = column.to_numpy(zero_copy_only=False) if dtype is None else dtype.__from_arrow__(column)
+    return _pd.Series(values, index=keys.index, name=keys.name if name is None else name)
+
+
+def frame(table: _pa.Table) -> _pd.DataFrame:
+    """A table as a frame, whole numbers and booleans as pandas' types that have nulls.
+
+    Examples:
+        >>> frame(_pa.table({"partition": _pa.array([4, None], _pa.int32())}))["partition"].tolist()
+        [4, <NA>]
+    """
+    return table.to_pandas(types_mapper=_NULLABLE.get)
 
 
 @_pd.api.extensions.register_series_accessor("kafka")
 class KafkaAccessor:
-    """`Series.kafka`: a column of keys gives a Series of the same index and name; null where a key has no answer."""
+    """`Series.kafka`: the functions of a column of keys as methods of it; null where a key has no answer."""
 
     def __init__(self, keys: _pd.Series) -> None:
         self._keys = keys
@@ -34,22 +73,16 @@ class KafkaAccessor:
         self, n: int, client: str = "java", key_type: str | None = None, *, threads: int = 1
     ) -> _pd.Series:
         """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
-        return self._numbers(_hashing.partition_for_key(self._keys, n, client, key_type, threads=threads))
+        return _hashing.partition_for_key(self._keys, n, client, key_type, threads=threads)
 
     def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _pd.Series:
         """Java's hash of each key, Int32; arguments, nulls and errors as `partwright.murmur2`."""
-        return self._numbers(_hashing.murmur2(self._keys, key_type=key_type, threads=threads))
+        return _hashing.murmur2(self._keys, key_type=key_type, threads=threads)
 
     def encode(self, key_type: str | None = None) -> _pd.Series:
         """The key bytes of each value, bytes or None; arguments, nulls and errors as `partwright.encode`."""
-        return self._series(_hashing.encode(self._keys, key_type).to_numpy(zero_copy_only=False))
+        return _hashing.encode(self._keys, key_type)
 
     def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _pd.Series:
         """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-        return self._numbers(_hashing.coordinator_partition(self._keys, n, broker_kind=broker_kind))
-
-    def _numbers(self, column: object) -> _pd.Series:
-        return self._series(_pd.Int32Dtype().__from_arrow__(column))
-
-    def _series(self, values: object) -> _pd.Series:
-        return _pd.Series(values, index=self._keys.index, name=self._keys.name)
+        return _hashing.coordinator_partition(self._keys, n, broker_kind=broker_kind)

@@ -1,16 +1,24 @@
-"""Partitions, hashes and key bytes as polars expressions, which `partwright.partition_for_key` returns for `pl.col`.
+"""Partitions, hashes and key bytes of polars' columns, which the functions of `partwright` return for them.
 
     >>> import polars as pl
     >>> import partwright as pw
     >>> keys = pl.DataFrame({"user": ["TT0124", "N14228", None]})
-    >>> keys.select(pw.partition_for_key(pl.col("user"), 15)).to_series().to_list()
+    >>> keys.with_columns(pw.partition_for_key(pl.col("user"), 15)).rows()
+    [('TT0124', 10), ('N14228', 8), (None, None)]
+    >>> pw.partition_for_key(keys["user"], 15).to_list()
     [10, 8, None]
 
-Importing this module gives expressions the namespace `kafka` as well, and so does the first such call:
+A partition's column is named `partition` and a hash's `murmur2`, so that neither replaces the keys; `.name.keep()`
+gives an expression the keys' name, and `.alias(...)` any other. Key bytes are the keys in another form and keep their
+name.
+
+Importing this module gives expressions and Series the namespace `kafka` as well, and so does the first such call:
 
     >>> import partwright.polars
     >>> keys.select(pl.col("user").kafka.partition_for_key(15)).to_series().to_list()
     [10, 8, None]
+    >>> keys["user"].kafka.partition_for_key(15).name
+    'partition'
 
 Lazy and streaming frames, groups and Categorical columns work as with polars' own expressions. In a streaming frame
 the row that an error names is the row of the batch that polars gave.
@@ -18,7 +26,10 @@ the row that an error names is the row of the batch that polars gave.
 
 from __future__ import annotations as _annotations
 
-from partwright import _core
+import typing as _typing
+
+import pyarrow as _pa  # noqa: ICN001 - `pa` would be a name of ours
+
 from partwright.errors import MissingExtraError as _MissingExtraError
 from partwright.keys import hashing as _hashing
 
@@ -27,62 +38,60 @@ try:
 except ModuleNotFoundError as error:
     raise _MissingExtraError("polars is missing: pip install polars") from error
 
-__all__ = ["KafkaNamespace"]
+if _typing.TYPE_CHECKING:
+    from collections.abc import Callable as _Callable
+
+__all__ = ["KafkaNamespace", "expression", "frame", "series_like"]
+
+_Keys = _typing.TypeVar("_Keys", _pl.Expr, _pl.Series)
 
 
+def series_like(keys: _pl.Series, column: _pa.Array | _pa.ChunkedArray, name: str | None) -> _pl.Series:
+    """An Arrow column as a Series, with the name of the keys if it has none of its own."""
+    return _pl.Series(keys.name if name is None else name, column)
+
+
+def frame(table: _pa.Table) -> _pl.DataFrame:
+    """A table as a frame.
+
+    Examples:
+        >>> frame(_pa.table({"partition": [4, None]})).rows()
+        [(4,), (None,)]
+    """
+    return _pl.DataFrame(table)
+
+
+def expression(
+    keys: _pl.Expr, function: _Callable[[_pl.Series], _pl.Series], returns: _pa.DataType, name: str | None
+) -> _pl.Expr:
+    """A function of a Series of keys as an expression, with the name of the keys if it has none of its own."""
+    dtype = _pl.Series(_pa.array([], returns)).dtype
+    found = keys.map_batches(function, return_dtype=dtype, is_elementwise=True)
+    return found if name is None else found.alias(name)
+
+
+@_pl.api.register_series_namespace("kafka")
 @_pl.api.register_expr_namespace("kafka")
-class KafkaNamespace:
-    """`pl.Expr.kafka`: a column of keys gives one of the same length and name; null where a key has no answer."""
+class KafkaNamespace(_typing.Generic[_Keys]):
+    """`Expr.kafka` and `Series.kafka`: the functions of a column of keys as methods of it."""
 
-    def __init__(self, expr: _pl.Expr) -> None:
-        self._expr = expr
+    def __init__(self, keys: _Keys) -> None:
+        self._keys: _Keys = keys
 
     def partition_for_key(
         self, n: int, client: str = "java", key_type: str | None = None, *, threads: int = 1
-    ) -> _pl.Expr:
+    ) -> _Keys:
         """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
-        _core.check(n, client, key_type)
-        return self._expr.map_batches(
-            lambda keys: _pl.Series(
-                keys.name, _hashing.partition_for_key(_typed(keys), n, client, key_type, threads=threads)
-            ),
-            return_dtype=_pl.Int32,
-            is_elementwise=True,
-        )
+        return _hashing.partition_for_key(self._keys, n, client, key_type, threads=threads)
 
-    def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _pl.Expr:
+    def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _Keys:
         """Java's hash of each key, Int32; arguments, nulls and errors as `partwright.murmur2`."""
-        _core.check(1, "java", key_type)
-        return self._expr.map_batches(
-            lambda keys: _pl.Series(
-                keys.name, _hashing.murmur2(_typed(keys), key_type=key_type, threads=threads)
-            ),
-            return_dtype=_pl.Int32,
-            is_elementwise=True,
-        )
+        return _hashing.murmur2(self._keys, key_type=key_type, threads=threads)
 
-    def encode(self, key_type: str | None = None) -> _pl.Expr:
+    def encode(self, key_type: str | None = None) -> _Keys:
         """The key bytes of each value, Binary; arguments, nulls and errors as `partwright.encode`."""
-        _core.check(1, "java", key_type)
-        return self._expr.map_batches(
-            lambda values: _pl.Series(values.name, _hashing.encode(_typed(values), key_type)),
-            return_dtype=_pl.Binary,
-            is_elementwise=True,
-        )
+        return _hashing.encode(self._keys, key_type)
 
-    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _pl.Expr:
+    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _Keys:
         """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-        # The settings are refused now, and not when the expression is evaluated.
-        _hashing.coordinator_partition(None, n, broker_kind=broker_kind)
-        return self._expr.map_batches(
-            lambda ids: _pl.Series(
-                ids.name, _hashing.coordinator_partition(_typed(ids), n, broker_kind=broker_kind)
-            ),
-            return_dtype=_pl.Int32,
-            is_elementwise=True,
-        )
-
-
-def _typed(keys: _pl.Series) -> _pl.Series:
-    """Handle a column with only nulls: it has no type, and cannot be read from polars' Arrow export."""
-    return keys.cast(_pl.String) if keys.dtype == _pl.Null else keys
+        return _hashing.coordinator_partition(self._keys, n, broker_kind=broker_kind)

@@ -102,7 +102,8 @@ def test_imports_are_told_apart() -> None:
                 "pipeline/spark_errors.py",
             },
         ),
-        ("pandas", {"pandas.py", "spark/engines/pandas_udf.py"}),
+        # An answer only for its frames' type.
+        ("pandas", {"pandas.py", "spark/engines/pandas_udf.py", "answer.py"}),
         ("aws_msk_iam_sasl_signer", {"kafka/connection/msk_iam.py"}),
         ("kafka", {"kafka/"}),
         ("confluent_kafka", {"kafka/", "migration/"}),
@@ -111,8 +112,8 @@ def test_imports_are_told_apart() -> None:
         ("click", {"cli/"}),
         ("rich", {"cli/", "kafka/jars.py"}),
         ("filelock", {"folders.py", "kafka/", "pipeline/"}),
-        # Only for its expressions' type.
-        ("polars", {"polars.py", "keys/hashing.py"}),
+        # Only for the type of its expressions, Series and frames.
+        ("polars", {"polars.py", "keys/hashing.py", "answer.py"}),
         # Only for its relations' type.
         ("duckdb", {"duckdb.py", "keys/as_column.py"}),
         ("datafusion", {"datafusion.py"}),

@@ -282,9 +282,15 @@ def test_an_order_that_cannot_be_is_refused(
         (({1: 1}, [MEMBER]), "topics: a name is text, not 1"),
         (({"t": True}, [MEMBER]), "topics: 't' has True partitions, not 0 to 2147483647"),
         (({"t": -1}, [MEMBER]), "topics: 't' has -1 partitions, not 0 to 2147483647"),
-        (({"t": 1}, "c"), "members is a list of objects, not 'c'"),
-        (({"t": 1}, None), "members is a list of objects, not None"),
-        (({"t": 1}, ["c"]), "a member is an object with id and topics, not 'c'"),
+        (
+            ({"t": 1}, "c"),
+            (
+                "the format of 'c' is not known: its name must end in one of .csv, .tsv, .json, .jsonl, .ndjson, "
+                ".parquet, .arrow, .feather, .ipc, .avro, or name the format with --format"
+            ),
+        ),
+        (({"t": 1}, None), "members is a list of ids or of objects, not None"),
+        (({"t": 1}, [["c"]]), "a member is its id, or an object with id and topics, not ['c']"),
         (({"t": 1}, [{"id": 1}]), "a member's id is text, not 1"),
         (({"t": 1}, [MEMBER, MEMBER]), "members has 'c' twice: each id once"),
         (
@@ -344,8 +350,11 @@ def test_an_order_that_cannot_be_is_refused(
             ({"t": 1}, [{**MEMBER, "streams": 1}, {"id": "c-0", "topics": ["t"]}], "old-range"),
             "members has 'c-0' twice: each id once",
         ),
-        (({"t": 1}, ["c"], "old-roundrobin"), "a member is an object with id and topics, not 'c'"),
-        (({"t": 1}, None, "old-range"), "members is a list of objects, not None"),
+        (
+            ({"t": 1}, [["c"]], "old-roundrobin"),
+            "a member is its id, or an object with id and topics, not ['c']",
+        ),
+        (({"t": 1}, None, "old-range"), "members is a list of ids or of objects, not None"),
         (
             ({"t": 1}, [{**MEMBER, "streams": 2}, {"id": "d", "topics": ["t"]}], "old-roundrobin"),
             "old-roundrobin needs members with the same number of streams: 'c' has 2, 'd' has 1",
@@ -437,7 +446,10 @@ def test_what_a_member_owns_is_said_once() -> None:
         pw.assign({"t": 2}, [{**MEMBER, "owned": []}], owned=before)
     with pytest.raises(pw.PartwrightError, match=r"an earlier assignment is an Assignment, not \{\}"):
         before.moved_from({})  # type: ignore[arg-type]
-    with pytest.raises(pw.PartwrightError, match="owned= is an Assignment or a table of its columns, not 5"):
+    with pytest.raises(
+        pw.PartwrightError,
+        match="owned= is an Assignment, a table of its columns or partitions by member, not 5",
+    ):
         pw.assign({"t": 2}, [MEMBER], owned=5)  # type: ignore[arg-type]
 
 

@@ -294,6 +294,9 @@ def test_salting_is_what_splitting_the_heavy_keys_gives() -> None:
     for client in ("java", "librdkafka", "sarama"):
         salted = check(keys, client=client).salted()
         assert [each.ways for each in salted] == [2, 4, 8, 16]
+        own = check(keys, client=client).salted([4, 3])
+        assert own[0] == salted[1]
+        assert (own[1].ways, own[1].keys) == (3, salted[0].keys)
         for each in salted:
             assert each.keys == len(heavy)
             given: Counter[str] = Counter()
@@ -344,6 +347,9 @@ def test_rows_in_no_partition_are_those_that_ought_to_be_in_one() -> None:
 
 def test_no_heavy_key_no_salt() -> None:
     assert check([]).salted() == []
+    for odd in ([1], ["2"], [2.5], 3, "3"):
+        with pytest.raises(pw.PartwrightError, match="ways"):
+            check(["a"] * 9 + ["b"]).salted(odd)  # type: ignore[arg-type]
     assert check([None, None]).salted() == []
     assert check([f"key {row}" for row in range(1000)]).salted() == []
     one = Check(1)

@@ -359,7 +359,7 @@ def test_what_is_no_column_of_keys_is_refused_in_a_sentence(
         ({"n": 12, "min_used": "5%%"}, "min_used takes a share such as 5% or 0.05, not '5%%'"),
         ({"n": 12, "min_used": float("nan")}, "min_used takes a share such as 5% or 0.05, not nan"),
         ({"n": 12, "max_share": 0.5, "client": "sarma"}, 'there is no client "sarma"; did you mean sarama?'),
-        ({"n": 12, "max_share": 0.5, "key_type": "long"}, 'there is no key type "long"'),
+        ({"n": 12, "max_share": 0.5, "key_type": "lnog"}, 'there is no key type "lnog"'),
     ],
 )
 def test_a_contract_that_is_none_is_refused_where_it_is_written(terms: dict[str, Any], sentence: str) -> None:

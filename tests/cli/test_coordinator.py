@@ -88,7 +88,7 @@ def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
         (["group", "--broker", "127.0.0.1:1"], "127.0.0.1:1"),
         (["group", "--broker", "kafka://127.0.0.1:1"], "no Kafka answers at 127.0.0.1:1"),
         (["group", "--broker", "kafka://127.0.0.1:1/orders"], "is not the address of brokers alone"),
-        ([], "Missing argument 'GROUP'"),
+        ([], "which group? Name it, as in partwright coordinator billing"),
         (["group", "--broker-kind", "pulsar"], "there is no broker kind 'pulsar' in partwright"),
         (["id", "--transactional", "--broker-kind", "redpanda"], "--broker-kind redpanda is for groups"),
     ],

@@ -197,7 +197,7 @@ TOPIC = "kafka://127.0.0.1:9/t"
         (["a.csv", "b.parquet", *KEYED, "-n", 0], "the number of partitions must be from 1"),
         (["a.csv", "b.parquet", *KEYED, "-n", 12, "--n-b", -1], "the number of partitions must be from 1"),
         (["a.csv", "b.parquet", *KEYED, "-n", 12, "--client-b", "jav"], 'there is no client "jav"'),
-        (["a.csv", "b.parquet", *KEYED, "-n", 12, "--key-type-b", "long"], 'there is no key type "long"'),
+        (["a.csv", "b.parquet", *KEYED, "-n", 12, "--key-type-b", "lnog"], 'there is no key type "lnog"'),
         (["a.csv", "b.parquet", "--key", "q", "-n", 12], "there is no column 'q' in 'a.csv'"),
         (["a.csv", "b.parquet", *KEYED, "--key-b", "", "-n", 12], "--key-b is empty: name a column"),
         (["a.csv", "absent.csv", *KEYED, "-n", 12], "there is no file 'absent.csv'"),

@@ -196,7 +196,7 @@ def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
             "a record is in partition 4, which a topic of 4 partitions",
         ),
         (["x.csv", "--key", "k", "--partition", "p", "-n", 0], "the number of partitions must be from 1"),
-        (["x.csv", "--key", "k", "--partition", "p", "--key-type", "long"], 'there is no key type "long"'),
+        (["x.csv", "--key", "k", "--partition", "p", "--key-type", "lnog"], 'there is no key type "lnog"'),
         (["x.parquet", "--key", "p", "--partition", "k"], "int64 has no key bytes of its own"),
         (["absent.csv", "--key", "k", "--partition", "p"], "there is no file 'absent.csv'"),
         (["kafka://127.0.0.1:9/t", "--key", "k"], "--key 'k' names a column of a file"),

@@ -179,7 +179,7 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
         (["a", "-n", "99999999999999999999"], "the number of partitions must be"),
         (["a", "-n", "x"], "Invalid value for '-n'"),
         (["a", "-n", "3", "--client", "sarma"], 'there is no client "sarma"; did you mean sarama?'),
-        (["a", "-n", "3", "--key-type", "long"], 'there is no key type "long"'),
+        (["a", "-n", "3", "--key-type", "lnog"], 'there is no key type "lnog"'),
         (["a", "-n", "3", "--key-type", "java:long"], "key type java:long takes a whole number, not 'a'"),
         (["1_0", "-n", "3", "--key-type", "java:int"], "key type java:int takes a whole number, not '1_0'"),
         (["1.5", "-n", "3", "--key-type", "java:int"], "key type java:int takes a whole number, not '1.5'"),

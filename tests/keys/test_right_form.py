@@ -92,7 +92,11 @@ def test_whole_numbers_that_pandas_made_floats_are_told_the_way_back() -> None:
     with pytest.raises(pw.KeyTypeError, match=r"pass keys.astype\('Int64'\)$"):
         pw.partition_for_key(orders["id"], 15, key_type="java:long")
     mended = orders["id"].astype("Int64")
-    assert pw.partition_for_key(mended, 15, key_type="digits") == pw.partition_for_key(["42", None, "43"], 15)
+    assert pw.partition_for_key(mended, 15, key_type="digits").tolist() == [
+        pw.partition_for_key("42", 15),
+        pd.NA,
+        pw.partition_for_key("43", 15),
+    ]
 
 
 @pytest.mark.parametrize("values", [[1.5, None], [float("inf")], [None]])

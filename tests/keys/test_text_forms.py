@@ -78,13 +78,13 @@ def test_one_value_of_python_is_the_key_that_its_text_is(value: Any, key_type: s
 
 def test_frames_of_all_libraries() -> None:
     days = [dt.date(2024, 1, 31), None]
-    assert pw.encode(pl.Series(days), "iso-date").to_pylist() == [b"2024-01-31", None]
+    assert pw.encode(pl.Series(days), "iso-date").to_list() == [b"2024-01-31", None]
     frame = pl.DataFrame({"i": [42, None]}).select(
         p=pw.partition_for_key(pl.col("i"), 100, key_type="digits")
     )
     assert frame["p"].to_list() == [pw.partition_for_key("42", 100), None]
-    assert pw.encode(pd.Series([42, None], dtype="Int64"), "digits").to_pylist() == [b"42", None]
-    assert pw.encode(pd.Series([Decimal("1.5"), None]), "decimal").to_pylist() == [b"1.5", None]
+    assert pw.encode(pd.Series([42, None], dtype="Int64"), "digits").tolist() == [b"42", None]
+    assert pw.encode(pd.Series([Decimal("1.5"), None]), "decimal").tolist() == [b"1.5", None]
 
 
 @pytest.mark.parametrize(

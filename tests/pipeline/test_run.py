@@ -407,7 +407,7 @@ def test_a_key_that_will_not_do(
         ({"partitions": -1}, "from 1 to 2147483647, not -1"),
         ({"partitions": 2**31}, "from 1 to 2147483647, not 2147483648"),
         ({"client": "jav"}, 'there is no client "jav"'),
-        ({"key_type": "long"}, 'there is no key type "long"'),
+        ({"key_type": "lnog"}, 'there is no key type "lnog"'),
         ({"partitions": 10_001}, "a new topic gets at most 10,000 partitions at once, not 10,001"),
         ({"limit": 0}, "--limit takes a whole number from 1 to 2147483647, not 0"),
         ({"topic": "a b"}, "a b"),

@@ -121,6 +121,9 @@ def test_sql_functions(registered: SparkSession, plan: Plan) -> None:
     hashes = pw.murmur2(pa.array(range(ROWS)), key_type="java:long").to_pylist()
     assert [tuple(row) for row in found.collect()] == list(zip(CORE, hashes, strict=True))
     assert spark.sql("SELECT kafka_partition('TT0124', 15)").collect() == [(10,)]
+    named = spark.sql("SELECT partition_for_key(key, 12), murmur2(id, 'long') FROM keys ORDER BY id")
+    assert named.columns == ["partition_for_key(key, 12)", "murmur2(id, long)"]
+    assert [tuple(row) for row in named.collect()] == list(zip(CORE, hashes, strict=True))
     assert spark.sql("SELECT kafka_partition(NULL, 15), kafka_partition('', 15, 'librdkafka')").collect() == [
         (None, None)
     ]

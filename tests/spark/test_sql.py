@@ -51,6 +51,22 @@ def test_literals(spark: SparkSession) -> None:
     assert list(row.first()) == [10, 10, 10, 10, 4, 6, None, -790332482, 506863552, None]
 
 
+def test_the_names_are_pythons_too_and_key_types_may_be_short(
+    spark: SparkSession, records: dict[str, Any]
+) -> None:
+    found = spark.sql("""
+        SELECT partition_for_key(key, n, 'sarama') <=> kafka_partition(key, n, 'sarama') AS partitions,
+            murmur2(number, 'long') = kafka_murmur2(number, 'java:long') AS hashes,
+            partition_for_key(number, 12, 'java', 'long') = kafka_partition(number, 12, 'java', 'java:long') AS numbers
+        FROM records
+    """)
+    assert found.distinct().collect() == [(True, True, True)]
+    col = pws.partition_for_key("number", 12, key_type="long")
+    assert to_arrow(spark.table("records").select(col.alias("p")))["p"].to_pylist() == (
+        pw.partition_for_key(records["number"], 12, key_type="java:long").to_pylist()
+    )
+
+
 @pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 knows no names of a function's arguments")
 def test_arguments_by_name(spark: SparkSession) -> None:
     row = spark.sql("SELECT kafka_partition(key => 'TT0124', key_type => 'utf8', n => 15)")

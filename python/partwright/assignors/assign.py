@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from partwright import _core
 from partwright._check import shown
 from partwright.assignors.assignment import Assignment, Chance
 from partwright.assignors.group_tables import group_of, owned_of
-from partwright.assignors.members import Owned
+from partwright.assignors.members import Owned, owned_by, with_topics
 from partwright.assignors.names import resolve
 from partwright.assignors.options import Options
 from partwright.assignors.tables import is_table
@@ -21,7 +22,7 @@ from partwright.assignors.topic_ids import takes_topic_ids, with_topic_ids
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from partwright.assignors.members import Group, Member
     from partwright.assignors.tables import Table
@@ -31,12 +32,12 @@ __all__ = ["assign", "assign_group"]
 
 def assign(
     topics: Mapping[str, int] | Table,
-    members: Iterable[Member] | Mapping[str, Iterable[str]] | Table,
+    members: Iterable[Member | str] | Mapping[str, Iterable[str]] | Table,
     assignor: object = "range",
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | Table | None = None,
     topic_ids: Mapping[str, str] | None = None,
-    owned: Assignment | Table | None = None,
+    owned: Assignment | Mapping[str, Any] | Table | None = None,
     partition_order: Sequence[int] | None = None,
     seed: int = 0,
     balance_racks: bool = False,
@@ -44,14 +45,15 @@ def assign(
     """Assign partitions exactly as Kafka's own assignor does, down to the order of each list.
 
     Args:
-        topics: Each topic's number of partitions by name; or an Arrow table of `topic`, `partitions` and, if known,
-            `racks` (for each partition a list of its replicas' racks).
+        topics: Each topic's number of partitions by name; or a table of `topic`, `partitions` and, if known, `racks`
+            (for each partition a list of its replicas' racks). A table is Arrow's, a frame, or a file's name.
         members: The members in the order of the JoinGroup response, in which they are put into Java's map: objects with
             `id` and `topics`, and, if the member has them, `owned` (a list of (topic, partition), or lists of
             partitions by topic), `generation` (in which it owned them), `instance_id` and `rack`; or lists of topics by
-            ID. For `old-range` and `old-roundrobin` also `streams`, the number of its threads, or their numbers by
-            topic. Or an Arrow table of `member` (its ID), `topics` (a list of names) and, if known, `owned` (a list of
-            structs of `topic` and `partition`), `generation`, `instance_id` and `rack`.
+            ID; or only IDs, which subscribe to all topics. For `old-range` and `old-roundrobin` also `streams`, the
+            number of its threads, or their numbers by topic. Or a table of `member` (its ID), `topics` (a list of
+            names; in a file of text `orders,users`) and, if known, `owned` (a list of structs of `topic` and
+            `partition`), `generation`, `instance_id` and `rack`.
         assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
             the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one: `sticky@2.8`,
             `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; another client's as
@@ -61,7 +63,9 @@ def assign(
         racks: By topic, for each of its partitions the racks of the replicas; or an Arrow table of `topic` and `racks`.
         topic_ids: By topic, its ID as Kafka writes it; only the broker's assignors use it. A topic without one gets the
             ID that Java derives from its name.
-        owned: An earlier assignment, or its `to_arrow`: each member owns the partitions that it got there.
+        owned: An earlier assignment, or its `to_arrow` or `to_dict`: each member owns the partitions that it got there.
+            Also lists of partitions by member and topic, `{"c1": {"orders": [0, 1]}}`. Members that the group lacks
+            have left it.
         partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, instead of the order
             of their hash codes.
         seed: The seed of another client's random choices (`Assignment.chance` tells you if there are any).
@@ -84,6 +88,8 @@ def assign(
         >>> members = pa.table({"member": ["c1", "c2"], "topics": [["t"], ["t"]]})
         >>> assign({"t": 3}, members, "sticky", owned=first.to_arrow()).to_dict() == first.to_dict()
         True
+        >>> assign({"t": 3}, ["c1", "c2"], "sticky", owned={"c2": {"t": [0, 1]}}).to_dict()
+        {'c1': [('t', 2)], 'c2': [('t', 0), ('t', 1)]}
     """
     found = resolve(assignor)
     name = found if isinstance(found, str) else found.name
@@ -94,17 +100,23 @@ def assign(
             raise PartwrightError(
                 f"{name} gives partitions to consumer threads: its members and topics cannot be tables"
             )
+        if isinstance(members, Iterable) and not isinstance(members, Mapping):
+            members = with_topics(members, topics)
         members = threads(members, name)
     group = group_of(topics, members, racks, before, order)
     return assign_group(group, found, topic_ids, Options.of(found, seed, balance_racks=balance_racks))
 
 
-def _before(owned: Assignment | Table) -> Owned:
+def _before(owned: Assignment | Mapping[str, Any] | Table) -> Owned:
     """The partitions that members own by an earlier assignment."""
     if isinstance(owned, Assignment):
         return Owned(owned.members, owned.topics, owned.lists)
+    if isinstance(owned, Mapping):
+        return owned_by(owned)
     if not is_table(owned):
-        raise PartwrightError(f"owned= is an Assignment or a table of its columns, not {shown(owned)}")
+        raise PartwrightError(
+            f"owned= is an Assignment, a table of its columns or partitions by member, not {shown(owned)}"
+        )
     return owned_of(owned)
 
 

@@ -116,10 +116,6 @@ class Assignment(Answer):
         return {"assignment": self.to_dict(), **ids, **chance}
 
     def table(self) -> pa.Table:
-        """The same as `to_arrow`."""
-        return self.to_arrow()
-
-    def to_arrow(self) -> pa.Table:
         """A table of `member`, `topic` (both dictionaries) and `partition`; a row per partition, in the answer's order.
 
         Examples:

@@ -3,12 +3,16 @@
 >>> members = [{"id": "c1", "topics": ["t", "u"]}, {"id": "c2", "topics": ["t", "u"]}]
 >>> [(each.assignor, each.spread.min, each.spread.max) for each in compare({"t": 3, "u": 3}, members)][:2]
 [('range', 2, 4), ('roundrobin', 3, 3)]
+>>> compare({"t": 3, "u": 3}, ["c1", "c2"]).to_arrow().select(["assignor", "fewest", "most"]).to_pylist()[0]
+{'assignor': 'range', 'fewest': 2, 'most': 4}
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from partwright.answer import Answers
 from partwright.assignors.assign import assign_group
@@ -18,12 +22,11 @@ from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from partwright._check import Json
     from partwright.assignors.members import Member
+    from partwright.assignors.tables import Table
 
 __all__ = ["COMPARED", "Compared", "Comparison", "compare"]
 
@@ -31,6 +34,20 @@ COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
 """The assignors of today's consumer groups: the ones that members can set, and the broker's own (KIP-848)."""
 
 _PARTITION = ["topic", "partition"]
+_SCHEMA = pa.schema(
+    [
+        ("assignor", pa.string()),
+        ("fewest", pa.int32()),
+        ("most", pa.int32()),
+        ("mean", pa.float64()),
+        ("topic_spread", pa.int32()),
+        ("moved", pa.int32()),
+        ("unread", pa.int32()),
+        ("in_rack_share", pa.float64()),
+        ("seconds", pa.float64()),
+        ("error", pa.string()),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -81,16 +98,28 @@ class Comparison(Answers[Compared]):
     topics: Mapping[str, int]
     assumed: tuple[str, ...] = ()
 
+    def table(self) -> pa.Table:
+        """A row for each assignor: its figures, with `fewest`, `most` and `mean` in place of the spread.
+
+        Where an assignor has no assignment, all but `assignor` and `error` are null.
+        """
+        rows = []
+        for each in self.parts:
+            fewest, most, mean = each.spread
+            row = {**each.__dict__, "fewest": fewest, "most": most, "mean": mean}
+            rows.append(row if each.error is None else {"assignor": each.assignor, "error": each.error})
+        return pa.Table.from_pylist(rows, _SCHEMA)
+
     def to_dict(self) -> Json:
         """As in the JSON."""
         return {"assignors": [each.to_dict() for each in self.parts]}
 
 
 def compare(
-    topics: Mapping[str, int],
-    members: Sequence[Member],
+    topics: Mapping[str, int] | Table,
+    members: Iterable[Member | str] | Mapping[str, Iterable[str]] | Table,
     *,
-    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | Table | None = None,
     topic_ids: Mapping[str, str] | None = None,
     clock: Callable[[], float] | None = None,
     own: Sequence[object] = (),
@@ -104,6 +133,9 @@ def compare(
         topic_ids: See `partwright.assign`.
         clock: A function that returns seconds; None measures no time.
         own: Your own assignors, listed after Kafka's: see `partwright.assign`.
+
+    Returns:
+        The figures, a part for each assignor; its `to_arrow()` or `to_pandas()` is a table with a column `assignor`.
 
     Raises:
         PartwrightError: The group is invalid.
@@ -120,7 +152,9 @@ def compare(
             continue
         seconds = None if clock is None or began is None else clock() - began
         found.append(_figures(name, assignment, seconds))
-    return Comparison(tuple(found), len(members), topics)
+    counts = dict(zip(group.topics, group.batches[0]["partitions"].to_pylist(), strict=True))
+    known = {name: count for name, count in counts.items() if count is not None}
+    return Comparison(tuple(found), len(group.members), known)
 
 
 def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compared:

@@ -9,13 +9,24 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 
 from partwright import _core
-from partwright._check import counted, shown
+from partwright._check import as_int, counted, shown
 from partwright.assignors.columns import INT32
 from partwright.errors import PartwrightError
 
-__all__ = ["INT32", "Group", "Member", "Owned", "owned_before", "owned_pairs", "replica_lists"]
+__all__ = [
+    "INT32",
+    "Group",
+    "Member",
+    "Owned",
+    "owned_before",
+    "owned_by",
+    "owned_pairs",
+    "replica_lists",
+    "with_topics",
+]
 
 Member: TypeAlias = Mapping[str, object]
+"""A member's fields."""
 _FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "client", "streams")
 
 
@@ -57,7 +68,7 @@ class Group:
     def of(
         cls,
         topics: Mapping[str, int],
-        members: Iterable[Member] | Mapping[str, Iterable[str]],
+        members: Iterable[Member | str] | Mapping[str, Iterable[str]],
         racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
         owned: Owned | None = None,
         order: Sequence[int] | None = None,
@@ -79,9 +90,9 @@ class Group:
         columns = _Columns(_counts(topics))
         if isinstance(members, Mapping):
             members = [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
-        elif not _is_iterable(members):
-            raise PartwrightError(f"members is a list of objects, not {shown(members)}")
-        for member in members:
+        if not _is_iterable(members):
+            raise PartwrightError(f"members is a list of ids or of objects, not {shown(members)}")
+        for member in with_topics(members, topics):
             columns.add(member, has_owned=owned is not None)
         ids = list(columns.ids)
         subscribed = columns.subscriptions()
@@ -148,6 +159,43 @@ class Group:
         )
 
 
+def with_topics(members: Iterable[object], topics: Iterable[str]) -> list[object]:
+    """Members as objects; one that is only an ID subscribes to all topics.
+
+    Examples:
+        >>> with_topics(["c1"], {"t": 3})
+        [{'id': 'c1', 'topics': ['t']}]
+    """
+    # What cannot be the topics is refused with the group.
+    everything = list(topics) if _is_iterable(topics) or isinstance(topics, Mapping) else []
+    return [{"id": each, "topics": everything} if isinstance(each, str) else each for each in members]
+
+
+def owned_by(given: Mapping[str, Any]) -> Owned:
+    """The partitions that members own, from what each owns: pairs of a topic and a partition, or lists by topic.
+
+    Raises:
+        PartwrightError: A member's id is not text, or what it owns is invalid.
+
+    Examples:
+        >>> owned = owned_by({"c1": {"t": [0, 1]}, "c2": []})
+        >>> owned.members, owned.topics, owned.lists.to_pylist()[0]
+        (['c1', 'c2'], ['t'], [{'topic': 0, 'partition': 0}, {'topic': 0, 'partition': 1}])
+    """
+    for name in given:
+        if not isinstance(name, str):
+            raise PartwrightError(f"owned: a member's id is text, not {shown(name)}")
+    numbers: dict[str, int] = {}
+    pairs: list[list[Any] | None] = [owned_pairs(name, claimed) for name, claimed in given.items()]
+    found = _core.pair_lists(pairs, numbers)
+    if isinstance(found, tuple):
+        member, place = found
+        raise PartwrightError(f"member {list(given)[member]!r}: {_odd((pairs[member] or [])[place])}")
+    topics, partitions = found
+    values = pa.StructArray.from_arrays([topics.values, partitions.values], ["topic", "partition"])
+    return Owned(list(given), list(numbers), pa.ListArray.from_arrays(topics.offsets, values))
+
+
 class _Columns:
     """The members' columns while members are read."""
 
@@ -162,9 +210,9 @@ class _Columns:
         self.subscribed: list[list[object]] = []
         self.owned: list[list[object] | None] = []
 
-    def add(self, member: Member, *, has_owned: bool) -> None:
+    def add(self, member: object, *, has_owned: bool) -> None:
         if not isinstance(member, Mapping):
-            raise PartwrightError(f"a member is an object with id and topics, not {shown(member)}")
+            raise PartwrightError(f"a member is its id, or an object with id and topics, not {shown(member)}")
         name = member.get("id")
         if not isinstance(name, str):
             raise PartwrightError(f"a member's id is text, not {shown(name)}")
@@ -302,12 +350,15 @@ def _odd(pair: object) -> str:
 def _counts(topics: object) -> dict[str, int]:
     if not isinstance(topics, Mapping):
         raise PartwrightError(f"topics has a number of partitions by name, not {shown(topics)}")
-    for name, count in topics.items():
+    counts = {}
+    for name, given in topics.items():
         if not isinstance(name, str):
             raise PartwrightError(f"topics: a name is text, not {shown(name)}")
-        if type(count) is not int or not 0 <= count < INT32:
-            raise PartwrightError(f"topics: {name!r} has {shown(count)} partitions, not 0 to {INT32 - 1}")
-    return dict(topics)
+        count = as_int(given)
+        if count is None or not 0 <= count < INT32:
+            raise PartwrightError(f"topics: {name!r} has {shown(given)} partitions, not 0 to {INT32 - 1}")
+        counts[name] = count
+    return counts
 
 
 def owned_before(

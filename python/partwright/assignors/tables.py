@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import first_line
+from partwright._check import first_line, is_path
 from partwright.errors import PartwrightError
+from partwright.files.scalars import as_whole
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["OPTIONAL", "REQUIRED", "Table", "check_types", "is_table", "is_text", "read"]
@@ -18,6 +22,8 @@ __all__ = ["OPTIONAL", "REQUIRED", "Table", "check_types", "is_table", "is_text"
 # The columns of a table of members, and the optional ones; other columns are ignored.
 REQUIRED = ("group", "member", "topics")
 OPTIONAL = ("owned", "generation", "instance_id", "rack")
+# Whole numbers of any type.
+_NUMBERS = {"partitions", "partition", "generation"}
 # These are all read as plain lists.
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 Table: TypeAlias = Any
@@ -25,13 +31,17 @@ Table: TypeAlias = Any
 
 
 def is_table(given: object) -> bool:
-    """Whether something is an Arrow table or offers one through the PyCapsule interface, and is not a column.
+    """Whether something is an Arrow table, offers one through the PyCapsule interface, or names a file of one.
 
     Examples:
         >>> is_table(pa.table({"a": [1]})), is_table({"a": [1]})
         (True, False)
     """
-    return isinstance(given, (pa.Table, pa.RecordBatch)) or hasattr(given, "__arrow_c_stream__")
+    return (
+        isinstance(given, (pa.Table, pa.RecordBatch))
+        or hasattr(given, "__arrow_c_stream__")
+        or is_path(given)
+    )
 
 
 def read(
@@ -47,6 +57,8 @@ def read(
     Raises:
         PartwrightError: It is not a table, or lacks a column.
     """
+    if is_path(given):
+        given = _of_file(given)
     try:
         table = given if isinstance(given, pa.Table) else pa.table(given)
     except pa.ArrowInvalid as error:
@@ -66,9 +78,35 @@ def read(
             raise PartwrightError(f"{name} has the column {column!r} twice: each column once")
     columns = {column: table[column] for column in (*required, *optional) if column in table.column_names}
     try:
-        return pa.table({column: _decoded(each, keeps_dictionaries) for column, each in columns.items()})
+        columns = {column: _decoded(each, keeps_dictionaries) for column, each in columns.items()}
+        return pa.table(
+            {name: as_whole(each) if name in _NUMBERS else each for name, each in columns.items()}
+        )
     except pa.ArrowException as error:
         raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
+
+
+def _of_file(file: str | os.PathLike[str]) -> pa.Table:
+    """The table in a file; where it has only text, several topics are `orders,users` or a JSON list."""
+    from partwright.files import read_file  # noqa: PLC0415 - a table in memory needs no reader of files
+
+    table = read_file(file, _NUMBERS).read_all()
+    place = table.schema.get_field_index("topics")
+    if place < 0 or not is_text(table.schema.field(place).type):
+        return table
+    lists = pa.array(map(_names, table.column(place).to_pylist()), pa.list_(pa.string()))
+    return table.set_column(place, "topics", lists)
+
+
+def _names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    with suppress(ValueError):
+        found = json.loads(text)
+        if isinstance(found, list) and all(isinstance(each, str) for each in found):
+            return found
+    # No topic's name has a comma or a space.
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _decoded(values: pa.ChunkedArray, keeps_dictionaries: bool) -> pa.ChunkedArray:

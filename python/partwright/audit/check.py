@@ -18,22 +18,24 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright import _core
 from partwright._check import counted
 from partwright._text import plain
 from partwright.answer import Answer
 from partwright.audit.columns import whole_numbers
 from partwright.audit.key_sums import Observed
-from partwright.audit.salting import Salted, salted
+from partwright.audit.salting import WAYS, Salted, salted
 from partwright.audit.skew import Skew
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
+from partwright.keys.as_column import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_columns import key_columns
 from partwright.keys.key_text import short, shown_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import SupportsIndex
 
     from partwright._check import Json
@@ -65,10 +67,9 @@ class Placer:
     """
 
     def __init__(self, n: SupportsIndex, client: str = "java", key_type: str | None = None) -> None:
-        partition_for_key(None, n, client, key_type)
+        self.key_type = _core.check(n, client, key_type)
         self.n = index(n)
         self.client = client
-        self.key_type = key_type
         self.rows = 0
         self.null_keys = 0
 
@@ -86,7 +87,7 @@ class Placer:
             PartwrightError: A key has no key bytes under the key type.
         """
         with _rows_named(where or self._where, self.rows):
-            partitions = partition_for_key(keys, self.n, self.client, self.key_type)
+            partitions = partition_for_key(as_arrow(keys, self.key_type), self.n, self.client, self.key_type)
         self.rows += len(keys)
         self.null_keys += _null_count(keys, self.key_type)
         return partitions
@@ -270,11 +271,11 @@ class Check(Answer):
             "and a heavy key has as many rows at least"
         )
 
-    def salted(self) -> list[Salted]:
-        """The largest share if the heaviest keys were salted; empty if no key is heavy."""
+    def salted(self, ways: Sequence[int] = WAYS) -> list[Salted]:
+        """The largest share if the heaviest keys were split in so many ways; empty if no key is heavy."""
         placed = self._seen.rows_in.total()
         heavy = self._seen.places_of(self._heaviest())
-        return salted(heavy, self._seen.rows_in, placed, self.n, self.client)
+        return salted(heavy, self._seen.rows_in, placed, self.n, self.client, ways)
 
     def add(self, keys: Column, partitions: Column = None, offsets: Column = None) -> None:
         """Take some records, the next of their file or of a topic.
@@ -306,7 +307,7 @@ class Check(Answer):
             self.undetermined += expected.null_count
         else:
             found = self._compared(keys, partitions, offsets, expected)
-        self._seen.add(in_one(encode(keys, self._placer.key_type)), found)
+        self._seen.add(in_one(encode(as_arrow(keys, self._placer.key_type), self._placer.key_type)), found)
 
     def _compared(self, keys: Column, partitions: Column, offsets: Column, expected: pa.Array) -> pa.Array:
         """Count the misplaced records of a batch; returns where its records are, null where no partition is."""
@@ -421,7 +422,7 @@ class Check(Answer):
         offsets: Column,
         expected: Column,
     ) -> Example:
-        key = encode(keys.slice(row, 1), self._placer.key_type)[0].as_py()
+        key = encode(as_arrow(keys, self._placer.key_type).slice(row, 1), self._placer.key_type)[0].as_py()
         found = partitions[row].as_py()
         return Example(
             row=self.rows + row if offsets is None else None,

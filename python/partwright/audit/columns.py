@@ -14,6 +14,7 @@ from partwright._check import MOST_LONG, counted, first_line, shown
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, TRUE, array_of, number
+from partwright.keys.as_column import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def columns(
         >>> columns(["a"], ["4"]).partitions.to_pylist()
         [4]
     """
-    key_bytes = in_one(encode(keys, key_type))
+    key_bytes = in_one(encode(as_arrow(keys, key_type), key_type))
     found = Columns(
         key_bytes,
         places(partitions, first_row),

@@ -29,6 +29,7 @@ from partwright.audit.pair_tables import PAIRS, table_of
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import number
+from partwright.keys.as_column import as_arrow
 from partwright.keys.hashing import encode
 from partwright.keys.key_text import shown_key
 
@@ -138,7 +139,10 @@ def add_placed(seen: Observed, placer: Placer, keys: Column) -> None:
         PartwrightError: A key has no key bytes under the key type.
     """
     places = in_one(placer.place(keys)).cast(pa.int64())
-    seen.add(in_one(encode(keys, placer.key_type)), pc.fill_null(places, number(ANYWHERE)))
+    seen.add(
+        in_one(encode(as_arrow(keys, placer.key_type), placer.key_type)),
+        pc.fill_null(places, number(ANYWHERE)),
+    )
 
 
 def meet(a: Side, b: Side) -> Meeting:

@@ -28,6 +28,7 @@ from partwright.audit.pair_tables import rows_by_partition, value_counts
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number, number_column
+from partwright.keys.as_column import as_arrow
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
 
@@ -202,6 +203,7 @@ class Resize(Answer):
         """
         first = self._placer.rows
         before = in_one(self._placer.place(keys)).cast(pa.int64())
+        keys = as_arrow(keys, self._placer.key_type)
         after = in_one(partition_for_key(keys, self.to, self._placer.client, self._placer.key_type))
         if partitions is offsets is sizes is None and not before.null_count + after.null_count:
             self._count_moves(before, after)

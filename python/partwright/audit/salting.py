@@ -3,6 +3,8 @@
 >>> heavy = {b"US": {8: 900}}
 >>> [(each.ways, round(each.largest_share, 3)) for each in salted(heavy, {8: 905, 4: 50, 2: 45}, 1000, 12)]
 [(2, 0.5), (4, 0.45), (8, 0.269), (16, 0.213)]
+>>> [(each.ways, round(each.largest_share, 3)) for each in salted(heavy, {8: 905, 4: 50, 2: 45}, 1000, 12, ways=[3])]
+[(3, 0.6)]
 """
 
 from __future__ import annotations
@@ -12,16 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from partwright._check import MOST_MADE, listed, whole
 from partwright.errors import PartwrightError
 from partwright.files.scalars import binary_column
 from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["Salted", "salted"]
+__all__ = ["WAYS", "Salted", "salted"]
 
-_WAYS = (2, 4, 8, 16)
+WAYS = (2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ def salted(
     rows: int,
     n: int,
     client: str = "java",
+    ways: Sequence[int] = WAYS,
 ) -> list[Salted]:
     """The largest share for several numbers of ways; empty if no key has more rows than an even partition, or than one.
 
@@ -54,17 +58,22 @@ def salted(
         rows: All rows that are in a partition.
         n: How many partitions there are.
         client: The client profile that places the keys.
+        ways: Into how many keys each of the heaviest is split, one number after the other.
+
+    Raises:
+        PartwrightError: A number of ways is not one from 2 to 1000000.
     """
+    counts = [whole(each, "ways", 2, MOST_MADE) for each in listed(ways, "ways")]
     split = {
         key: places for key, places in heavy.items() if (its := sum(places.values())) > 1 and its * n > rows
     }
     if not split or n == 1:
         return []
     found = []
-    for ways in _WAYS:
+    for each in counts:
         # A salt at which the client fails cannot be used.
         with suppress(PartwrightError):
-            found.append(Salted(ways, len(split), _largest(split, rows_in, n, client, ways) / rows))
+            found.append(Salted(each, len(split), _largest(split, rows_in, n, client, each) / rows))
     return found
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright import _core
 from partwright._check import (
+    MOST_MADE,
     Json,
     counted,
     listed,
@@ -23,8 +24,9 @@ from partwright._check import (
     shown,
     there_are,
     unknown,
+    whole,
 )
-from partwright._doors import kafka_metadata
+from partwright._doors import kafka_metadata, replica_placement
 from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
 
@@ -36,9 +38,14 @@ __all__ = ["Broker", "Cluster", "Partition"]
 _SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Cluster:
     """Brokers and topics, frozen, hashable and picklable (`org.apache.kafka.common.Cluster`).
+
+    Brokers may be given as IDs, and topics as their numbers of partitions: their replicas are then placed as Kafka's
+    controller places a new topic's, `replication_factor` (1 by default) of each partition, by
+    `partwright.cluster.placement.striped`. Kafka draws where it begins; here the seed is 0 for each topic, so that one
+    call always gives one cluster.
 
     Attributes:
         brokers: The live brokers.
@@ -50,7 +57,7 @@ class Cluster:
 
     Raises:
         PartwrightError: A topic without partitions, a missing or repeated partition, a repeated broker, a leader that
-            is not a broker, no topics at all, or a value of another type.
+            is not a broker, no topics at all, more replicas than brokers, or a value of another type.
 
     Examples:
         >>> cluster = Cluster([Broker(0, rack="a"), Broker(1)], {"orders": [Partition(0, leader=1), Partition(1)]})
@@ -58,6 +65,9 @@ class Cluster:
         Cluster(2 brokers; orders: 2 partitions, 1 without leader)
         >>> [partition.id for partition in cluster.available("orders")], cluster.leader_of("orders", 1)
         ([0], None)
+        >>> placed = Cluster([1, 2, 3], {"orders": 6}, replication_factor=2)
+        >>> [partition.replicas for partition in placed.partitions("orders")][:3]
+        [(1, 2), (2, 3), (3, 1)]
     """
 
     brokers: tuple[Broker, ...]
@@ -66,21 +76,31 @@ class Cluster:
     _by_id: dict[int, Broker] = field(init=False, compare=False)
     _by_topic: dict[str, dict[int, Partition]] = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.topics, Mapping):
-            raise PartwrightError(f"topics has lists of partitions by name, not {shown(self.topics)}")
-        if self.strict and not self.topics:
+    def __init__(
+        self,
+        brokers: Iterable[Broker | int],
+        topics: Mapping[str, Iterable[Partition] | int],
+        *,
+        strict: bool = True,
+        replication_factor: int | None = None,
+    ) -> None:
+        """Checks the brokers and topics, and places the topics that are numbers of partitions."""
+        object.__setattr__(self, "strict", strict)
+        if not isinstance(topics, Mapping):
+            raise PartwrightError(f"topics has lists of partitions by name, not {shown(topics)}")
+        if strict and not topics:
             raise PartwrightError("a cluster without topics has no partition to write to: name at least one")
         by_id: dict[int, Broker] = {}
-        for broker in listed(self.brokers, "brokers", Broker):
+        for each in listed(brokers, "brokers"):
+            broker = each if isinstance(each, Broker) else Broker(each)
             if broker.id in by_id:
                 raise PartwrightError(f"brokers has {broker.id} twice: each id once")
             by_id[broker.id] = broker
-        topics = {}
-        for name, given in self.topics.items():
+        found: dict[str, tuple[Partition, ...]] = {}
+        for name, given in _placed(tuple(by_id.values()), topics, replication_factor).items():
             partitions: tuple[Partition, ...] = listed(given, f"topic {shown(name)}", Partition)
-            topics[_topic_name(name)] = partitions
-            if self.strict:
+            found[_topic_name(name)] = partitions
+            if strict:
                 _check_whole(name, partitions)
                 _check_leaders(name, partitions, by_id)
             for leader in sorted(
@@ -88,9 +108,9 @@ class Cluster:
             ):
                 by_id[leader] = Broker(leader)
         object.__setattr__(self, "brokers", tuple(by_id.values()))
-        object.__setattr__(self, "topics", MappingProxyType(topics))
+        object.__setattr__(self, "topics", MappingProxyType(found))
         object.__setattr__(self, "_by_id", by_id)
-        object.__setattr__(self, "_by_topic", {name: _by_number(name, topics[name]) for name in topics})
+        object.__setattr__(self, "_by_topic", {name: _by_number(name, found[name]) for name in found})
 
     @classmethod
     def of(cls, topics: Mapping[str, int]) -> Self:
@@ -368,6 +388,34 @@ class Cluster:
 
 def _again(brokers: tuple[Broker, ...], topics: dict[str, tuple[Partition, ...]], strict: bool) -> Cluster:
     return Cluster(brokers, topics, strict=strict)
+
+
+def _placed(
+    brokers: tuple[Broker, ...], topics: Mapping[str, object], replication_factor: int | None
+) -> dict[str, Any]:
+    """Topics with lists of partitions instead of their numbers."""
+    counts = {name: count for name, count in topics.items() if isinstance(count, int)}
+    if replication_factor is not None and len(counts) < len(topics):
+        name = next(name for name in topics if name not in counts)
+        raise PartwrightError(
+            f"replication_factor is for topics that are numbers of partitions, and topic {shown(name)} has "
+            f"{shown(topics[name])}: leave it out"
+        )
+    for name, count in counts.items():
+        whole(count, f"topic {shown(name)}: the number of partitions", 1, MOST_MADE)
+    refuse_many(sum(counts.values()), "a cluster")
+    found = dict(topics)
+    for name, count in counts.items():
+        replicas = (
+            replica_placement()
+            .striped(brokers, count, 1 if replication_factor is None else replication_factor)
+            .replicas
+        )
+        found[name] = tuple(
+            Partition(place, leader=those[0], replicas=those, in_sync_replicas=those)
+            for place, those in enumerate(replicas)
+        )
+    return found
 
 
 def _topic_name(given: object) -> str:

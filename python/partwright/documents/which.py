@@ -65,6 +65,9 @@ def _details(answer: KeyPlacements) -> Iterator[Verdict]:
     if key := answer.key_bytes:
         as_type = f"As {answer.key_type} the" if answer.key_type else "The"
         yield Verdict("said", f"{as_type} key has {counted(len(key), 'byte')}: {_hex(key)}.")
+    if numbers := answer.as_numbers:
+        others = ", ".join(f"{each.partition:,} as {each.key_type}" for each in numbers)
+        yield Verdict("said", f"As a number it is another key: partition {others} (--key-type).")
     for each in answer.placements:
         if each.partition is not None and each.partition < 0:
             text = (

@@ -3,5 +3,6 @@
 from partwright.files.formats import ColumnRequest, Records, text_type
 from partwright.files.opening import open_records
 from partwright.files.sink import open_sink
+from partwright.files.whole_files import read_file
 
-__all__ = ["ColumnRequest", "Records", "open_records", "open_sink", "text_type"]
+__all__ = ["ColumnRequest", "Records", "open_records", "open_sink", "read_file", "text_type"]

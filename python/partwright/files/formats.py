@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright import _core
 from partwright._check import counted, first_line, meant
 from partwright.errors import PartwrightError
 
@@ -213,7 +214,7 @@ def text_type(key_type: str | None) -> pa.DataType:
         >>> text_type("java:int"), text_type(None)
         (DataType(int64), DataType(string))
     """
-    return _TEXT_TYPES.get(key_type or "", pa.string())
+    return _TEXT_TYPES.get(_core.check(1, "java", key_type) or "", pa.string())
 
 
 def find_column(path: str, names: Sequence[str], name: str, *, hint: str = "") -> int:

@@ -337,8 +337,9 @@ def _read_members(path: str, line: int, given: str, what: str = "line") -> list[
             "them",
             path=path,
         )
+    other = ", or name its format, as in --format csv" if path == "stdin" else ""
     raise PartwrightError(
-        f"{what} {line} of {path!r} is not a JSON object ({why}): give one object a line",
+        f"{what} {line} of {path!r} is not a JSON object ({why}): give one object a line{other}",
         path=path,
         value=given,
     )

@@ -10,11 +10,22 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FALSE", "TRUE", "array_of", "binary_column", "number", "number_column", "text", "text_column"]
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "array_of",
+    "as_whole",
+    "binary_column",
+    "number",
+    "number_column",
+    "text",
+    "text_column",
+]
 
 
 def array_of(values: Any) -> pa.Array:
@@ -32,6 +43,26 @@ def array_of(values: Any) -> pa.Array:
         if "datetime64" in types and len(types) > 1:
             raise pa.ArrowInvalid(f"cannot mix numpy's {' and '.join(sorted(types))}")
     return pa.array(values)
+
+
+def as_whole(column: pa.Array) -> pa.Array:
+    """Floating-point and decimal numbers without a fraction as int64, NaN as null; any other column as it is.
+
+    Examples:
+        >>> as_whole(pa.array([1.0, float("nan")])).to_pylist(), as_whole(pa.array([1.5])).to_pylist()
+        ([1, None], [1.5])
+    """
+    numbers = column
+    if pa.types.is_floating(column.type):
+        numbers = column.cast(pa.float64())
+        # A program that has no null among its numbers writes NaN.
+        numbers = pc.if_else(pc.is_nan(numbers), pa.nulls(1, pa.float64())[0], numbers)
+    elif not pa.types.is_decimal(column.type):
+        return column
+    try:
+        return numbers.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column
 
 
 def text_column(value: bytes, length: int | None = None) -> pa.Array:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.kafka.topics import check_topic_name
+from partwright.keys.as_column import as_arrow, is_single
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.keys.key_text import shown_key
 
@@ -64,6 +65,8 @@ def assign_json(
         partwright.errors.PartwrightError: row 1: the key null has no partition of its own by client java, so its records may be in any: leave it out, or read the whole topic
     """  # noqa: E501 - the error's sentence is one line
     check_topic_name(topic)
+    if not is_single(keys):
+        keys = as_arrow(keys, key_type)
     found = partition_for_key(keys, n, client, key_type)
     if found is None or isinstance(found, int):
         return json.dumps({topic: [_placed(found, cast("Key | None", keys), client, key_type)]})

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import isnan
 from numbers import Integral
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from uuid import UUID
 
 import pyarrow as pa
@@ -19,11 +19,11 @@ from partwright.keys.key_forms import right_form, whole_floats
 from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Sized
 
     from duckdb import DuckDBPyRelation
 
-__all__ = ["as_column", "is_expression", "is_single", "single_column"]
+__all__ = ["as_arrow", "as_column", "is_expression", "is_single", "single_column"]
 
 _SINGLE = (str, bytes, bytearray, memoryview, int, float, Decimal, date, UUID, pa.Scalar)
 _INT64 = range(-(2**63), 2**63)
@@ -67,7 +67,11 @@ def as_column(values: object, key_type: str | None) -> object:
     if (sentence := right_form(values) or whole_floats(values, key_type)) is not None:
         raise KeyTypeError(sentence)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
-        if str(getattr(values, "dtype", "")) == "Object":
+        dtype = str(getattr(values, "dtype", ""))
+        if dtype == "Null":
+            # polars' export of a column with only nulls cannot be read.
+            return pa.nulls(len(cast("Sized", values)))
+        if dtype == "Object":
             # polars puts the objects' addresses into its capsule.
             raise KeyTypeError(
                 "a polars Series of Python objects has no key bytes: cast it to text or binary"
@@ -81,6 +85,22 @@ def as_column(values: object, key_type: str | None) -> object:
         f"keys of type {type(values).__name__} are not a column: pass an Arrow array, a list of str, bytes or "
         "None, or one str or bytes"
     )
+
+
+def as_arrow(values: object, key_type: str | None) -> pa.Array | pa.ChunkedArray:
+    """A column as pyarrow has it, for Arrow's own functions.
+
+    Raises:
+        KeyTypeError, PartwrightError: See `as_column`.
+
+    Examples:
+        >>> as_arrow(["a", None], None).to_pylist()
+        ['a', None]
+    """
+    column = as_column(values, key_type)
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    return pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column)
 
 
 def single_column(value: object, key_type: str | None) -> pa.Array:

@@ -128,7 +128,7 @@ def placements(
         >>> java.hash, java.dividend, java.partition
         (-1442328778, 705154870, 10)
     """
-    _core.check(n, "java" if client is None else client, key_type)
+    key_type = _core.check(n, "java" if client is None else client, key_type)
     key_bytes = key_bytes_of(key, key_type)
     if not isinstance(key_bytes, bytes | None):
         raise KeyTypeError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypeV
 import pyarrow as pa
 
 from partwright import _core
-from partwright._doors import polars_namespace
+from partwright._doors import polars_expression, series_like
 from partwright.keys.as_column import as_column, is_expression, is_single, single_column
 from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
     from uuid import UUID
 
-    from polars import Expr
+    from polars import Expr, Series
 
 __all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key", "placer"]
 
+# What a Series or an expression of partitions is named; a column of keys must not be replaced.
+_PARTITION = "partition"
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -45,6 +47,7 @@ class ArrowStream(Protocol):
 if TYPE_CHECKING:
     Key: TypeAlias = str | bytes | bytearray | memoryview | bool | int | float | Decimal | date | UUID
     Column: TypeAlias = ArrowArray | ArrowStream | Sequence[Key | None]
+    _Polars = TypeVar("_Polars", Expr, Series)
 
 
 def _one_key_first(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -57,7 +60,7 @@ def murmur2(keys: None, *, key_type: str | None = None) -> None: ...
 @overload
 def murmur2(keys: Key, *, key_type: str | None = None) -> int: ...
 @overload
-def murmur2(keys: Expr, *, key_type: str | None = None, threads: SupportsIndex = 1) -> Expr: ...
+def murmur2(keys: _Polars, *, key_type: str | None = None, threads: SupportsIndex = 1) -> _Polars: ...
 @overload
 def murmur2(
     keys: Sequence[Key | None], *, key_type: str | None = None, threads: SupportsIndex = 1
@@ -68,7 +71,7 @@ def murmur2(
 ) -> pa.Array | pa.ChunkedArray: ...
 def murmur2(
     keys: object, *, key_type: str | None = None, threads: SupportsIndex = 1
-) -> int | pa.Array | pa.ChunkedArray | Expr | None:
+) -> int | pa.Array | pa.ChunkedArray | Expr | Series | None:
     """Kafka's murmur2 of each key, as Java's signed 32-bit int.
 
     Source: `org.apache.kafka.common.utils.Utils.murmur2`, the same from 0.8.2 to 4.4.0.
@@ -80,8 +83,8 @@ def murmur2(
         threads: How many may work on a column; see `partition_for_key`.
 
     Returns:
-        An int32 column as long as `keys`, null where the key is null; a ChunkedArray if `keys` came in chunks. An int
-        for one key, None for None.
+        An int32 column as long as `keys`, null where the key is null; of which kind, see `partition_for_key`. A Series
+        and an expression are named `murmur2`. An int for one key, None for None.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
@@ -93,13 +96,15 @@ def murmur2(
         >>> murmur2(["21", None, "foobar"]).to_pylist()
         [-973932308, None, -790332482]
     """
-    _core.check(1, "java", key_type)
+    key_type = _core.check(1, "java", key_type)
     if is_expression(keys):
-        return polars_namespace(keys).murmur2(key_type, threads=threads)
+        return polars_expression(
+            keys, lambda column: murmur2(column, key_type=key_type, threads=threads), pa.int32(), "murmur2"
+        )
     if is_single(keys):
         key = _single_bytes(keys, key_type)
         return None if key is None else _core.murmur2_of_bytes(key)
-    return _core.murmur2(as_column(keys, key_type), key_type, threads)
+    return series_like(keys, _core.murmur2(as_column(keys, key_type), key_type, threads), "murmur2")
 
 
 @overload
@@ -116,13 +121,13 @@ def partition_for_key(
 ) -> int | None: ...
 @overload
 def partition_for_key(
-    keys: Expr,
+    keys: _Polars,
     n: SupportsIndex,
     client: str = "java",
     key_type: str | None = None,
     *,
     threads: SupportsIndex = 1,
-) -> Expr: ...
+) -> _Polars: ...
 @overload
 def partition_for_key(
     keys: Sequence[Key | None],
@@ -149,7 +154,7 @@ def partition_for_key(
     key_type: str | None = None,
     *,
     threads: SupportsIndex = 1,
-) -> int | pa.Array | pa.ChunkedArray | Expr | None:
+) -> int | pa.Array | pa.ChunkedArray | Expr | Series | None:
     """The partition that a client's producer gives a record with each key.
 
     For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients 0.8.2 to
@@ -173,10 +178,10 @@ def partition_for_key(
 
     Returns:
         An int32 column as long as `keys`, null where the client does not hash the key, which shares the keys' validity
-        bitmap if it is the same. A list, a numpy array and a single Arrow array give a pyarrow Array, and so do pandas
-        columns of Python objects. Chunked input (a ChunkedArray, a polars Series, a pandas Series of an Arrow type)
-        gives a ChunkedArray with the same chunks. One key gives an int or None; a polars expression gives an Int32
-        expression.
+        bitmap if it is the same. A pandas Series gives a Series with its index, of the nullable Int32; a polars Series
+        gives a Series, and a polars expression an expression. These are named `partition`, so that they do not replace
+        the column of keys. A list, a numpy array and a single Arrow array give a pyarrow Array (`.to_numpy()`, if no
+        key is null), chunked input gives a ChunkedArray with the same chunks. One key gives an int or None.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
@@ -198,12 +203,18 @@ def partition_for_key(
     if isinstance(keys, pa.Array):
         # Spark calls it for every batch, so nothing is looked up again.
         return _core.partition_for_key(keys, n, client, key_type, threads)
-    _core.check(n, client, key_type)
+    key_type = _core.check(n, client, key_type)
     if is_expression(keys):
-        return polars_namespace(keys).partition_for_key(n, client, key_type, threads=threads)
+        return polars_expression(
+            keys,
+            lambda column: partition_for_key(column, n, client, key_type, threads=threads),
+            pa.int32(),
+            _PARTITION,
+        )
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
-    return _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
+    found = _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
+    return series_like(keys, found, _PARTITION)
 
 
 def placer(
@@ -241,8 +252,8 @@ def coordinator_partition(
 ) -> int: ...
 @overload
 def coordinator_partition(
-    ids: Expr, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
-) -> Expr: ...
+    ids: _Polars, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
+) -> _Polars: ...
 @overload
 def coordinator_partition(
     ids: Sequence[str | bytes | None], n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
@@ -253,7 +264,7 @@ def coordinator_partition(
 ) -> pa.Array | pa.ChunkedArray: ...
 def coordinator_partition(
     ids: object, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
-) -> int | pa.Array | pa.ChunkedArray | Expr | None:
+) -> int | pa.Array | pa.ChunkedArray | Expr | Series | None:
     """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
 
     That is `Utils.abs(id.hashCode()) % n` (`GroupCoordinatorService.partitionFor`, kafka-group-coordinator 4.4.0, and
@@ -273,7 +284,7 @@ def coordinator_partition(
         broker_kind: `kafka` or `redpanda`.
 
     Returns:
-        An int32 column as long as `ids`, null where the ID is null; a ChunkedArray if `ids` came in chunks. An int for
+        An int32 column as long as `ids`, null where the ID is null; of which kind, see `partition_for_key`. An int for
         one ID, None for None.
 
     Raises:
@@ -293,10 +304,15 @@ def coordinator_partition(
     n = kind.partitions if n is None else n
     _core.check(n, "java", None)
     if is_expression(ids):
-        return polars_namespace(ids).coordinator_partition(n, broker_kind=broker_kind)
+        return polars_expression(
+            ids,
+            lambda column: coordinator_partition(column, n, broker_kind=broker_kind),
+            pa.int32(),
+            _PARTITION,
+        )
     if is_single(ids):
         return kind.of_bytes(_single_bytes(ids, None), n)
-    return kind.of_column(as_column(ids, None), n)
+    return series_like(ids, kind.of_column(as_column(ids, None), n), _PARTITION)
 
 
 @overload
@@ -304,12 +320,14 @@ def encode(values: None, key_type: str | None = None) -> None: ...
 @overload
 def encode(values: Key, key_type: str | None = None) -> bytes: ...
 @overload
-def encode(values: Expr, key_type: str | None = None) -> Expr: ...
+def encode(values: _Polars, key_type: str | None = None) -> _Polars: ...
 @overload
 def encode(values: Sequence[Key | None], key_type: str | None = None) -> pa.Array: ...
 @overload
 def encode(values: Column, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
-def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa.ChunkedArray | Expr | None:
+def encode(
+    values: object, key_type: str | None = None
+) -> bytes | pa.Array | pa.ChunkedArray | Expr | Series | None:
     r"""The bytes that a record's key has on the wire, as Kafka's own serializers write them.
 
     ===================== ============================ =======================================================
@@ -341,11 +359,14 @@ def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa
 
     Args:
         values: A column or one value; see `partition_for_key`.
-        key_type: One from the table; the default only takes text and binary.
+        key_type: One from the table, or only what stands behind `java:`, `confluent:` or `iso-`, such as `long`; the
+            default only takes text and binary.
 
     Returns:
         A binary column as long as `values`, null where the value is null; large_binary for the large types and
-        binary_view for the views. Text and binary share their bytes with it. One value gives bytes, None gives None.
+        binary_view for the views. Text and binary share their bytes with it. A Series of pandas (of bytes or None) or
+        polars for a Series, an expression for an expression, named as `values`, whose other form they are. One value
+        gives bytes, None gives None.
 
     Raises:
         KeyTypeError: The values' type has no key bytes under this key type.
@@ -359,12 +380,12 @@ def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa
         >>> encode(42, "digits")
         b'42'
     """
-    _core.check(1, "java", key_type)
+    key_type = _core.check(1, "java", key_type)
     if is_expression(values):
-        return polars_namespace(values).encode(key_type)
+        return polars_expression(values, lambda column: encode(column, key_type), pa.binary(), None)
     if is_single(values):
         return _single_bytes(values, key_type)
-    return _core.encode(as_column(values, key_type), key_type)
+    return series_like(values, _core.encode(as_column(values, key_type), key_type), None)
 
 
 def _single_bytes(value: object, key_type: str | None) -> bytes | None:

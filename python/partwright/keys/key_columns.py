@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import find_column, no_column
-from partwright.keys.as_column import as_column, is_single
+from partwright.keys.as_column import as_arrow, is_single
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ __all__ = ["key_columns"]
 
 # How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17
-# Their columns are Series; `as_column` handles what a Series hides from Arrow.
+# Their columns are Series; `as_arrow` handles what a Series hides from Arrow.
 _FRAMES = {"pandas", "polars"}
 
 
@@ -111,11 +111,5 @@ def _streamed(reader: pa.RecordBatchReader, kind: str, key: str) -> Iterator[pa.
 
 def _chunks(column: object, key_type: str | None) -> list[pa.Array]:
     """The chunks of one column, as pyarrow has them."""
-    column = as_column(column, key_type)
-    if isinstance(column, pa.Array):
-        return [column]
-    if isinstance(column, pa.ChunkedArray):
-        return list(column.chunks)
-    if hasattr(column, "__arrow_c_stream__"):
-        return list(pa.chunked_array(column).chunks)
-    return [pa.array(column)]
+    arrow = as_arrow(column, key_type)
+    return list(arrow.chunks) if isinstance(arrow, pa.ChunkedArray) else [arrow]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,11 +12,15 @@ from partwright.keys.clients import key_bytes_of, key_types, placements
 from partwright.keys.typed_text import read_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from partwright._check import Json
     from partwright.keys.clients import KeyPlacement
     from partwright.keys.hashing import Key
+
+_DIGITS = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 
 __all__ = ["KeyPlacements", "TypedKey", "under_each_type"]
 
@@ -67,6 +72,13 @@ class KeyPlacements(Answer):
         """The key's bytes."""
         return key_bytes_of(self.key, self.key_type)
 
+    @property
+    def as_numbers(self) -> tuple[TypedKey, ...]:
+        """Where the first client puts a key of digits if it is a number of Java's instead of text."""
+        if self.key_type is not None or not isinstance(self.key, str) or not _DIGITS.fullmatch(self.key):
+            return ()
+        return under_each_type(self.key, self.n, self.placements[0].client, ("java:long", "java:int"))
+
     def table(self) -> pa.Table:
         """A row for each client: `client`, `partition`, `hash_name`, `sign`, `hash`, `why`, `setting` and the steps."""
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
@@ -85,15 +97,17 @@ class KeyPlacements(Answer):
         }
 
 
-def under_each_type(word: str, n: int, client: str = "java") -> tuple[TypedKey, ...]:
-    """The key that a word of the command line is under each key type that accepts it.
+def under_each_type(
+    word: str, n: int, client: str = "java", types: Iterable[str] | None = None
+) -> tuple[TypedKey, ...]:
+    """The key that a word of the command line is under each key type, or each of `types`, that accepts it.
 
     Examples:
         >>> [each.key_type for each in under_each_type("x", 12)]
         ['utf8', 'bytes', 'java:string']
     """
     found = []
-    for key_type in key_types():
+    for key_type in key_types() if types is None else types:
         try:
             value = read_key(word, key_type)
             [placed] = placements(value, n, client, key_type)

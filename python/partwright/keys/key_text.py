@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+from partwright import _core
 from partwright.errors import PartwrightError
 
 __all__ = ["short", "shown_key", "text_bytes"]
@@ -32,7 +33,7 @@ def shown_key(key: bytes | None, key_type: str | None = None) -> str:
     """
     if key is None:
         return "null"
-    if key_type in _NUMBERS:
+    if (key_type := _core.check(1, "java", key_type)) in _NUMBERS:
         return str(struct.unpack(_NUMBERS[key_type], key)[0])
     try:
         text = bytes(key).decode()

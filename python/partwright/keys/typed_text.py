@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from partwright import _core
 from partwright.errors import PartwrightError
 
 TYPE_CHECKING = False
@@ -37,6 +38,7 @@ def read_key(text: str, key_type: str | None) -> Key:
         >>> read_key("42", "java:long"), read_key("42", None), read_key("42", "bytes")
         (42, '42', b'42')
     """
+    key_type = _core.check(1, "java", key_type)
     if key_type in {"java:short", "java:int", "java:long", "digits"}:
         return _number(text, key_type, int)
     if key_type in {"java:float", "java:double"}:

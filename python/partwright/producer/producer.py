@@ -86,8 +86,7 @@ class Producer:
         leader: Callable[[Broker], bool] | None = None,
     ) -> None:
         config = ProducerConfig.of(config)
-        self.client, self.key_type = config.client, config.key_type
-        _core.check(1, self.client, self.key_type)
+        self.client, self.key_type = config.client, _core.check(1, config.client, config.key_type)
         self.cluster = _cluster(cluster)
         self.configs, named = read_configs(config.configs), config.partitioner
         self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
@@ -256,8 +255,8 @@ class Producer:
         """The partition of each record, in the order of the rows.
 
         Args:
-            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns. It needs
-                the columns that the strategy needs.
+            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, a dict of columns, or the name
+                of a file (csv, JSON lines, Parquet, Arrow, Avro). It needs the columns that the strategy needs.
             workload: Which columns are the records' parts; by default those with the parts' own names.
             topic: The records' topic; if it is None, the cluster's only one, or the column `topic`.
 

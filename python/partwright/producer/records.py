@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted, options, refused, shown
+from partwright._check import counted, is_path, options, refused, shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
-from partwright.files.scalars import array_of
+from partwright.files.scalars import array_of, as_whole
 from partwright.keys.as_column import as_column
 from partwright.keys.hashing import encode
 from partwright.user_code import message_of
@@ -41,7 +41,8 @@ class Workload:
 
     Attributes:
         key: The keys, of any type that `partition_for_key` takes.
-        partition: The partitions that records name, whole numbers; null if a record names none.
+        partition: The partitions that records name, whole numbers (of any type, such as float64); null if a record
+            names none.
         value: The values, text or binary; only their sizes count, except for a partitioner of your own.
         size: The values' sizes in bytes, instead of the values; null for a null value.
         time: The times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
@@ -70,7 +71,7 @@ class ProducerRecords:
     """A table of records whose columns were found.
 
     Args:
-        records: An Arrow table, batch or stream, or a dict of columns.
+        records: An Arrow table, batch or stream, a dict of columns, or a file's name.
         topic: The topic of all of them; None if there is a column `topic`, or only one topic.
         workload: Which columns are the records' parts.
         cluster: The existing topics.
@@ -138,6 +139,10 @@ class ProducerRecords:
 
 
 def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> pa.RecordBatchReader:
+    if is_path(records):
+        from partwright.files import read_file  # noqa: PLC0415 - a table in memory needs no reader of files
+
+        return read_file(records, {names[what] for what in ("partition", "size", "time")})
     if isinstance(records, Mapping):
         columns = {name: _column(name, column, names, key_type) for name, column in records.items()}
         records = _made("a dict", lambda: pa.table(columns))
@@ -148,7 +153,8 @@ def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> 
         return records
     if not hasattr(records, "__arrow_c_stream__"):
         raise PartwrightError(
-            f"a {type(records).__name__} is not a table of records: pass an Arrow table or a dict of columns"
+            f"a {type(records).__name__} is not a table of records: pass an Arrow table, a dict of columns or "
+            "a file's name"
         )
     for data_type in getattr(records, "dtypes", ()):
         _refuse_objects(data_type)
@@ -401,6 +407,7 @@ class RecordChunk:
         given = self._columns.get(what)
         if given is None or given.type == data_type:
             return given
+        given = as_whole(given)
         if not (pa.types.is_integer(given.type) or pa.types.is_null(given.type)):
             raise PartwrightError(f"the column of each record's {what} has whole numbers, not {given.type}")
         try:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.functions import col as column_named
 from pyspark.sql.types import BinaryType, IntegerType
 
+from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.engines import arrow, jvm
@@ -66,6 +67,7 @@ def partition_for_key(
         >>> flights.select(partition_for_key("tailnum", 12))
         DataFrame[partition_for_key(tailnum): int]
     """
+    key_type = _core.check(n, client, key_type)
     placed = hashing.placer(n, client, key_type)
     if chosen(engine) == JVM:
         return _named("partition_for_key", jvm.partition_of(as_column(col), index(n), client, key_type), col)
@@ -94,7 +96,7 @@ def murmur2(col: str | Column, key_type: str | None = None, *, engine: str | Non
         >>> flights.select(murmur2("tailnum"))
         DataFrame[murmur2(tailnum): int]
     """
-    _check_key_type(key_type)
+    key_type = _core.check(1, "java", key_type)
     if chosen(engine) == JVM:
         return _named("murmur2", jvm.murmur2_of(as_column(col), key_type), col)
 
@@ -121,7 +123,7 @@ def encode(col: str | Column, key_type: str | None = None) -> Column:
         >>> orders.select(encode("id", "java:long").alias("key"))
         DataFrame[key: binary]
     """
-    _check_key_type(key_type)
+    key_type = _core.check(1, "java", key_type)
 
     def write_keys(values: pa.Array) -> pa.Array:
         return hashing.encode(values, key_type)
@@ -148,10 +150,6 @@ def as_column(col: str | Column, name: str = "col") -> Column:
     if arrow.is_column(col):
         return col
     raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")
-
-
-def _check_key_type(key_type: str | None) -> None:
-    hashing.partition_for_key(None, 1, key_type=key_type)
 
 
 def shown_name(col: str | Column) -> str:

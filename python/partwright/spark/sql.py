@@ -9,7 +9,7 @@ deterministic functions. A filter on their result may run them once more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import IntegerType
 
@@ -21,18 +21,28 @@ from partwright.spark.executors.replies import is_classic
 from partwright.spark.quotas import SQL_FUNCTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 __all__ = ["register"]
+
+# Each under its name in Python, and under one that says in SQL whose it is.
+_OF_KEYS: dict[str, Callable[..., Any]] = {
+    "partition_for_key": kafka_partition,
+    "murmur2": kafka_murmur2,
+    "kafka_partition": kafka_partition,
+    "kafka_murmur2": kafka_murmur2,
+}
 
 
 def register(spark: SparkSession, *, engine: str | None = None) -> None:
     """Make the SQL functions known to a session, classic or of Spark Connect, until it ends.
 
-    - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it;
-      an int, null where the client does not use the key.
-    - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the
-      key is null.
+    - `partition_for_key(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it;
+      an int, null where the client does not use the key. `kafka_partition` is its other name.
+    - `murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the key is null.
+      `kafka_murmur2` is its other name.
     - `kafka_min_quota(partitions, members)`, `kafka_max_quota`, `kafka_under_min_quota(owned, partitions, members)`,
       `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as in
       `partwright.quotas`; null where an argument is null.
@@ -61,16 +71,15 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
 
     Examples:
         >>> register(spark)
-        >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]
+        >>> spark.sql("SELECT partition_for_key('TT0124', 15)").first()[0]
         10
     """
-    functions = SQL_FUNCTIONS
+    functions = dict(SQL_FUNCTIONS)
     classic = is_classic(spark)
     if chosen(engine, spark) == JVM:
         _register_expressions(spark, classic)
     else:
-        of_keys = (kafka_partition, kafka_murmur2)
-        functions = {function.__name__: (function, IntegerType()) for function in of_keys} | functions
+        functions |= {name: (function, IntegerType()) for name, function in _OF_KEYS.items()}
     for name, (function, returns) in functions.items():
         spark.udf.register(name, arrow.sql_function(name, function, returns))
 

@@ -254,13 +254,19 @@ pub(crate) fn steps(
     Some((steps.hash, steps.dividend, steps.remainder, steps.partition))
 }
 
-/// Refuses settings that are wrong for every column, before there is a column.
+/// Refuses settings that are wrong for every column, before there is a column; returns the key type's whole name.
 #[pyfunction]
 #[pyo3(signature = (n, client, key_type=None))]
-pub(crate) fn check(n: Count, client: Client, key_type: Option<Encoding>) -> Result<(), BoundaryError> {
+pub(crate) fn check(
+    n: Count,
+    client: Client,
+    key_type: Option<Encoding>,
+) -> Result<Option<&'static str>, BoundaryError> {
     // The conversion has checked the count.
     let _ = n;
-    Ok(client.0.check_key_type(key_type.map(|key_type| key_type.0))?)
+    let key_type = key_type.map(|key_type| key_type.0);
+    client.0.check_key_type(key_type)?;
+    Ok(key_type.map(KeyType::name))
 }
 
 /// One row of the table of clients; in Python it is a dict.

@@ -91,7 +91,7 @@ _SETTINGS = {
 
 def by_client(
     topics: Mapping[str, int],
-    members: Iterable[Member],
+    members: Iterable[Member | str],
     assignor: str,
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
@@ -117,7 +117,7 @@ def by_client(
         >>> [(each.client, each.answer) for each in found][1:4]
         [('librdkafka', 'same'), ('sarama', 'other lists'), ('kafka-go', 'same')]
     """
-    members = listed_members(members)
+    members = listed_members(members, topics)
     found = mixed_members(topics, members, racks)
     is_uniform = all(member.get("client") is None for member in members)
     assignor = wire_name(assignor, () if is_uniform else found)

@@ -124,7 +124,7 @@ class Leaders(Answers[Led]):
 
 def leaders(
     topics: Mapping[str, int],
-    members: Iterable[Member],
+    members: Iterable[Member | str],
     assignor: str | None = None,
     *,
     leader: str | None = None,
@@ -160,7 +160,7 @@ def leaders(
         java java:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
         sarama sarama:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
     """
-    found = mixed_members(topics, listed_members(members), racks)
+    found = mixed_members(topics, listed_members(members, topics), racks)
     by_id = {member.id: member for member in found}
     if leader is not None and leader not in by_id:
         raise unknown(leader, "member", by_id, "the group")

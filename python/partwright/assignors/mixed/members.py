@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted, shown, unknown
-from partwright.assignors.members import Group
+from partwright.assignors.members import Group, with_topics
 from partwright.assignors.mixed.clients import (
     DEFAULT_ASSIGNORS,
     answering_version,
@@ -28,15 +28,15 @@ _LONGEST = 2**15 - 1
 """Kafka writes the length of a text in two bytes."""
 
 
-def listed_members(members: object) -> list[Member]:
-    """The members as a list, so that one can iterate more than once.
+def listed_members(members: object, topics: Iterable[str]) -> list[Any]:
+    """The members as a list of objects, so that one can iterate more than once.
 
     Raises:
         PartwrightError: It is not a list.
     """
     if not isinstance(members, Iterable) or isinstance(members, (str, bytes, Mapping)):
-        raise PartwrightError(f"members is a list of objects, not {shown(members)}")
-    return list(members)
+        raise PartwrightError(f"members is a list of ids or of objects, not {shown(members)}")
+    return with_topics(members, topics)
 
 
 def mixed_members(

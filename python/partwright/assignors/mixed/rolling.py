@@ -109,7 +109,7 @@ class Rolls(Answers[Roll]):
 
 def roll(
     topics: Mapping[str, int],
-    members: Iterable[Member],
+    members: Iterable[Member | str],
     to: str,
     assignor: str | None = None,
     *,
@@ -147,7 +147,7 @@ def roll(
         leader last [0, 0, 7]
         leader first [0, 7, 0]
     """
-    found = mixed_members(topics, listed_members(members), racks)
+    found = mixed_members(topics, listed_members(members, topics), racks)
     client, version = client_of(to, "the roll")
     new = tuple(replace(member.as_client(client), version=version) for member in found)
     if assignor is None:

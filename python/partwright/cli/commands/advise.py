@@ -26,6 +26,8 @@ _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
 _F = TypeVar("_F", bound="Callable[..., object]")
 _COUNTS = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
 _RANGE = re.compile(rf"({_NUMBER})(?:\.\.({_NUMBER}))?")
+_RATE = re.compile(rf"({_NUMBER}(?:\.\.{_NUMBER})?) *([kmg])b/s", re.IGNORECASE)
+_IN_MB = {"k": 1e-3, "m": 1, "g": 1e3}
 
 
 def _one(text: str) -> float:
@@ -58,6 +60,18 @@ def _read_number(_ctx: click.Context, option: click.Parameter, given: str | None
     return _one(given)
 
 
+def _read_rate(
+    ctx: click.Context, option: click.Parameter, given: str | None
+) -> float | tuple[float, float] | None:
+    """MB/s, as a number or with a unit: 100MB/s, 1.5GB/s."""
+    found = None if given is None else _RATE.fullmatch(given)
+    read = _read_number if option.param_type_name == "argument" else _read_range
+    value = read(ctx, option, given if found is None else found[1])
+    if found is None or value is None or (factor := _IN_MB[found[2].lower()]) == 1:
+        return value
+    return value * factor if isinstance(value, (int, float)) else (value[0] * factor, value[1] * factor)
+
+
 def _read_counts(_ctx: click.Context, option: click.Parameter, given: str | None) -> tuple[int, int] | None:
     if given is None:
         return None
@@ -80,8 +94,10 @@ def _read_powers(_ctx: click.Context, option: click.Parameter, given: str | None
     return [_one(each) for each in parts]
 
 
-def _ranged(name: str, key: str, metavar: str, text: str) -> Callable[[_F], _F]:
-    return click.option(name, key, metavar=metavar, callback=_read_range, help=text)
+def _ranged(
+    name: str, key: str, metavar: str, text: str, read: Callable[..., object] = _read_range
+) -> Callable[[_F], _F]:
+    return click.option(name, key, metavar=metavar, callback=read, help=text)
 
 
 def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
@@ -89,15 +105,22 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 
 
 @click.command("advise", cls=Command)
-@click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_read_number)
+@click.argument("target_mb_s", metavar="[TARGET]", required=False, callback=_read_rate)
 @heading("What the topic carries")
 @_ranged(
     "--produce",
     "produce_mb_s",
     "P",
     "MB/s that one partition takes from producers (default: 10..50).",
+    _read_rate,
 )
-@_ranged("--consume", "consume_mb_s", "C", "MB/s that one consumer reads and processes (default: 10..50).")
+@_ranged(
+    "--consume",
+    "consume_mb_s",
+    "C",
+    "MB/s that one consumer reads and processes (default: 10..50).",
+    _read_rate,
+)
 @_whole("--consumers", "consumers", "Members of a group that should be busy (default: 1).")
 @_whole("--groups", "groups", "Groups that read the topic (default: 1).")
 @_whole("--producers", "producers", "Producers that write to it (default: 1).")
@@ -178,7 +201,7 @@ def command(
 
     \b
     Examples:
-      partwright advise 100
+      partwright advise 100MB/s
       partwright advise 100 --produce 8..12 --consume 20 --consumers 6
       partwright advise 40 --produce 10 --consume 5..8 --brokers 5 --growth 2
       partwright advise 100 --power 1,1,2 --replication-factor 2 --json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from dataclasses import replace
@@ -39,7 +40,7 @@ __all__ = ["command"]
 
 
 @click.command("assign", cls=Command)
-@click.argument("file")
+@click.argument("file", required=False)
 @heading("What to read")
 @click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
 @click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
@@ -47,7 +48,13 @@ __all__ = ["command"]
     "--topics",
     cls=Listed,
     metavar="T=N,...",
-    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints.",
+    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints, or of --members.",
+)
+@click.option(
+    "--members",
+    cls=Listed,
+    metavar="ID,...",
+    help="Instead of FILE: the members' ids; each subscribes to all of --topics.",
 )
 @subscriptions_option
 @heading("Who assigns")
@@ -86,7 +93,8 @@ __all__ = ["command"]
 )
 @output_options
 def command(
-    file: str,
+    file: str | None,
+    members: str | None,
     assignor: str | None,
     jsonl: bool,
     is_compared: bool,
@@ -157,6 +165,7 @@ def command(
       partwright assign group.json
       partwright assign group.json --assignor cooperative-sticky
       partwright assign group.json --compare
+      partwright assign --topics orders=12,users=7 --members c1,c2,c3 --compare
       cat groups.jsonl | partwright assign - --jsonl
       partwright assign kafka://127.0.0.1:9092 --group billing --compare
       partwright assign kafka://127.0.0.1:9092 --group billing --explain
@@ -172,7 +181,8 @@ def command(
     if is_mine:
         # A module may be in the current folder, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
-    is_one = is_real(file, topics, group_id)
+    file = _file(file, members, topics, subscriptions)
+    is_one = members is not None or is_real(file, topics, group_id)
     if not is_topic(file):
         refuse_for_file(file, connection, None)
     _refuse_misuse(assignor if is_mine else None, assignor, jsonl, is_one or bool(subscriptions), is_compared)
@@ -193,7 +203,11 @@ def command(
             raise PartwrightError(f"{other} is for one group: leave out --jsonl")
         print_each(file, assignor, leader, has_summary=output.form == "json")
         return
-    group = _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
+    group = (
+        _group(file, is_one, topics, group_id, subscriptions, connection, says_clients=not is_compared)
+        if members is None
+        else _typed_group(members, topics)
+    )
     where = named(file)
     answer: object
     if is_explained:
@@ -211,6 +225,36 @@ def command(
     else:
         answer = answer_of(group, assignor, where, leader)
     output.show(answer, where)
+
+
+def _file(file: str | None, members: str | None, topics: str | None, subscriptions: tuple[str, ...]) -> str:
+    """FILE, or the name of the option that stands for it."""
+    if members is None:
+        if file is None:
+            raise PartwrightError(
+                "which group? Name its FILE, or give its --members and --topics, such as --members c1,c2 --topics "
+                "orders=12"
+            )
+        return file
+    if file is not None or subscriptions:
+        other = "--subscriptions" if file is None else repr(file)
+        raise PartwrightError(f"--members are a group without a FILE, who read all topics: leave out {other}")
+    if topics is None:
+        raise PartwrightError("--members read topics: name them with --topics, such as orders=12,users=7")
+    return "--members"
+
+
+def _typed_group(members: str, topics: str | None) -> RealGroup:
+    from partwright.assignors.tool_output import read_topics
+
+    ids = [each.strip() for each in members.split(",")]
+    if "" in ids:
+        raise PartwrightError(f"--members has an empty id: name each, such as c1,c2, not {members!r}")
+    if len(ids) == 1 and ids[0].isdecimal():
+        raise PartwrightError(
+            f"--members takes the members' ids, such as c1,c2,c3, not how many: {members!r}"
+        )
+    return RealGroup(json.dumps({"topics": read_topics(topics or ""), "members": ids}))
 
 
 def _group(

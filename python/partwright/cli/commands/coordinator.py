@@ -28,8 +28,9 @@ _FORMATTERS = {
 
 
 @click.command("coordinator", cls=Command)
-@click.argument("group")
+@click.argument("group", required=False)
 @heading("What to look up")
+@click.option("--group", "named", metavar="GROUP", help="GROUP, as Kafka's own tools take it.")
 @partitions_option(
     "The internal topic's number of partitions (default: 50, Redpanda's 16, or with --broker the live topic's).",
     "n",
@@ -54,7 +55,8 @@ _FORMATTERS = {
 @connection_options
 @output_options
 def command(
-    group: str,
+    group: str | None,
+    named: str | None,
     n: int | None,
     transactional: bool,
     broker_kind: str,
@@ -74,7 +76,7 @@ def command(
     \b
     Examples:
       partwright coordinator KafkaConsumerDemo
-      partwright coordinator billing -n 100
+      partwright coordinator --group billing -n 100
       partwright coordinator payments-1 --transactional
       partwright coordinator billing --broker 127.0.0.1:9092
       partwright coordinator billing --broker-kind redpanda -n 16
@@ -83,6 +85,7 @@ def command(
     from partwright.keys.clients import key_bytes_of, placements
     from partwright.keys.coordinators import Coordination, broker_kind_named
 
+    group = _one_group(group, named)
     _refuse_empty(group, transactional)
     kind = broker_kind_named(broker_kind)
     if transactional and kind.name != "kafka":
@@ -116,6 +119,15 @@ def command(
             _reading(topic, found["partition"], broker or "localhost:9092"),
         )
     )
+
+
+def _one_group(group: str | None, named: str | None) -> str:
+    if group is not None and named is not None:
+        raise PartwrightError(f"{group!r} and --group {named!r} name a group: leave one out")
+    found = named if group is None else group
+    if found is None:
+        raise PartwrightError("which group? Name it, as in partwright coordinator billing")
+    return found
 
 
 def _refuse_empty(group: str, transactional: bool) -> None:

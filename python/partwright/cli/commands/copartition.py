@@ -19,6 +19,7 @@ from partwright.cli.input.options import (
     named_topic,
     partitions_option,
     topic_key_type,
+    whole_key_type,
 )
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.output import output_options
@@ -85,7 +86,11 @@ class _Options:
 )
 @key_type_option
 @click.option(
-    "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same for B (default: as for A)."
+    "--key-type-b",
+    metavar="T",
+    callback=whole_key_type,
+    shell_complete=key_type_names,
+    help="The same for B (default: as for A).",
 )
 @reading_options
 @connection_options

@@ -41,6 +41,7 @@ __all__ = ["command"]
 @heading("Where to place")
 @click.option(
     "--from",
+    "-n",
     "from_",
     type=int,
     metavar="N",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import counted
 from partwright.cli.commands.which_topic import topic_of, ways_to_read
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import partitions_option
+from partwright.cli.input.options import partitions_option, whole_key_type
 from partwright.cli.output import output_options
 from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.errors import PartwrightError
@@ -26,7 +27,7 @@ __all__ = ["command"]
 
 
 @click.command("which", cls=Command)
-@click.argument("key", required=False)
+@click.argument("keys", metavar="[KEY]...", nargs=-1)
 @heading("Where to place")
 @partitions_option(
     "The topic's number of partitions (default: that of --topic kafka://host:port/topic).", "n"
@@ -41,6 +42,7 @@ __all__ = ["command"]
 @click.option(
     "--key-type",
     metavar="T",
+    callback=whole_key_type,
     shell_complete=key_type_names,
     help=f"How the key becomes bytes: {', '.join(key_types())} (default: text as UTF-8).",
 )
@@ -62,7 +64,7 @@ __all__ = ["command"]
 )
 @output_options
 def command(
-    key: str | None,
+    keys: tuple[str, ...],
     n: int | None,
     client: str | None,
     key_type: str | None,
@@ -74,7 +76,7 @@ def command(
     connection: Connection,
     output: Output,
 ) -> None:
-    """Where does each client, or one of them, put a record with this KEY, and why?
+    """Where does each client, or one of them, put a record with this KEY, and why?  Several keys are answered in turn.
 
     With --topic it also prints how to read that one partition, where --client (default: java) put the key, with kcat,
     Kafka's console consumer and Spark.
@@ -82,7 +84,7 @@ def command(
     \b
     Examples:
       partwright which TT0124 -n 15
-      partwright which TT0124 -n 15 --client librdkafka --explain
+      partwright which TT0124 N14228 -n 15 --client librdkafka --explain
       partwright which 42 -n 12 --key-type java:long
       partwright which 0000000029a1 -n 12 --hex --key-type confluent:strip-id
       partwright which "" -n 7          (an empty key)
@@ -90,21 +92,28 @@ def command(
       partwright which -n 12 -- -42     (a key that begins with -)
       partwright which TT0124 --topic kafka://127.0.0.1:9092/flights
     """
-    value = _value(key, key_type, as_hex=as_hex, is_null=is_null)
+    if len(keys) > 1 and (output.has_file or output.form == "html"):
+        raise PartwrightError(
+            f"a page or a picture is of one key, and {counted(len(keys), 'key')} are named: name one"
+        )
+    words = keys or (None,)
+    values = [_value(word, key_type, as_hex=as_hex, is_null=is_null) for word in words]
     # Errors in the options are reported before a broker is asked.
-    placements(value, 1 if n is None else n, client, key_type)
+    for value in values:
+        placements(value, 1 if n is None else n, client, key_type)
     name, brokers, n, protocol = topic_of(topic, servers, n, connection)
-    answer = KeyPlacements(
-        value,
-        n,
-        tuple(placements(value, n, client, key_type)),
-        key_type,
-        None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type),
-        protocol,
-        # Hex digits are not a word that could be a key of other types.
-        under_each_type(key, n, client or "java") if explain and key is not None and not as_hex else (),
-    )
-    output.show(answer, with_details=explain)
+    for word, value in zip(words, values, strict=True):
+        answer = KeyPlacements(
+            value,
+            n,
+            tuple(placements(value, n, client, key_type)),
+            key_type,
+            None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type),
+            protocol,
+            # Hex digits are not a word that could be a key of other types.
+            under_each_type(word, n, client or "java") if explain and word is not None and not as_hex else (),
+        )
+        output.show(answer, with_details=explain)
 
 
 def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool) -> Key | None:

@@ -81,6 +81,7 @@ def delimiter_option(suffix: str = "", of: str = "csv") -> Callable[[_Command], 
     """`--delimiter`, or that of B with the suffix `-b`."""
     return click.option(
         f"--delimiter{suffix}",
+        f"--sep{suffix}",
         metavar="D",
         callback=_delimiter,
         help=f"The separator of {of}: one character, or the word tab, semicolon or pipe.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from partwright._check import Json, refuse_many
+from partwright._check import Json, refuse_many, shown
 from partwright.cli.input.json import read_json
 from partwright.errors import PartwrightError
 
@@ -85,10 +85,22 @@ def read_group(
         if field not in group:
             also = " (or give --assignor)" if field == "assignor" else ""
             raise PartwrightError(f"the group has no {field}: name it{also}")
-    if isinstance(group["members"], dict):
-        raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
+    _check_form(group)
+    if isinstance(group["members"], list):
+        from partwright.assignors.members import with_topics
+
+        group["members"] = with_topics(group["members"], group["topics"])
     _refuse_many(group)
     return group
+
+
+def _check_form(group: Json) -> None:
+    if isinstance(group["members"], dict):
+        raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
+    # Where the functions of Python take a file's name: no group in JSON opens files.
+    for field in ("topics", "members", "racks"):
+        if isinstance(group.get(field), str):
+            raise PartwrightError(f"{field} is JSON within the group, not {shown(group[field])}")
 
 
 def _refuse_many(group: Json) -> None:

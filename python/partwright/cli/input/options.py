@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright import _core
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.errors import PartwrightError
 from partwright.question import Question, masked
@@ -36,11 +37,24 @@ __all__ = [
     "question_of",
     "share",
     "topic_key_type",
+    "whole_key_type",
 ]
+
+
+def whole_key_type(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """The key type by its whole name, for a short one such as `long`.
+
+    Raises:
+        PartwrightError: There is no such key type.
+    """
+    del ctx, option
+    return _core.check(1, "java", given)
+
 
 key_type_option = click.option(
     "--key-type",
     metavar="T",
+    callback=whole_key_type,
     shell_complete=key_type_names,
     help="How the value becomes key bytes: utf8, bytes, java:long, digits, java:uuid, ... (default: text as UTF-8).",
 )

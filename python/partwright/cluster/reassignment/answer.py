@@ -228,7 +228,7 @@ class Reassignment(Answer):
         least = self.min_insync_replicas if min_insync_replicas is None else min_insync_replicas
         return losses(self.before, least), losses(self.after, least)
 
-    def to_arrow(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """One row per move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
 
         Examples:
@@ -245,10 +245,6 @@ class Reassignment(Answer):
         return pa.table(
             {name: pa.array([getattr(each, name) for each in self.moves], of) for name, of in types.items()}
         )
-
-    def table(self) -> pa.Table:
-        """The moves: see `to_arrow`."""
-        return self.to_arrow()
 
     def even(self) -> Json:
         """How even brokers are: the least and the most of replicas, leaders and bytes, before and after.

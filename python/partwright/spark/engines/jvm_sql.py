@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.java_gateway import ensure_callback_server_started
 
+from partwright import _core
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.keys import hashing
 from partwright.spark.engines import jvm
 from partwright.spark.engines.static_invoke import as_expression, from_expression
 
@@ -28,11 +28,12 @@ _SETTINGS = range(1, 4)
 
 
 def register_expressions(spark: SparkSession) -> None:
-    """Make `kafka_partition` and `kafka_murmur2` known to a classic session as expressions."""
+    """Make the SQL functions of keys, under both of their names, known to a classic session as expressions."""
     classic: Any = spark
     ensure_callback_server_started(classic.sparkContext._gateway)  # type: ignore[no-untyped-call]
     registry = classic._jsparkSession.sessionState().functionRegistry()
-    for name, made in (("kafka_partition", _partition), ("kafka_murmur2", _murmur2)):
+    made_by = {"partition_for_key": _partition, "murmur2": _murmur2}
+    for name, made in (made_by | {"kafka_partition": _partition, "kafka_murmur2": _murmur2}).items():
         registry.createOrReplaceTempFunction(name, _Builder(classic._jvm, name, made), "scala_udf")
 
 
@@ -67,8 +68,7 @@ def _partition(key: Column, settings: list[Any]) -> Column:
         if given.setdefault(name, "java") is None:
             raise PartwrightError(f"kafka_partition: {said} is NULL")
     n, client, key_type = given["n"], given["client"], given.get("key_type")
-    hashing.partition_for_key(None, n, client, key_type)
-    return jvm.partition_of(key, n, client, key_type)
+    return jvm.partition_of(key, n, client, _core.check(n, client, key_type))
 
 
 def _murmur2(key: Column, settings: list[Any]) -> Column:
@@ -77,8 +77,7 @@ def _murmur2(key: Column, settings: list[Any]) -> Column:
             f"kafka_murmur2 takes a key and perhaps a key type, not {counted(len(settings) + 1, 'argument')}"
         )
     key_type = settings[0] if settings else None
-    hashing.partition_for_key(None, 1, key_type=key_type)
-    return jvm.murmur2_of(key, key_type)
+    return jvm.murmur2_of(key, _core.check(1, "java", key_type))
 
 
 def _shown(argument: Any) -> str:

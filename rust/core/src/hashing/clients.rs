@@ -154,8 +154,10 @@ impl FromStr for Client {
     fn from_str(name: &str) -> Result<Self> {
         Self::all().find(|client| client.0.name == name).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-            let known_as = ALIASES.iter().filter(|(alias, _)| name.to_lowercase().contains(alias));
-            let mut nearest = nearest(name, &known);
+            let lower = name.to_lowercase();
+            let known_as = ALIASES.iter().filter(|(alias, _)| lower.contains(alias));
+            let platform = PLATFORMS.iter().find(|(names, _)| names.contains(&lower.as_str()));
+            let mut nearest = platform.map_or_else(|| nearest(name, &known), |(_, meant)| meant.to_vec());
             if let (true, Some((_, meant))) = (nearest.is_empty(), known_as.into_iter().next()) {
                 nearest.push(meant);
             }
@@ -163,6 +165,19 @@ impl FromStr for Client {
         })
     }
 }
+
+/// Languages and tools, and the profiles of the clients that they are used with.
+const PLATFORMS: [(&[&str], &[&str]); 9] = [
+    (&["python", "py"], &["librdkafka", "kafka-python", "aiokafka"]),
+    (&["spark", "pyspark", "flink", "pyflink", "streams", "kafka-streams", "connect"], &["java"]),
+    (&["kcat", "kafkacat"], &["librdkafka"]),
+    (&["go", "golang"], &["franz-go", "sarama", "kafka-go:hash", "librdkafka"]),
+    (&["node", "nodejs", "node.js", "javascript", "js", "typescript"], &["kafkajs", "librdkafka"]),
+    (&["rust"], &["librdkafka"]),
+    (&["dotnet", ".net", "csharp", "c#"], &["librdkafka"]),
+    (&["c", "c++", "cpp"], &["librdkafka"]),
+    (&["kotlin", "spring"], &["java"]),
+];
 
 /// What people call a client: part of a binding's name, and the profile of the library inside it.
 const ALIASES: [(&str, &str); 6] = [

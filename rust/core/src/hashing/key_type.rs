@@ -117,10 +117,57 @@ impl fmt::Display for KeyType {
 impl FromStr for KeyType {
     type Err = Error;
 
+    /// A key type by its name, or by the part of it that no other key type has: `long` is `java:long`.
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|key_type| key_type.name() == name).ok_or_else(|| {
+        let whole = Self::ALL.iter().copied().find(|key_type| key_type.name() == name);
+        whole.or_else(|| only_one_with(name)).ok_or_else(|| {
             let known: Vec<_> = Self::ALL.iter().map(|key_type| key_type.name()).collect();
             Error::UnknownKeyType { name: name.to_owned(), nearest: nearest(name, &known), known }
         })
+    }
+}
+
+/// What stands before the short names.
+const PREFIXES: [&str; 3] = ["java:", "confluent:", "iso-"];
+
+/// The key type with this short name, if there is one and no other.
+fn only_one_with(short: &str) -> Option<KeyType> {
+    let is_meant = |key_type: &KeyType| {
+        PREFIXES.iter().any(|prefix| key_type.name().strip_prefix(prefix) == Some(short))
+    };
+    let mut meant = KeyType::ALL.iter().copied().filter(is_meant);
+    meant.next().filter(|_| meant.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_stands_for_the_only_key_type_with_it() {
+        let cases = [
+            ("java:long", Some(KeyType::JavaLong)),
+            ("long", Some(KeyType::JavaLong)),
+            ("uuid", Some(KeyType::JavaUuid)),
+            ("strip-id", Some(KeyType::ConfluentStripId)),
+            ("date", Some(KeyType::IsoDate)),
+            ("bytes", Some(KeyType::Bytes)),
+            ("java", None),
+            ("", None),
+            ("integer", None),
+        ];
+        for (name, meant) in cases {
+            assert_eq!(name.parse().ok(), meant, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_two_key_types_have_one_short_name() {
+        for key_type in KeyType::ALL {
+            for short in PREFIXES.iter().filter_map(|prefix| key_type.name().strip_prefix(prefix)) {
+                assert_eq!(only_one_with(short), Some(*key_type), "{short}");
+                assert!(KeyType::ALL.iter().all(|other| other.name() != short), "{short}");
+            }
+        }
     }
 }

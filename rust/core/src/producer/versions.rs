@@ -7,9 +7,11 @@ use super::strategy::Strategy;
 use crate::names::nearest;
 use crate::{Error, Result};
 
-/// Other names of the same strategies.
-const ALIASES: [(&str, Strategy); 4] = [
+/// Other names of the same strategies; a name without a version is the newest Kafka's that has it.
+const ALIASES: [(&str, Strategy); 6] = [
     ("sticky", Strategy::Sticky44),
+    ("default", Strategy::Sticky44),
+    ("uniform-sticky", Strategy::UniformSticky24),
     ("org.apache.kafka.clients.producer.RoundRobinPartitioner", Strategy::RoundRobin),
     ("org.apache.kafka.clients.producer.UniformStickyPartitioner", Strategy::UniformSticky24),
     ("org.apache.kafka.clients.producer.internals.DefaultPartitioner", Strategy::Sticky24),

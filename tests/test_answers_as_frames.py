@@ -1,0 +1,81 @@
+"""Answers as frames of pandas and polars, as Arrow and as a page; and the package's names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import partwright as pw
+from partwright.assignors.compare import compare
+from partwright.audit.resize import Resize
+from partwright.cluster import advise
+from partwright.keys.clients import placements
+from partwright.keys.coordinators import Coordination, broker_kind_named
+from partwright.keys.key_placements import KeyPlacements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from partwright.answer import Answer
+
+
+def resize() -> Answer:
+    found = Resize(2, 3)
+    found.add(["a", "b", None])
+    return found
+
+
+ANSWERS: dict[str, Callable[[], Answer]] = {
+    "assign": lambda: pw.assign({"t": 3}, ["c1", "c2"]),
+    "compare": lambda: compare({"t": 3}, ["c1", "c2"]),
+    "group": lambda: pw.group.play({"topics": {"t": 2}, "events": "+2, -1"}),
+    "which": lambda: KeyPlacements("a", 12, tuple(placements("a", 12))),
+    "resize": resize,
+    "advise": lambda: advise(100),
+    "reassign": lambda: pw.cluster.reassign(pw.Cluster([1, 2], {"t": 4}), add=[3]),
+    "batch": lambda: pw.batching.simulate({"time": [0.0, 1.0], "size": [9, 9]}, {"t": 2}),
+    "coordinator": lambda: Coordination(
+        "g", "__consumer_offsets", broker_kind_named("kafka"), 1, {"n": 50, "partition": 1}, None
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_is_a_frame_and_a_page(name: str) -> None:
+    answer = ANSWERS[name]()
+    table = answer.to_arrow()
+    frame, other = answer.to_pandas(), answer.to_polars()
+    assert (type(frame), type(other)) == (pd.DataFrame, pl.DataFrame)
+    assert table.column_names == list(frame.columns) == other.columns
+    assert table.num_rows == len(frame) == other.height
+    assert pa.table(answer).equals(table)
+    assert answer.to_html().startswith("<!DOCTYPE html>")
+
+
+def test_whole_numbers_with_nulls_stay_whole() -> None:
+    placed = KeyPlacements("", 12, tuple(placements("", 12)))
+    frame = placed.to_pandas()
+    assert frame["partition"].isna().any()
+    assert frame["partition"].dtype == pd.Int64Dtype()
+
+
+def test_the_comparison_of_assignors_is_a_table_with_one_row_for_each() -> None:
+    frame = compare({"t": 3, "u": 3}, ["c1", "c2"]).to_pandas().set_index("assignor")
+    assert frame.loc["range", ["fewest", "most", "mean", "topic_spread"]].tolist() == [2, 4, 3.0, 1]
+    assert frame["error"].isna().all()
+
+
+def test_the_packages_names_are_the_same_whatever_was_imported() -> None:
+    def names(before: str) -> str:
+        code = f"import partwright as pw; {before}; print(dir(pw))"
+        return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+    many = "import partwright.polars, partwright.kafka, partwright.cluster.sizing; pw.murmur2('a'); pw.__version__"
+    assert names("pass") == names(many)
+    assert {name for name in dir(pw) if not name.startswith("_")} == set(pw.__all__)
