@@ -56,13 +56,20 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from partwright import batching, cluster, group
+    from partwright import audit, batching, cluster, group
     from partwright.assignors import quotas
     from partwright.assignors.assign import assign
     from partwright.assignors.many import assign_groups
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
+    from partwright.audit.check import CheckLimits
     from partwright.audit.contract import check_contract, contract
+    from partwright.audit.copartition import JoinSide
+    from partwright.audit.resize import RecordColumns
+    from partwright.audits import check, copartition, fingerprint, resize
+    from partwright.batching.simulation import simulate
     from partwright.cluster import Cluster
+    from partwright.cluster.reassignment.plan import reassign
+    from partwright.cluster.sizing.advice import advise
     from partwright.errors import (
         BrokerError,
         ContractError,
@@ -70,41 +77,58 @@ if TYPE_CHECKING:
         MissingExtraError,
         PartwrightError,
     )
+    from partwright.group.rollouts.rollout import rollout
+    from partwright.kafka.topic_part import TopicPart
     from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer.configs import ProducerConfig
     from partwright.producer.producer import Producer
     from partwright.producer.records import Workload
     from partwright.producer.strategy import strategies
+    from partwright.record_source import RecordSource
 
     __version__: str
 
 __all__ = [
     "BrokerError",
+    "CheckLimits",
     "Cluster",
     "ContractError",
+    "JoinSide",
     "KeyTypeError",
     "MissingExtraError",
     "PartwrightError",
     "Producer",
     "ProducerConfig",
+    "RecordColumns",
+    "RecordSource",
+    "TopicPart",
     "Workload",
+    "advise",
     "assign",
     "assign_groups",
     "assignment_strategy",
+    "audit",
     "batching",
+    "check",
     "check_contract",
     "clients",
     "cluster",
     "contract",
     "coordinator_partition",
+    "copartition",
     "encode",
+    "fingerprint",
     "group",
     "murmur2",
     "partition_for_key",
     "quotas",
+    "reassign",
     "rebalance_protocol",
+    "resize",
+    "rollout",
     "select_assignor",
+    "simulate",
     "strategies",
     "which",
 ]
@@ -114,6 +138,7 @@ if not TYPE_CHECKING:
     # our plug-in, and `--help` do without them. Nothing at all is imported here, so that the command can be interrupted
     # from its first moment on.
     _MODULES = {
+        "audit": "partwright.audit",
         "batching": "partwright.batching",
         "cluster": "partwright.cluster",
         "group": "partwright.group",
@@ -121,26 +146,39 @@ if not TYPE_CHECKING:
     }
     _NAMES = {
         "BrokerError": "partwright.errors",
+        "CheckLimits": "partwright.audit.check",
         "Cluster": "partwright.cluster",
         "ContractError": "partwright.errors",
+        "JoinSide": "partwright.audit.copartition",
         "KeyTypeError": "partwright.errors",
         "MissingExtraError": "partwright.errors",
         "PartwrightError": "partwright.errors",
         "Producer": "partwright.producer.producer",
         "ProducerConfig": "partwright.producer.configs",
+        "RecordColumns": "partwright.audit.resize",
+        "RecordSource": "partwright.record_source",
+        "TopicPart": "partwright.kafka.topic_part",
         "Workload": "partwright.producer.records",
+        "advise": "partwright.cluster.sizing.advice",
         "assign": "partwright.assignors.assign",
         "assign_groups": "partwright.assignors.many",
         "assignment_strategy": "partwright.assignors.strategy_setting",
+        "check": "partwright.audits",
         "check_contract": "partwright.audit.contract",
         "clients": "partwright.keys.clients",
         "contract": "partwright.audit.contract",
         "coordinator_partition": "partwright.keys.hashing",
+        "copartition": "partwright.audits",
         "encode": "partwright.keys.hashing",
+        "fingerprint": "partwright.audits",
         "murmur2": "partwright.keys.hashing",
         "partition_for_key": "partwright.keys.hashing",
+        "reassign": "partwright.cluster.reassignment.plan",
         "rebalance_protocol": "partwright.assignors.strategy_setting",
+        "resize": "partwright.audits",
+        "rollout": "partwright.group.rollouts.rollout",
         "select_assignor": "partwright.assignors.strategy_setting",
+        "simulate": "partwright.batching.simulation",
         "strategies": "partwright.producer.strategy",
         "which": "partwright.keys.clients",
     }

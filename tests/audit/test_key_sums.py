@@ -18,7 +18,7 @@ import partwright as pw
 from partwright import _core
 from partwright.audit import key_sums
 from partwright.audit.columns import milliseconds
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.heavy_keys import HeavyPairs
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import ROWS, sums_of

@@ -17,7 +17,7 @@ from partwright.audit import key_sums
 from partwright.audit.check import Check
 from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.resize import Resize
 from partwright.report import document
 from partwright.spark import sums

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from partwright.audit.heavy_keys import HeavyKey
     from partwright.files.formats import Column
 
-__all__ = ["Check", "Example", "Placer"]
+__all__ = ["Check", "CheckLimits", "Example", "Placer"]
 
 # If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000
@@ -131,6 +131,21 @@ class Example:
         said = "in no partition" if self.partition is None else f"in partition {plain(self.partition)}"
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLimits:
+    """What a check demands of the partitions' shares, and how much it lists.
+
+    Attributes:
+        max_share: The largest share of the rows that a partition may have: 0.05 or "5%"; None for any.
+        min_used: The smallest share of the partitions that must have rows: 0.9 or "90%"; None for any.
+        show: How many misplaced records are kept as examples; in Spark, how many of their keys, the heaviest.
+    """
+
+    max_share: float | str | None = None
+    min_used: float | str | None = None
+    show: int = 10
 
 
 class Check(Answer):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import value_counts
 from partwright.errors import PartwrightError

@@ -16,7 +16,7 @@ from partwright._check import counted, options
 from partwright.audit.check import Check, Example
 from partwright.audit.columns import checked_n
 from partwright.audit.copartition import ANYWHERE, Side, meet
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.resize import Resize
 from partwright.audit.skew import read_share
 from partwright.errors import PartwrightError

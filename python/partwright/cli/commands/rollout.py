@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import is_topic
 from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
-from partwright.cli.input.options import is_topic, key_values
+from partwright.cli.input.options import key_values
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, heading
 from partwright.errors import BrokerError, PartwrightError

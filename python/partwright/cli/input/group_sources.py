@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from partwright._check import is_topic
 from partwright.assignors.subscriptions import check_subscriptions, parse_subscription
 from partwright.cli.input.json import lines, named, read_json
-from partwright.cli.input.options import is_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
