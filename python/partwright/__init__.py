@@ -47,7 +47,8 @@ A group over time, as members join and leave:
     1
 
 In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
-`partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
+`partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, and
+a refused value is also a `ValueError`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from partwright.assignors.many import assign_groups
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.audit.check import CheckLimits
-    from partwright.audit.contract import check_contract, contract
+    from partwright.audit.contracts import check_contract, contract
     from partwright.audit.copartition import JoinSide
     from partwright.audit.resize import RecordColumns
     from partwright.audits import check, copartition, fingerprint, resize
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         PartwrightError,
     )
-    from partwright.group.rollouts.rollout import rollout
+    from partwright.group.rollouts.rolled_pods import rollout
     from partwright.kafka.topic_part import TopicPart
     from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
@@ -164,9 +165,9 @@ if not TYPE_CHECKING:
         "assign_groups": "partwright.assignors.many",
         "assignment_strategy": "partwright.assignors.strategy_setting",
         "check": "partwright.audits",
-        "check_contract": "partwright.audit.contract",
+        "check_contract": "partwright.audit.contracts",
         "clients": "partwright.keys.clients",
-        "contract": "partwright.audit.contract",
+        "contract": "partwright.audit.contracts",
         "coordinator_partition": "partwright.keys.hashing",
         "copartition": "partwright.audits",
         "encode": "partwright.keys.hashing",
@@ -176,7 +177,7 @@ if not TYPE_CHECKING:
         "reassign": "partwright.cluster.reassignment.plan",
         "rebalance_protocol": "partwright.assignors.strategy_setting",
         "resize": "partwright.audits",
-        "rollout": "partwright.group.rollouts.rollout",
+        "rollout": "partwright.group.rollouts.rolled_pods",
         "select_assignor": "partwright.assignors.strategy_setting",
         "simulate": "partwright.batching.simulation",
         "strategies": "partwright.producer.strategy",

@@ -23,7 +23,6 @@ from partwright.audit.copartition import JoinSide, Side, add_placed, both_sides,
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.resize import RecordColumns, Resize
-from partwright.audit.skew import read_share
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.record_source import RecordSource
@@ -85,13 +84,10 @@ def check(
     source = RecordSource.of(records, kafka_config)
     named = source.columns({"key": key, "partition": partition})
     key_type, count = source.key_type(key_type), _n_of(source, n, "n")
-    shares = {
-        "max_share": read_share(limits.max_share, "max_share"),
-        "min_used": read_share(limits.min_used, "min_used"),
-    }
+    demanded = limits.settings()
 
     def made(partitions: int, among: int | None = None) -> Check:
-        return Check(partitions, client, key_type, show=limits.show, **shares, among=among)
+        return Check(partitions, client, key_type, **demanded, among=among)
 
     # Errors in the options are reported before a broker is asked.
     made(count or 1)

@@ -153,7 +153,7 @@ def test_two_tables_of_any_kind_give_the_commands_answer(kind: str, told: Comman
 )
 def test_no_records_are_an_answer_as_in_the_command(kind: str, told: Command) -> None:
     write_table(NONE, "none.parquet")
-    for verb, (function, words) in ASKED.items():
+    for verb, (function, given) in ASKED.items():
         out = told(verb, "none.parquet", "--key", "user", *given, "--json")[1]
         if kind in {"rows", "iterator", "batches", "json"}:
             # Without a record nobody knows which columns there are.

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted
+from partwright._check import MOST_INT, counted, whole
 from partwright._text import plain
 from partwright.answer import Answer
 from partwright.audit.columns import whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.audit.salting import Salted, salted
-from partwright.audit.skew import Skew
+from partwright.audit.skew import Skew, read_share
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
@@ -146,6 +146,18 @@ class CheckLimits:
     max_share: float | str | None = None
     min_used: float | str | None = None
     show: int = 10
+
+    def settings(self) -> Json:
+        """The settings of a `Check`.
+
+        Raises:
+            PartwrightError: One of them is neither a share nor a whole number.
+        """
+        return {
+            "max_share": read_share(self.max_share, "max_share"),
+            "min_used": read_share(self.min_used, "min_used"),
+            "show": whole(self.show, "show", 0, MOST_INT),
+        }
 
 
 class Check(Answer):

@@ -177,7 +177,7 @@ def command(
         given["manifest"] = read_manifest_file(manifest)
     # Imported only here, because it imports pyarrow.
     from partwright.cli.reading_progress import working
-    from partwright.group.rollouts.rollout import PodConsumers, RolledPods, rollout
+    from partwright.group.rollouts.rolled_pods import PodConsumers, RolledPods, rollout
 
     of_group = given.pop("assumed", ())
     try:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from partwright import _doors
 from partwright._check import counted
-from partwright.audit.check import Check
+from partwright.audit.check import Check, CheckLimits
 from partwright.audit.skew import read_share
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_columns import key_columns
@@ -204,8 +204,7 @@ class _Contract:
             self.n,
             client=self.client,
             key_type=self.key_type,
-            max_share=self.max_share,
-            min_used=self.min_used,
+            limits=CheckLimits(self.max_share, self.min_used),
         )
         return found
 
