@@ -33,7 +33,7 @@ A strategy, of any version of Kafka, places records without a key:
 A producer's batches, one by one until brokers acknowledge them, before the producer runs:
 
     >>> records = {"time": [0] * 9, "size": [100] * 9}
-    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).column("batches").to_pylist()
+    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).table().column("batches").to_pylist()
     [3, 1]
 
 Who in a consumer group reads what, as Kafka's own assignors decide:
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from partwright import audit, batching, cluster, group
     from partwright.assignors import quotas
     from partwright.assignors.assign import assign
+    from partwright.assignors.compare import compare
     from partwright.assignors.many import assign_groups
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.audit.check import CheckLimits
@@ -115,6 +116,7 @@ __all__ = [
     "check_contract",
     "clients",
     "cluster",
+    "compare",
     "contract",
     "coordinator_partition",
     "copartition",
@@ -167,6 +169,7 @@ if not TYPE_CHECKING:
         "check": "partwright.audits",
         "check_contract": "partwright.audit.contracts",
         "clients": "partwright.keys.clients",
+        "compare": "partwright.assignors.compare",
         "contract": "partwright.audit.contracts",
         "coordinator_partition": "partwright.keys.hashing",
         "copartition": "partwright.audits",

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,10 @@ def orders(broker: EmbeddedKafka) -> str:
 @pytest.fixture
 def read(spark: SparkSession, broker: EmbeddedKafka) -> Callable[..., DataFrame]:
     def table(topic: str, **arguments: Any) -> DataFrame:
+        part = {
+            each.name: arguments.pop(each.name) for each in fields(pws.TopicPart) if each.name in arguments
+        }
+        arguments |= {"part": pws.TopicPart(**part)} if part else {}
         return pws.read_topic(spark, topic, broker.bootstrap_servers, **arguments)
 
     return table
@@ -265,7 +270,7 @@ def test_a_secured_kafka_is_read_and_no_plan_shows_its_password(spark: SparkSess
         password = spoken["librdkafka"]["sasl.password"]
         assert password in spoken["java"]["sasl.jaas.config"]
         for settings in spoken.values():
-            df = pws.read_topic(spark, "read-secured", kafka.bootstrap_servers, kafka_config=settings)
+            df = pws.read_topic(spark, "read-secured", settings)
             assert df.count() == 3
             keyed = pws.read_topic(spark, "read-secured", kafka_config=settings, keys="a")
             shown = io.StringIO()

@@ -18,6 +18,7 @@ from partwright.audit.check import CheckLimits
 from partwright.audit.copartition import JoinSide
 from partwright.audit.resize import RecordColumns
 from partwright.kafka.point_reads import assign_json
+from partwright.kafka.topic_part import TopicPart
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
 from partwright.spark.audits import check, copartition, fingerprint, resize
@@ -49,6 +50,7 @@ __all__ = [
     "ProducerConfig",
     "RecordColumns",
     "StreamOptions",
+    "TopicPart",
     "Workload",
     "assign",
     "assign_json",

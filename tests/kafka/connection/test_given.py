@@ -55,3 +55,23 @@ def test_a_function_warns_its_caller_of_what_a_configuration_has(
     # Its notes stay with whoever has read it.
     assert said(call, KafkaConfig.read({"acks": "1"})) == []
     assert said(call, {}) == []
+
+
+def test_servers_alone_are_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KafkaConfig.read("a:9092,[::1]:9093").servers == "a:9092,[::1]:9093"
+    # The file that the environment names still says how they are reached.
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=b:1\nsecurity.protocol=SSL\n", encoding="ascii")
+    monkeypatch.setenv("PARTWRIGHT_COMMAND_CONFIG", str(file))
+    assert (KafkaConfig.read("a:9092").servers, KafkaConfig.read("a:9092").security_protocol) == (
+        "a:9092",
+        "SSL",
+    )
+    # A file of that name is a file.
+    monkeypatch.chdir(tmp_path)
+    file.rename("a:9092")
+    monkeypatch.delenv("PARTWRIGHT_COMMAND_CONFIG")
+    assert KafkaConfig.read("a:9092").servers == "b:1"
+    for wrong in ("a", "a:9092,b", "a:99999"):
+        with pytest.raises(pw.PartwrightError, match=r"cannot be read|there is no"):
+            KafkaConfig.read(wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from partwright._check import meant, shown
@@ -13,7 +14,7 @@ from partwright.kafka.connection import common, names, sasl, slots, tls
 from partwright.kafka.connection.layers import of_command_line, of_file, of_mapping
 from partwright.kafka.connection.said import notes_of, secrets_of
 from partwright.kafka.connection.secret import HIDDEN, Secret, without
-from partwright.kafka.connection.servers import bootstrap_servers
+from partwright.kafka.connection.servers import bootstrap_servers, is_server
 
 if TYPE_CHECKING:
     from partwright.kafka.connection.layers import Given, Layer
@@ -77,8 +78,9 @@ class KafkaConfig:
         """Reads a configuration with the names of Java's clients, of librdkafka, or both.
 
         Args:
-            given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; a
-                configuration; or None for the file in PARTWRIGHT_COMMAND_CONFIG, if that is set.
+            given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; the
+                servers alone, `host:port` (unless a file has that name); a configuration; or None for the file in
+                PARTWRIGHT_COMMAND_CONFIG, if that is set, which also goes with servers alone.
             settings: Single settings that override those with the same meaning, whatever the spelling.
             servers: They override `bootstrap.servers`.
 
@@ -283,12 +285,14 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
         return (of_mapping(given, "kafka_config"),)
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
+        if isinstance(given, str) and all(map(is_server, given.split(","))) and not Path(given).exists():
+            return (*_layers_of(None), of_mapping({_SERVERS: given}, _ARGUMENT))
         if isinstance(path, str) and path:
             return (of_file(path),)
         if not path:
             raise PartwrightError("the path of the configuration file is empty: name a file")
     raise PartwrightError(
-        f"a configuration is a dict of settings or the path of a file, not a {type(given).__name__}"
+        f"a configuration is host:port, a dict of settings or the path of a file, not a {type(given).__name__}"
     )
 
 
