@@ -15,6 +15,8 @@ import pytest
 import partwright as pw
 from partwright import _core
 from partwright import report as pw_report
+from partwright import spark as pw_spark
+from partwright.answer import Answer
 from partwright.cluster import Broker, Partition
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +24,7 @@ PYTHON = ROOT / "python" / "partwright"
 STUB = PYTHON / "_core.pyi"
 PUBLIC = [
     "partwright",
+    "partwright.audit",
     "partwright.cluster",
     "partwright.cluster.placement",
     "partwright.cluster.storage",
@@ -189,6 +192,60 @@ def test_the_signatures_are_those_that_are_promised() -> None:
         pw.coordinator_partition: "(ids, n=None, *, broker_kind='kafka')",
     }
     assert {function: plain(function) for function in promised} == promised
+
+
+def test_the_signatures_of_the_verbs_are_those_that_are_promised() -> None:
+    """What, key, n, client, key_type: in this order in every verb on records, and in Spark as in plain Python."""
+    promised = {
+        pw.check: "(records, key=None, n=None, client='java', key_type=None, *, partition=None, limits=None, "
+        "kafka_config=None)",
+        pw.fingerprint: "(records, key=None, n=None, key_type=None, *, partition=None, timestamp=None, offset=None, "
+        "kafka_config=None)",
+        pw.resize: "(records, key=None, from_=None, to=None, client='java', key_type=None, *, columns=None, "
+        "kafka_config=None)",
+        pw.copartition: "(a, b, key=None, n=None, client=None, key_type=None, *, partition=None, kafka_config=None)",
+        pw.check_contract: "(records, key=None, n=None, client='java', key_type=None, *, max_share=None, "
+        "min_used=None)",
+        pw.contract: "(key=None, n=None, client='java', key_type=None, *, max_share=None, min_used=None)",
+        pw.RecordSource: "(records, format=None, delimiter=None, part=None, kafka_config=None, watch="
+        f"{pw.RecordSource.watch})",
+        pw.TopicPart: "(since=None, until=None, last=None, only_partitions=None, headers=False)",
+        pw.CheckLimits: "(max_share=None, min_used=None, show=10)",
+        pw.RecordColumns: "(partition=None, offset=None, size=None)",
+        pw.JoinSide: "(records, key=None, n=None, client=None, key_type=None, partition=None)",
+    }
+    assert {function: plain(function) for function in promised} == promised
+    for verb in ("check", "fingerprint", "resize", "copartition"):
+        ours, sparks = (
+            [*inspect.signature(getattr(module, verb)).parameters.values()] for module in (pw, pw_spark)
+        )
+        assert [(each.name, each.kind, each.default) for each in sparks][1:] == [
+            (each.name, each.kind, each.default) for each in ours if each.name != "kafka_config"
+        ][1:]
+
+
+def test_what_compares_gives_an_answer_that_names_what_is_compared_first() -> None:
+    members = [{"id": each, "topics": ["t"]} for each in ("c1", "c2")]
+    records = {"time": [0] * 9, "size": [100] * 9}
+    compared: list[tuple[Answer, list[str]]] = [
+        (pw.compare({"t": 3}, members), ["assignor"]),
+        (pw.batching.compare(records, {"t": 3}, ["sticky", "round-robin"]), ["name"]),
+        (pw.group.compare({"topics": {"t": 2}, "events": "+1"}), ["protocol", "static"]),
+    ]
+    for answer, names in compared:
+        assert isinstance(answer, Answer)
+        assert answer.table().column_names[: len(names)] == names
+        assert answer.table().num_rows > 1
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_a_public_function_takes_eight_parameters_at_most(module: str) -> None:
+    found = importlib.import_module(module)
+    for name in found.__all__:
+        function = getattr(found, name)
+        # Those of a group are Kafka's own: topics, members, racks and so on.
+        if inspect.isfunction(inspect.unwrap(function)) and name != "assign":
+            assert len(inspect.signature(function).parameters) <= 8, f"{module}.{name}"
 
 
 def test_a_clusters_signatures_are_those_that_are_promised() -> None:

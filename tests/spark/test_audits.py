@@ -219,15 +219,15 @@ def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
 def test_a_contract_s_function_may_give_a_table_of_spark(table: Table) -> None:
     given = table(records())
 
-    @pw.contract(12, "key", max_share="30%", min_used=1)
+    @pw.contract("key", 12, max_share="30%", min_used=1)
     def even() -> DataFrame:
         return given
 
     assert even() is given
-    found = pw.check_contract(given, 12, "key", max_share="30%")
+    found = pw.check_contract(given, "key", n=12, max_share="30%")
     assert found.to_dict() == pws.check(given, "key", 12, limits=pws.CheckLimits(max_share=0.3)).to_dict()
 
-    @pw.contract(12, "key", max_share="20%")
+    @pw.contract("key", 12, max_share="20%")
     def skewed() -> DataFrame:
         return given
 
@@ -444,8 +444,8 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
         "bytes": lambda: pws.resize(given, "key", 12, 24, columns=pws.RecordColumns(size=sf.when(row, -3))),
         "dotted": lambda: pws.check(given.withColumnRenamed("key", "a.b"), "a.b", 12),
         "share": lambda: pws.check(given, "key", 12, limits=pws.CheckLimits(max_share="5")),
-        "contract": lambda: pw.check_contract(given, 12, "key", max_share="10%"),
-        "no key": lambda: pw.check_contract(given, 12, max_share="10%"),
+        "contract": lambda: pw.check_contract(given, "key", n=12, max_share="10%"),
+        "no key": lambda: pw.check_contract(given, n=12, max_share="10%"),
     }
     with pytest.raises(pw.PartwrightError) as refused:
         calls[kind]()
@@ -574,7 +574,7 @@ def test_nan_is_a_null_partition(table: Table) -> None:
 def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> None:
     """Even where the table has one of that name: nobody said what it is."""
     given = table(pa.table({"key": ["a", "b"], "partition": pa.array([0, 0], pa.int32())}))
-    for found in (pws.check(given, "key", 12), pw.check_contract(given, 12, "key", max_share="60%")):
+    for found in (pws.check(given, "key", 12), pw.check_contract(given, "key", n=12, max_share="60%")):
         assert found.misplaced is None
         assert repr(found) == "Check(12 partitions, java: 2 rows, their places not compared)"
         assert found.to_dict()["misplaced"] is None
