@@ -244,7 +244,7 @@ class _OpenTopic(OpenRecords):
     def __init__(self, source: RecordSource, *, sizes: bool) -> None:
         servers, topic = parse_topic(source.files[0])
         config = configured(source.kafka_config, servers)
-        self._records = TopicRecords(None, topic, bounds=source.bounds(), sizes=sizes, kafka_config=config)
+        self._records = TopicRecords(config, topic, bounds=source.bounds(), sizes=sizes)
         self.partitions, self.among = self._records.partitions, self._records.among
         self._is_stopped = False
         super().__init__(source, self._read(f"kafka://{config.required_servers()}/{topic}"))

@@ -97,8 +97,8 @@ def compare(
 ) -> Comparison:
     """Compare the assignors of today's consumer groups on one group.
 
-    `partwright.batching.compare` compares strategies and `partwright.group.compare` protocols; each gives an answer whose
-    `table()` has a row for each, and names it in the first column.
+    `partwright.batching.compare` compares strategies and `partwright.group.compare` protocols. Each gives an answer
+    whose `table()` has a row for each, and names it in the first column.
 
     Args:
         topics: See `partwright.assign`.

@@ -119,7 +119,7 @@ def scan(
     seen = Observed()
     counted = _Counted(groups, source, is_layered=migration.order is None)
     config = KafkaConfig.read(migration.source.config, settings={"isolation.level": "read_committed"})
-    records = TopicRecords(None, migration.source.topic, sizes=True, kafka_config=config)
+    records = TopicRecords(config, migration.source.topic, sizes=True)
     held: list[TopicChunk] = []
     rows = 0
     for chunk in records.batches():

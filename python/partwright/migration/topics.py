@@ -167,7 +167,7 @@ def make_ledger(migration: Migration) -> None:
         BrokerError: No Kafka answers, or it refuses.
     """
     settings = {"retention.ms": "-1", "retention.bytes": "-1", "cleanup.policy": "delete"}
-    create_topic(None, migration.ledger, 1, NewTopic(configs=settings), kafka_config=migration.target.config)
+    create_topic(migration.target.config, migration.ledger, 1, NewTopic(configs=settings))
 
 
 def meanwhile(known: Mapping[str, str]) -> dict[str, str]:

@@ -99,7 +99,7 @@ def read_topic(
     part = options(part, TopicPart, "part")
     if keys is not None and part.only_partitions is not None:
         raise PartwrightError("keys say which partitions are read: leave out only_partitions, or keys")
-    config = configured(kafka_config, None)
+    config = configured(kafka_config)
     found = extent(config, topic, part.bounds())
     windows = found.windows
     if keys is None:

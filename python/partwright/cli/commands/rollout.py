@@ -227,7 +227,7 @@ def _live(
         from partwright.kafka.topics import partition_count
 
         config = connection.config(servers)
-        count = partition_count(None, topic, kafka_config=config)
+        count = partition_count(config, topic)
         if count is None:
             raise BrokerError(
                 f"there is no topic {topic!r} at {config.required_servers()}: check its name, or name it with its "
@@ -241,7 +241,7 @@ def _live(
     from partwright.kafka.groups import any_group
 
     config = connection.config(servers)
-    return _of_group(any_group(None, group_id, subscriptions=subscriptions, kafka_config=config), given)
+    return _of_group(any_group(config, group_id, subscriptions=subscriptions), given)
 
 
 def _of_group(group: Json, given: Json) -> Json:

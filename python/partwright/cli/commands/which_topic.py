@@ -61,7 +61,7 @@ def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str
 
     servers, topic = parse_topic(address)
     config = connection.config(servers)
-    partitions = len(end_offsets(None, topic, kafka_config=config))
+    partitions = len(end_offsets(config, topic))
     if n not in {None, partitions}:
         echo(f"the topic has {counted(partitions, 'partition')}, -n says {n}", err=True)
     return topic, config.required_servers(), partitions if n is None else n, config.security_protocol

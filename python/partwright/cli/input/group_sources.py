@@ -112,9 +112,7 @@ def real_group(
             f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
             path=file,
         )
-    group = any_group(
-        None, group_id or "", subscriptions=subscriptions, kafka_config=connection.config(servers)
-    )
+    group = any_group(connection.config(servers), group_id or "", subscriptions=subscriptions)
     why, assumed = group.pop("guessed"), group.pop("assumed")
     if group.pop("protocol") == "consumer":
         for member in group["members"]:

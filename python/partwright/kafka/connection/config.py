@@ -14,7 +14,7 @@ from partwright.kafka.connection import common, names, sasl, slots, tls
 from partwright.kafka.connection.layers import of_command_line, of_file, of_mapping
 from partwright.kafka.connection.said import notes_of, secrets_of
 from partwright.kafka.connection.secret import HIDDEN, Secret, without
-from partwright.kafka.connection.servers import bootstrap_servers, is_server
+from partwright.kafka.connection.servers import bootstrap_servers
 
 if TYPE_CHECKING:
     from partwright.kafka.connection.layers import Given, Layer
@@ -285,7 +285,8 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
         return (of_mapping(given, "kafka_config"),)
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
-        if isinstance(given, str) and all(map(is_server, given.split(","))) and not Path(given).exists():
+        if isinstance(given, str) and ":" in given and "/" not in given and not Path(given).exists():
+            # Servers alone, which `bootstrap_servers` checks.
             return (*_layers_of(None), of_mapping({_SERVERS: given}, _ARGUMENT))
         if isinstance(path, str) and path:
             return (of_file(path),)

@@ -84,7 +84,7 @@ def write_stream(
     _check(df, options, workload)
     _check_columns(workload)
     _check_real_time(options)
-    config = configured(kafka_config, None)
+    config = configured(kafka_config)
     with admin_client(config, TIMEOUT_S) as admin:
         found = topics.existing(admin, topic, "WRITE")
     key = "key" if workload.key is None else workload.key
