@@ -38,6 +38,19 @@ def known(call: Callable[[], Any]) -> dict[str, Any]:
     return found
 
 
+def test_a_bad_value_is_a_value_error_and_a_silent_broker_is_not() -> None:
+    refused = PartwrightError("no number", row=2)
+    assert isinstance(refused, ValueError)
+    assert (type(refused).__name__, repr(refused)) == ("PartwrightError", "PartwrightError('no number')")
+    for again in (copy.copy(refused), refused.at_row(7)):
+        assert type(again) is type(refused)
+    with pytest.raises(BrokerError, match="no Kafka answers") as silent:
+        pw.check("kafka://127.0.0.1:9/orders")
+    assert isinstance(silent.value, PartwrightError)
+    for error in (silent.value, BrokerError("gone").followed_by("run it again")):
+        assert not isinstance(error, ValueError)
+
+
 @pytest.mark.parametrize("rows", [[], [1, 2]])
 def test_a_row_of_a_column_is_known_over_its_chunks(rows: list[int]) -> None:
     keys = pa.chunked_array([pa.array(rows, pa.int64()), pa.array([3, LARGE])])
@@ -124,7 +137,8 @@ def test_an_error_survives_a_pickle(class_: type[PartwrightError]) -> None:
     error = class_("row 3: no", row=3, field="f", path="p", value=[1], reason="no")
     error.add_note("a note")
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301 - as a pool of processes does
-        assert type(again) is class_
+        assert type(again) is type(error)
+        assert isinstance(again, class_)
         assert str(again) == "row 3: no"
         assert [getattr(again, name) for name in PARTS] == [3, "f", "p", [1], "no"]
         assert again.__notes__ == ["a note"]

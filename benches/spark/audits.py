@@ -70,12 +70,16 @@ def _measure(table: DataFrame, options: argparse.Namespace) -> dict[str, dict[st
         "grouped by key and partition, counted": lambda: (
             table.groupBy("partition", "key").count().write.format("noop").mode("overwrite").save()
         ),
-        "fingerprint": lambda: pws.fingerprint(table).verdict == "one-writer" or 1 / 0,
-        "fingerprint with times and offsets": lambda: pws.fingerprint(table, **dated).verdict,
+        "fingerprint": lambda: (
+            pws.fingerprint(table, "key", partition="partition").verdict == "one-writer" or 1 / 0
+        ),
+        "fingerprint with times and offsets": lambda: (
+            pws.fingerprint(table, "key", partition="partition", **dated).verdict
+        ),
         "resize": lambda: pws.resize(table, "key", N, 2 * N).to_dict(),
         "check": lambda: pws.check(table, "key", N, partition="partition").ok or 1 / 0,
-        "check_copartition of two, which are one": lambda: (
-            pws.check_copartition(table, table, "key", pws.Topic(N, partition="partition")).ok or 1 / 0
+        "copartition of two, which are one": lambda: (
+            pws.copartition(table, table, "key", N, partition="partition").ok or 1 / 0
         ),
     }
     found = {way: statistics.median(each) for way, each in lab.rounds(ways, options.repeats).items()}

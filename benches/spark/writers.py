@@ -79,13 +79,13 @@ def main() -> None:
                 random.Random(number).shuffle(order)  # noqa: S311 - nothing secret
                 for name in order:
                     topic = f"round-{number}-{list(ways).index(name)}"
-                    topics.create_topic(None, topic, PARTITIONS, kafka_config=config)
+                    topics.create_topic(config, topic, PARTITIONS)
                     began = time.monotonic()
                     ways[name](topic)
                     took = time.monotonic() - began
                     if number:
                         seconds[name].append(took)
-                    topics.delete_topic(None, topic, kafka_config=config)
+                    topics.delete_topic(config, topic)
                 print(
                     json.dumps({name: round(each[-1], 2) for name, each in seconds.items() if each}),
                     flush=True,

@@ -33,7 +33,7 @@ A strategy, of any version of Kafka, places records without a key:
 A producer's batches, one by one until brokers acknowledge them, before the producer runs:
 
     >>> records = {"time": [0] * 9, "size": [100] * 9}
-    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).column("batches").to_pylist()
+    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).table().column("batches").to_pylist()
     [3, 1]
 
 Who in a consumer group reads what, as Kafka's own assignors decide:
@@ -47,7 +47,8 @@ A group over time, as members join and leave:
     1
 
 In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
-`partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
+`partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, and
+a refused value is also a `ValueError`.
 """
 
 from __future__ import annotations
@@ -56,13 +57,21 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from partwright import batching, cluster, group
+    from partwright import audit, batching, cluster, group
     from partwright.assignors import quotas
     from partwright.assignors.assign import assign
+    from partwright.assignors.compare import compare
     from partwright.assignors.group_batches import assign_groups
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
-    from partwright.audit.contract import check_contract, contract
+    from partwright.audit.check import CheckLimits
+    from partwright.audit.contracts import check_contract, contract
+    from partwright.audit.copartition import JoinSide
+    from partwright.audit.resize import RecordColumns
+    from partwright.audits import check, copartition, fingerprint, resize
+    from partwright.batching.simulation import simulate
     from partwright.cluster import Cluster
+    from partwright.cluster.reassignment.plan import reassign
+    from partwright.cluster.sizing.advice import advise
     from partwright.errors import (
         BrokerError,
         ContractError,
@@ -70,41 +79,59 @@ if TYPE_CHECKING:
         MissingExtraError,
         PartwrightError,
     )
+    from partwright.group.rollouts.rolled_pods import rollout
+    from partwright.kafka.topic_part import TopicPart
     from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer.configs import ProducerConfig
     from partwright.producer.producer import Producer
     from partwright.producer.records import Workload
     from partwright.producer.strategy import strategies
+    from partwright.record_source import RecordSource
 
     __version__: str
 
 __all__ = [
     "BrokerError",
+    "CheckLimits",
     "Cluster",
     "ContractError",
+    "JoinSide",
     "KeyTypeError",
     "MissingExtraError",
     "PartwrightError",
     "Producer",
     "ProducerConfig",
+    "RecordColumns",
+    "RecordSource",
+    "TopicPart",
     "Workload",
+    "advise",
     "assign",
     "assign_groups",
     "assignment_strategy",
+    "audit",
     "batching",
+    "check",
     "check_contract",
     "clients",
     "cluster",
+    "compare",
     "contract",
     "coordinator_partition",
+    "copartition",
     "encode",
+    "fingerprint",
     "group",
     "murmur2",
     "partition_for_key",
     "quotas",
+    "reassign",
     "rebalance_protocol",
+    "resize",
+    "rollout",
     "select_assignor",
+    "simulate",
     "strategies",
     "which",
 ]
@@ -114,6 +141,7 @@ if not TYPE_CHECKING:
     # our plug-in, and `--help` do without them. Nothing at all is imported here, so that the command can be interrupted
     # from its first moment on.
     _MODULES = {
+        "audit": "partwright.audit",
         "batching": "partwright.batching",
         "cluster": "partwright.cluster",
         "group": "partwright.group",
@@ -121,26 +149,40 @@ if not TYPE_CHECKING:
     }
     _NAMES = {
         "BrokerError": "partwright.errors",
+        "CheckLimits": "partwright.audit.check",
         "Cluster": "partwright.cluster",
         "ContractError": "partwright.errors",
+        "JoinSide": "partwright.audit.copartition",
         "KeyTypeError": "partwright.errors",
         "MissingExtraError": "partwright.errors",
         "PartwrightError": "partwright.errors",
         "Producer": "partwright.producer.producer",
         "ProducerConfig": "partwright.producer.configs",
+        "RecordColumns": "partwright.audit.resize",
+        "RecordSource": "partwright.record_source",
+        "TopicPart": "partwright.kafka.topic_part",
         "Workload": "partwright.producer.records",
+        "advise": "partwright.cluster.sizing.advice",
         "assign": "partwright.assignors.assign",
         "assign_groups": "partwright.assignors.group_batches",
         "assignment_strategy": "partwright.assignors.strategy_setting",
-        "check_contract": "partwright.audit.contract",
+        "check": "partwright.audits",
+        "check_contract": "partwright.audit.contracts",
         "clients": "partwright.keys.clients",
-        "contract": "partwright.audit.contract",
+        "compare": "partwright.assignors.compare",
+        "contract": "partwright.audit.contracts",
         "coordinator_partition": "partwright.keys.hashing",
+        "copartition": "partwright.audits",
         "encode": "partwright.keys.hashing",
+        "fingerprint": "partwright.audits",
         "murmur2": "partwright.keys.hashing",
         "partition_for_key": "partwright.keys.hashing",
+        "reassign": "partwright.cluster.reassignment.plan",
         "rebalance_protocol": "partwright.assignors.strategy_setting",
+        "resize": "partwright.audits",
+        "rollout": "partwright.group.rollouts.rolled_pods",
         "select_assignor": "partwright.assignors.strategy_setting",
+        "simulate": "partwright.batching.simulation",
         "strategies": "partwright.producer.strategy",
         "which": "partwright.keys.clients",
     }

@@ -6,7 +6,9 @@ import json
 import operator
 import os
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 from partwright.errors import PartwrightError
@@ -30,6 +32,7 @@ __all__ = [
     "first_line",
     "hex_key",
     "is_path",
+    "is_topic",
     "listed",
     "meant",
     "number",
@@ -42,6 +45,8 @@ __all__ = [
     "same_name_twice",
     "shown",
     "span",
+    "spelled",
+    "spelled_as_options",
     "there_are",
     "unknown",
     "whole",
@@ -54,6 +59,7 @@ MOST_LONG = 2**63 - 1
 MOST_MADE = 1_000_000
 """The most partitions, of all topics together, that we create from mere counts: each takes memory."""
 _SHOWN = 8
+_AS_OPTIONS = ContextVar("_AS_OPTIONS", default=False)
 _Options = TypeVar("_Options")
 _Name = TypeVar("_Name")
 
@@ -96,6 +102,34 @@ def optional(given: object, what: str, least: int, most: int, where: str = "") -
         PartwrightError: The value is neither.
     """
     return None if given is None else whole(given, what, least, most, where)
+
+
+def spelled(parameter: str) -> str:
+    """A parameter as a sentence names it: as an option if a command asks, as an argument in Python.
+
+    Args:
+        parameter: Its name; with `_b` at its end, that of the second of two topics.
+
+    Examples:
+        >>> spelled("key"), spelled("key_b")
+        ('key=', 'JoinSide(key=)')
+        >>> with spelled_as_options():
+        ...     spelled("n"), spelled("key_b")
+        ('-n', '--key-b')
+    """
+    if _AS_OPTIONS.get():
+        return "-n" if parameter == "n" else f"--{parameter.strip('_').replace('_', '-')}"
+    return f"JoinSide({parameter.removesuffix('_b')}=)" if parameter.endswith("_b") else f"{parameter}="
+
+
+@contextmanager
+def spelled_as_options() -> Iterator[None]:
+    """During the block, `spelled` writes options of a command."""
+    token = _AS_OPTIONS.set(True)
+    try:
+        yield
+    finally:
+        _AS_OPTIONS.reset(token)
 
 
 def options(given: _Options | None, kind: type[_Options], name: str) -> _Options:
@@ -252,6 +286,25 @@ def listed(given: object, what: str, of: type | None = None, where: str = "") ->
                 f"{where}{what}: {shown(each)} is not of type {of.__name__}", field=what, value=each
             )
     return found
+
+
+def is_topic(name: str) -> bool:
+    """Whether a topic is named instead of a file.
+
+    Raises:
+        PartwrightError: It is named wrongly.
+
+    Examples:
+        >>> is_topic("kafka://127.0.0.1:9092/orders"), is_topic("orders.csv")
+        (True, False)
+    """
+    if name.startswith("kafka://"):
+        return True
+    if name.lower().startswith("kafka:"):
+        # An address with an @ may have a password.
+        said, path = ("this", None) if "@" in name else (repr(name), name)
+        raise PartwrightError(f"{said} is not a topic's address: write kafka://host:port/topic", path=path)
+    return False
 
 
 def hex_key(given: object, where: str = "") -> bytes | None:

@@ -26,8 +26,8 @@ __all__ = ["BrokerError", "ContractError", "KeyTypeError", "MissingExtraError", 
 _Error = TypeVar("_Error", bound="PartwrightError")
 
 
-class PartwrightError(ValueError):
-    """Base of every error that partwright raises; bad values are raised as this class itself.
+class PartwrightError(Exception):
+    """Base of every error that partwright raises; bad values are raised as this class itself, and are `ValueError`s.
 
     Attributes:
         row: The refused row of a column, record of a table or event of a script, counted from 0.
@@ -50,6 +50,11 @@ class PartwrightError(ValueError):
     path: str | None = None
     value: object = None
     reason: str | None = None
+
+    def __new__(cls, *args: object, **known: object) -> Self:
+        """A bad value's error is also a ValueError; that of a broker, which has the same base, is not."""
+        made: Self = super().__new__(_BadValueError if cls is PartwrightError else cls, *args, **known)  # type: ignore[assignment]
+        return made
 
     def __init__(
         self,
@@ -121,26 +126,35 @@ class PartwrightError(ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         # By default, pickle would rebuild a subclass from its sentence only.
-        return _anew, (type(self), self.args), {**vars(self), "value": _picklable(self.value)}
+        class_ = PartwrightError if type(self) is _BadValueError else type(self)
+        return _anew, (class_, self.args), {**vars(self), "value": _picklable(self.value)}
 
 
-class KeyTypeError(PartwrightError, TypeError):
+class _BadValueError(PartwrightError, ValueError):
+    """What `PartwrightError(...)` makes."""
+
+
+# As people see it in a traceback.
+_BadValueError.__name__ = _BadValueError.__qualname__ = PartwrightError.__name__
+
+
+class KeyTypeError(_BadValueError, TypeError):
     """A key's type has no key bytes, or not under the key type that was named."""
 
 
-class MissingExtraError(PartwrightError, ImportError):
+class MissingExtraError(_BadValueError, ImportError):
     """An optional dependency is missing or too old; the sentence names what to install."""
 
 
 class BrokerError(PartwrightError):
-    """A Kafka broker did not start, did not answer, or refused."""
+    """A Kafka broker did not start, did not answer, or refused. It is not a `ValueError`."""
 
     def __str__(self) -> str:
         # The last lines of a broker's log may be in it.
-        return plain_lines(ValueError.__str__(self))
+        return plain_lines(Exception.__str__(self))
 
 
-class ContractError(PartwrightError, AssertionError):
+class ContractError(_BadValueError, AssertionError):
     """Records break a contract on skew. This is also an `AssertionError`, so a test that raises it fails.
 
     Attributes:

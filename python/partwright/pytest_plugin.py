@@ -119,7 +119,7 @@ class PartitionContract:
         return int(stated)
 
     def _check(self, records: object, key: str | None, **terms: Any) -> Check:
-        from partwright.audit.contract import check_contract  # noqa: PLC0415 - it brings pyarrow
+        from partwright.audit.contracts import check_contract  # noqa: PLC0415 - it brings pyarrow
 
         found = check_contract(records, key=key, **terms)
         summary = found.to_dict()

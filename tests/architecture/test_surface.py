@@ -21,6 +21,7 @@ PYTHON = ROOT / "python" / "partwright"
 STUB = PYTHON / "_core.pyi"
 PUBLIC = [
     "partwright",
+    "partwright.audit",
     "partwright.cluster",
     "partwright.cluster.placement",
     "partwright.cluster.storage",
@@ -150,13 +151,22 @@ def test_what_a_module_lists_as_public_is_there(path: Path) -> None:
     assert len(set(listed)) == len(listed)
 
 
+@pytest.mark.parametrize("module", PUBLIC)
+def test_no_public_function_hides_a_module(module: str) -> None:
+    found = importlib.import_module(module)
+    for folder in getattr(found, "__path__", ()):
+        for name in found.__all__:
+            if inspect.isfunction(inspect.unwrap(getattr(found, name))):
+                assert not (Path(folder) / f"{name}.py").exists(), f"{module}.{name}"
+
+
 def test_the_errors_are_one_family() -> None:
     names = [getattr(pw, name) for name in pw.__all__]
     errors = [value for value in names if inspect.isclass(value) and issubclass(value, Exception)]
     assert len(errors) >= 4
     for error in errors:
         assert issubclass(error, pw.PartwrightError)
-        assert issubclass(error, ValueError)
+        assert issubclass(error, ValueError) == (error not in {pw.PartwrightError, pw.BrokerError})
         assert error.__module__ == "partwright.errors"
         assert error.__name__ in pw.__all__
     assert issubclass(pw.KeyTypeError, TypeError)

@@ -60,34 +60,34 @@ COLUMNS: dict[str, Callable[[pa.Table], Any]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_records_is_checked(form: str) -> None:
     records = FORMS[form](TABLE)
-    found = pw.check_contract(records, 12, "country", max_share="91%", min_used=1.0)
+    found = pw.check_contract(records, "country", n=12, max_share="91%", min_used=1.0)
     assert (found.rows, found.used, found.largest_share) == (1000, 12, 0.905)
     assert found.to_dict()["heavy_keys"][0] == {"key": "US", "rows": 900, "partition": 8}
     with pytest.raises(pw.ContractError, match=r"^partition 8 has 90\.5% of the rows, more than 90%"):
-        pw.check_contract(records, 12, "country", max_share="90%")
+        pw.check_contract(records, "country", n=12, max_share="90%")
 
 
 @pytest.mark.parametrize("form", COLUMNS)
 def test_every_form_of_a_column_is_checked(form: str) -> None:
     keys = COLUMNS[form](TABLE)
-    found = pw.check_contract(keys, 12, max_share="91%")
+    found = pw.check_contract(keys, n=12, max_share="91%")
     assert (found.rows, found.used, found.largest_share) == (1000, 12, 0.905)
-    twice = pw.check_contract(iter([keys, KEYS]), 12, max_share="91%")
+    twice = pw.check_contract(iter([keys, KEYS]), n=12, max_share="91%")
     assert (twice.rows, twice.largest_share) == (2000, 0.905)
     assert twice.to_dict()["heavy_keys"][0] == {"key": "US", "rows": 1800, "partition": 8}
 
 
 def test_keys_that_are_no_text() -> None:
     ids = [{"id": uuid.UUID(int=number)} for number in range(99)]
-    assert pw.check_contract(ids, 12, "id", key_type="java:uuid", max_share="50%").rows == 99
+    assert pw.check_contract(ids, "id", n=12, key_type="java:uuid", max_share="50%").rows == 99
     numbers = pd.DataFrame({"id": pd.Series([1, None, 3], dtype="Int64")})
-    assert pw.check_contract(numbers, 12, "id", key_type="java:long", max_share="50%").null_keys == 1
+    assert pw.check_contract(numbers, "id", n=12, key_type="java:long", max_share="50%").null_keys == 1
     with pytest.raises(pw.PartwrightError, match="there is no column '0' in 'DataFrame'"):
-        pw.check_contract(pd.DataFrame([["a"]]), 12, "0", max_share="50%")
+        pw.check_contract(pd.DataFrame([["a"]]), "0", n=12, max_share="50%")
 
 
 def test_what_is_found_is_what_the_command_finds() -> None:
-    found = pw.check_contract(KEYS, 12, max_share=1.0)
+    found = pw.check_contract(KEYS, n=12, max_share=1.0)
     told = Check(12, max_share=1.0)
     told.add(TABLE["country"])
     assert isinstance(found, Check)
@@ -174,7 +174,7 @@ def test_the_function_stays_itself() -> None:
 )
 def test_the_sentence(keys: list[Any], n: int, terms: dict[str, Any], sentence: str) -> None:
     with pytest.raises(pw.ContractError) as broken:
-        pw.check_contract(keys, n, **terms)
+        pw.check_contract(keys, n=n, **terms)
     assert str(broken.value).startswith(sentence)
     assert "\n" not in str(broken.value)
     assert broken.value.found.rows == len(keys)
@@ -182,15 +182,15 @@ def test_the_sentence(keys: list[Any], n: int, terms: dict[str, Any], sentence: 
 
 def test_both_terms_may_be_broken() -> None:
     with pytest.raises(pw.ContractError) as broken:
-        pw.check_contract(["a"], 12, max_share=0.5, min_used=0.5)
+        pw.check_contract(["a"], n=12, max_share=0.5, min_used=0.5)
     assert "more than 50% and 1 of 12 partitions has rows, fewer than 50%" in str(broken.value)
 
 
 def test_a_number_and_a_long_key_are_shown_for_people() -> None:
     with pytest.raises(pw.ContractError, match=r"with the key 42 \(3 rows\)"):
-        pw.check_contract([42] * 3, 12, key_type="java:long", max_share="50%")
+        pw.check_contract([42] * 3, n=12, key_type="java:long", max_share="50%")
     with pytest.raises(pw.ContractError) as broken:
-        pw.check_contract(["x" * 9000], 12, max_share="50%")
+        pw.check_contract(["x" * 9000], n=12, max_share="50%")
     assert "(9,000 characters)" in str(broken.value)
     assert len(str(broken.value)) < 500
 
@@ -198,7 +198,7 @@ def test_a_number_and_a_long_key_are_shown_for_people() -> None:
 def test_the_heaviest_of_too_many_keys_to_count_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.audit.key_sums._MOST_BYTES", 10)
     with pytest.raises(pw.ContractError) as broken:
-        pw.check_contract(KEYS, 12, max_share="20%")
+        pw.check_contract(KEYS, n=12, max_share="20%")
     assert str(broken.value).startswith(
         "partition 8 has 90.5% of the rows, more than 20%, with the key US (900 rows at least): US alone has more"
     )
@@ -206,7 +206,7 @@ def test_the_heaviest_of_too_many_keys_to_count_are_named(monkeypatch: pytest.Mo
 
 def test_the_error_is_of_the_family_and_a_failed_assertion() -> None:
     with pytest.raises(AssertionError) as broken:
-        pw.check_contract(KEYS, 12, max_share="20%")
+        pw.check_contract(KEYS, n=12, max_share="20%")
     assert isinstance(broken.value, pw.PartwrightError)
     again = pickle.loads(pickle.dumps(broken.value))  # noqa: S301 - as a pool of processes does
     assert str(again) == str(broken.value)
@@ -216,14 +216,14 @@ def test_the_error_is_of_the_family_and_a_failed_assertion() -> None:
 def test_what_nobody_places_by_key_is_not_counted() -> None:
     """One partition has all rows with keys; the others go anywhere."""
     with pytest.raises(pw.ContractError, match=r"100\.0%"):
-        pw.check_contract([None] * 99 + ["a"], 12, max_share="50%")
-    assert pw.check_contract([None] * 99, 12, max_share="50%").undetermined == 99
-    assert pw.check_contract([], 12, "user", max_share="50%").rows == 0
+        pw.check_contract([None] * 99 + ["a"], n=12, max_share="50%")
+    assert pw.check_contract([None] * 99, n=12, max_share="50%").undetermined == 99
+    assert pw.check_contract([], "user", n=12, max_share="50%").rows == 0
     assert (
-        pw.check_contract(pa.table({"user": pa.array([], pa.string())}), 12, "user", max_share=0.5).rows == 0
+        pw.check_contract(pa.table({"user": pa.array([], pa.string())}), "user", 12, max_share=0.5).rows == 0
     )
     with pytest.raises(pw.ContractError, match=r"100\.0%"):
-        pw.check_contract([None] * 99, 12, client="librdkafka:murmur2", max_share="50%")
+        pw.check_contract([None] * 99, n=12, client="librdkafka:murmur2", max_share="50%")
 
 
 # Iterators.
@@ -287,7 +287,7 @@ def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -
     assert [len(piece) for piece in pieces] == [64] * 15 + [40]
     assert pa.chunked_array(pieces).to_pylist() == KEYS
     with pytest.raises(pw.PartwrightError, match=r"^row 70: "):
-        pw.check_contract(pa.array([1] * 70 + [2**40]), 12, key_type="java:int", max_share=1)
+        pw.check_contract(pa.array([1] * 70 + [2**40]), n=12, key_type="java:int", max_share=1)
 
 
 # Refusals.
@@ -340,7 +340,7 @@ def test_what_is_no_column_of_keys_is_refused_in_a_sentence(
     records: Any, key: str | None, sentence: str
 ) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
-        pw.check_contract(records, 12, key, max_share="50%")
+        pw.check_contract(records, key, n=12, max_share="50%")
     assert str(refused.value).startswith(sentence)
     assert "\n" not in str(refused.value)
     assert not isinstance(refused.value, pw.ContractError)
@@ -371,7 +371,7 @@ def test_a_contract_that_is_none_is_refused_where_it_is_written(terms: dict[str,
 
 
 def test_without_its_terms_it_is_no_decorator() -> None:
-    with pytest.raises(pw.PartwrightError, match="the number of partitions must be a whole number"):
+    with pytest.raises(pw.PartwrightError, match=r"^key is the name of a column, not <function"):
 
         @pw.contract
         def keys() -> list[str]:

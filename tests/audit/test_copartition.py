@@ -223,22 +223,22 @@ def test_n_is_found_where_the_keys_tell() -> None:
 )
 def test_n_that_nothing_tells_is_asked_for(records: Records) -> None:
     with pytest.raises(
-        pw.PartwrightError, match=r"^nothing tells how many partitions B has: say it with --n-b$"
+        pw.PartwrightError, match=r"^nothing tells how many partitions B has: say it with JoinSide\(n=\)$"
     ):
         between(written(USERS, 12), records, 12, None)
     with pytest.raises(
-        pw.PartwrightError, match=r"^nothing tells how many partitions A has: say it with -n$"
+        pw.PartwrightError, match=r"^nothing tells how many partitions A has: say it with n=$"
     ):
         between(records, written(USERS, 12), None, 12)
 
 
 def test_a_partition_that_n_has_not_is_refused() -> None:
     with pytest.raises(
-        pw.PartwrightError, match=r"a record of B is in partition 12, which a topic of 12 .*--n-b$"
+        pw.PartwrightError, match=r"a record of B is in partition 12, which a topic of 12 .*JoinSide\(n=\)$"
     ):
         between(written(USERS, 12), [(b"a", 12)])
     with pytest.raises(
-        pw.PartwrightError, match=r"a record of A is in partition 12, which a topic of 12 .*-n$"
+        pw.PartwrightError, match=r"a record of A is in partition 12, which a topic of 12 .*n=$"
     ):
         between([(None, 12)], written(USERS, 12))
 

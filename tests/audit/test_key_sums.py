@@ -18,7 +18,7 @@ import partwright as pw
 from partwright import _core
 from partwright.audit import key_sums
 from partwright.audit.columns import milliseconds
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.heavy_keys import HeavyPairs
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import ROWS, sums_of
@@ -244,7 +244,7 @@ def test_a_slice_of_more_keys_than_32_bits_count_is_taken() -> None:
         offsets = pa.array([0, end - 4, end - 2, end], pa.int64()).buffers()[1]
         whole = pa.Array.from_buffers(pa.large_string(), 3, [None, offsets, pa.py_buffer(memory)])
         for keys in (whole.slice(1), whole.slice(2)):
-            found = pw.check_contract(keys, 12, max_share=1.0).to_dict()
+            found = pw.check_contract(keys, n=12, max_share=1.0).to_dict()
             assert [each["key"] for each in found["heavy_keys"]] == keys.to_pylist()
         del whole, keys
 

@@ -310,7 +310,7 @@ def test_every_format_is_read(name: str, resize: Command) -> None:
         ),
         (
             ["x.csv", "--key", "k", "--from", 6, "--to", 12, "--partition", "k"],
-            "one column cannot be two of key, partition, offset and size: name another one",
+            "'k' cannot be both the key and the partition: name another column with --partition",
         ),
         (
             ["x.csv", "--key", "k", "--from", 6, "--to", 12, "--size", "q"],

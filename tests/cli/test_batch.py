@@ -53,7 +53,7 @@ def expected(*strategies: str | pw.ProducerConfig, **options: Any) -> list[dict[
         "size": pa.array(TABLE["bytes"], pa.int32()),
         "partition": pa.array(TABLE["own"], pa.int32()),
     }
-    found = batching.compare(records, cluster, strategies, **options)
+    found = batching.compare(records, cluster, strategies, **options).table()
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows
 

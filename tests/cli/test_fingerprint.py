@@ -180,7 +180,10 @@ def test_keys_that_are_all_empty_are_told_first(command: Command) -> None:
     [
         (["x.csv", "--partition", "p"], "name the key's column of 'x.csv' with --key"),
         (["x.csv", "--key", "k"], "name the partition's column of 'x.csv' with --partition"),
-        (["x.csv", "--key", "k", "--partition", "k"], "'k' cannot be two of the columns: name another one"),
+        (
+            ["x.csv", "--key", "k", "--partition", "k"],
+            "'k' cannot be both the key and the partition: name another column with --partition",
+        ),
         (["x.csv", "--key", "k", "--partition", "q"], "there is no column 'q' in 'x.csv'"),
         (
             ["null.csv", "--key", "k", "--partition", "p"],

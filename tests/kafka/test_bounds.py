@@ -15,6 +15,7 @@ from partwright.cli import main
 from partwright.errors import BrokerError
 from partwright.kafka import topics
 from partwright.kafka.bounds import WHOLE, Bounds, read_partitions, read_time
+from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ def test_who_reads_what_is_committed_does_not_wait_for_a_transaction(broker: Emb
         for level, count in (("read_committed", 10), ("read_uncommitted", 11)):
             # Such a long wait at the broker does not count as silence.
             config = {"isolation.level": level, "fetch.max.wait.ms": 70_000}
-            records = TopicRecords(servers, "unfinished", kafka_config=config)
+            records = TopicRecords(KafkaConfig.read(config, servers=servers), "unfinished")
             assert sum(len(each.keys) for each in records.batches()) == count
             assert records.told()["whole"]
         producer.abort_transaction(30)

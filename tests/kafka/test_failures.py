@@ -420,8 +420,8 @@ def silent(
         asked = {}
         for name, (server, settings) in cases.items():
             config = KafkaConfig.read(settings, servers=server)
-            read = partial(TopicRecords, None, TOPIC, kafka_config=config)
-            gone = partial(list, examine(None, kafka_config=config))
+            read = partial(TopicRecords, config, TOPIC)
+            gone = partial(list, examine(config))
             asked[f"read {name}"] = threads.submit(timed, read)
             asked[f"doctor {name}"] = threads.submit(timed, gone)
         yield {name: each.result() for name, each in asked.items()}
@@ -498,7 +498,7 @@ def test_the_other_addresses_of_a_name_are_tried(
 
 def test_a_token_server_opens_the_way(near: Near) -> None:
     config = KafkaConfig.read(near.oidc(near.token_server()), servers=near.listening("OAUTHBEARER"))
-    assert [each.name for each in examine(None, kafka_config=config) if not each.passed] == []
+    assert [each.name for each in examine(config) if not each.passed] == []
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_it_is_found_behind_whatever_came_later(config: KafkaConfig, topic: Call
         put(config, name, 4, [RUN + b"h"], how="aborted")
     # Before the first offset at which it could be.
     put(config, name, 5, [RUN + b"i", *none * 9])
-    ends = topics.end_offsets(None, name, kafka_config=config)
+    ends = topics.end_offsets(config, name)
     assert settled_ends(config, name, range(7), patience=10) == ends
     windows = {each: (1 if each == 5 else 0, end) for each, end in ends.items()}
     found = last_marks(config, name, windows, "partwright", RUN, committed=True)
@@ -103,13 +103,13 @@ def test_records_whose_headers_nobody_can_read(config: KafkaConfig, topic: Calla
     odd = [(b"k", b"v", [(b"\xff", b"1")]), (b"k", b"v", [(b"partwright\0", OTHER), (b"\x80a", None)])]
     for partition in (0, 1):
         produce_raw(config.required_servers(), name, partition, odd)
-    windows = {each: (0, end) for each, end in topics.end_offsets(None, name, kafka_config=config).items()}
+    windows = {each: (0, end) for each, end in topics.end_offsets(config, name).items()}
     assert last_marks(config, name, windows, "partwright", RUN) == {0: RUN + b"a"}
 
     # Whoever needs the headers gets one sentence; whoever does not, gets the records.
-    assert sum(len(each.keys) for each in TopicRecords(None, name, kafka_config=config).batches()) == 5
+    assert sum(len(each.keys) for each in TopicRecords(config, name).batches()) == 5
     with pytest.raises(UnreadableHeaderError) as refused:
-        list(TopicRecords(None, name, sizes=True, kafka_config=config).batches())
+        list(TopicRecords(config, name, sizes=True).batches())
     assert re.fullmatch(
         rf"the record at offset [01] of partition [01] of '{name}' has a header name that is not UTF-8, which "
         r"confluent-kafka cannot read: correct its writer, .*",
@@ -126,7 +126,7 @@ def test_where_the_beginning_was_deleted(config: KafkaConfig, topic: Callable[[i
         gone = [TopicPartition(name, 0, 20), TopicPartition(name, 1, 2), TopicPartition(name, 2, 5)]
         for done in admin.delete_records(gone).values():
             done.result(30)
-    windows = {each: (0, end) for each, end in topics.end_offsets(None, name, kafka_config=config).items()}
+    windows = {each: (0, end) for each, end in topics.end_offsets(config, name).items()}
     assert last_marks(config, name, windows, "partwright", RUN) == {1: RUN + b"c"}
 
 
@@ -192,7 +192,7 @@ def test_a_topic_that_is_deleted_meanwhile_is_one_sentence(
     put(config, name, 1, [None] * 9)
     reading = records(config, name, {1: (0, 10_000)})
     assert next(reading).offset() == 0
-    topics.delete_topic(None, name, kafka_config=config)
+    topics.delete_topic(config, name)
     with pytest.raises(BrokerError) as refused:
         # The error is either that the topic is gone, or that a partition has no leader.
         last_marks(config, name, {1: (0, 9)}, "partwright", RUN)
@@ -205,7 +205,7 @@ def test_the_last_value_of_each_key(config: KafkaConfig) -> None:
     for key, value in [(b"a", b"1"), (b"b", b"2"), (b"a", b"3"), (b"", b"4"), (b"b", b"")]:
         compacted.put(config, name, key, value)
     assert compacted.last_values(config, name) == {b"a": b"3", b"b": b"", b"": b"4"}
-    assert topics.partition_count(None, name, kafka_config=config) == 1
+    assert topics.partition_count(config, name) == 1
     producer = Producer(config.librdkafka())
     producer.produce(name, None, b"a")
     assert producer.flush(30) == 0

@@ -382,9 +382,7 @@ def test_what_the_topic_refuses_is_one_sentence_and_holds_nobody_up(
 
 def test_the_topic_says_how_large_a_record_may_be(mark: Mark, config: KafkaConfig, topic: str) -> None:
     large = f"{topic}-large"
-    topics.create_topic(
-        None, large, 1, topics.NewTopic(configs={"max.message.bytes": "4000000"}), kafka_config=config
-    )
+    topics.create_topic(config, large, 1, topics.NewTopic(configs={"max.message.bytes": "4000000"}))
     writer = PartitionWriter(config, large, 0, 0, mark)
     writer.write(*one_row(mark, 0, os.urandom(3_000_000), None))
     writer.end()
@@ -409,7 +407,7 @@ def test_a_header_name_with_a_nul_is_refused(config: KafkaConfig, topic: str, ma
         "row 13 has a header with a NUL in its name, and the writer of --exactly-once would cut it there: rename it, "
         "or leave --exactly-once out"
     )
-    assert sum(topics.end_offsets(None, topic, kafka_config=config).values()) == 0
+    assert sum(topics.end_offsets(config, topic).values()) == 0
     writer.write(rows[:3], column[:3], column[:3], headers[:3])
     writer.end()
     # A slice of a longer column has its own rows.

@@ -136,6 +136,6 @@ def test_doctor_asks_silent_servers_together_and_tells_them_in_their_order(
         yield Step("connect", f"{host}:{port}", False, "silent", "silent")
 
     monkeypatch.setattr(doctor, "way_to", silent)
-    steps = list(examine("a:1,b:2,c:3,d:4", kafka_config={}))
+    steps = list(examine({"bootstrap.servers": "a:1,b:2,c:3,d:4"}))
     assert [step.where for step in steps[1:]] == ["a:1", "b:2", "c:3", "d:4"]
     assert sorted(asked) == [(port, 3.0) for port in (1, 2, 3, 4)]

@@ -169,11 +169,10 @@ def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) 
     # If there are only markers, they are passed before the broker counts as silent, however long it may wait for new
     # records.
     marks = TopicRecords(
-        broker.bootstrap_servers,
+        {"fetch.max.wait.ms": 60_000, "bootstrap.servers": broker.bootstrap_servers},
         topic,
         bounds=Bounds(last=1),
         stall=5,
-        kafka_config={"fetch.max.wait.ms": 60_000},
     )
     assert list(marks.batches()) == []
     assert (marks.told()["passed"], marks.records) == (2, 0)

@@ -226,13 +226,13 @@ def test_making_and_deleting_need_their_own_rights(
 ) -> None:
     config = kafka.client_properties()
     with pytest.raises(BrokerError, match="no right to CREATE the topic 'made'"):
-        topics.create_topic(None, "made", 1, kafka_config=config)
+        topics.create_topic(config, "made", 1)
     granted([Right("CREATE", "topic", "made"), Right("DESCRIBE", "topic", "made")])
-    topics.create_topic(None, "made", 1, kafka_config=config)
+    topics.create_topic(config, "made", 1)
     with pytest.raises(BrokerError, match="no right to DELETE the topic 'made'"):
-        topics.delete_topic(None, "made", kafka_config=config)
+        topics.delete_topic(config, "made")
     granted([Right("DELETE", "topic", "made")])
-    topics.delete_topic(None, "made", kafka_config=config)
+    topics.delete_topic(config, "made")
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -250,17 +250,17 @@ def test_the_page_says_these_rights(name: str) -> None:
 
 
 def _audited(config: KafkaConfig) -> int:
-    return sum(len(each.keys) for each in TopicRecords(None, "orders", kafka_config=config).batches())
+    return sum(len(each.keys) for each in TopicRecords(config, "orders").batches())
 
 
 def _marks(config: KafkaConfig) -> int:
-    ends = topics.end_offsets(None, "orders", kafka_config=config)
+    ends = topics.end_offsets(config, "orders")
     # None has this header, so every record is looked at.
     return len(last_marks(config, "orders", {each: (0, end) for each, end in ends.items()}, "none", b""))
 
 
 def _copied(config: KafkaConfig) -> int:
-    ends = topics.end_offsets(None, "orders", kafka_config=config)
+    ends = topics.end_offsets(config, "orders")
     with closing(Streams(config, "orders", dict.fromkeys(ends, 0))) as streams:
         return len(streams.take([ends[each] for each in range(N)], 1000, 1 << 20))
 

@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 import partwright as pw
 from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.coordinators import coordinator
 from partwright.kafka.groups import any_group
 from partwright.kafka.records import TopicRecords
@@ -116,21 +117,25 @@ def test_functions_take_a_file_or_a_dict(kafka: EmbeddedKafka, file: Path) -> No
     for config in (given, file, str(file)):
         cluster = pw.Cluster.from_kafka(None, ["orders"], kafka_config=config)
         assert len(cluster.topics["orders"]) == N
-        assert topics.partition_count(None, "orders", kafka_config=config) == N
+        assert topics.partition_count(config, "orders") == N
     server = kafka.bootstrap_servers
-    assert topics.cluster_id(server, kafka_config=file)
-    assert sum(topics.end_offsets(server, "orders", kafka_config=file).values()) == RECORDS
-    assert sum(topics.beginning_offsets(server, "orders", kafka_config=file).values()) == 0
+    assert topics.cluster_id(KafkaConfig.read(file, servers=server))
+    assert sum(topics.end_offsets(KafkaConfig.read(file, servers=server), "orders").values()) == RECORDS
+    assert sum(topics.beginning_offsets(KafkaConfig.read(file, servers=server), "orders").values()) == 0
     assert len(pw.Cluster.from_kafka(server, kafka_config=file).topics) >= 2
-    assert coordinator(server, "billing", kafka_config=file)["leader"]["id"] == 1
-    assert len(any_group(server, "billing", kafka_config=file)["members"]) == 1
+    assert coordinator(KafkaConfig.read(file, servers=server), "billing")["leader"]["id"] == 1
+    assert len(any_group(KafkaConfig.read(file, servers=server), "billing")["members"]) == 1
     assert (
-        sum(len(each.keys) for each in TopicRecords(server, "orders", kafka_config=file).batches()) == RECORDS
+        sum(
+            len(each.keys)
+            for each in TopicRecords(KafkaConfig.read(file, servers=server), "orders").batches()
+        )
+        == RECORDS
     )
     name = f"made-{file.stem}"
-    topics.create_topic(server, name, 2, kafka_config=file)
-    topics.delete_topic(server, name, kafka_config=file)
-    assert topics.partition_count(server, name, kafka_config=file) is None
+    topics.create_topic(KafkaConfig.read(file, servers=server), name, 2)
+    topics.delete_topic(KafkaConfig.read(file, servers=server), name)
+    assert topics.partition_count(KafkaConfig.read(file, servers=server), name) is None
 
 
 def test_single_settings_and_the_environment_do_as_well(

@@ -95,15 +95,18 @@ def answer_nonsense(server: socket.socket) -> None:
             connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-@pytest.mark.parametrize(
-    "bootstrap", ["127.0.0.1", "", ":", "127.0.0.1:", "127.0.0.1:kafka", "127.0.0.1:65536"]
-)
-def test_no_address_is_a_sentence(bootstrap: str) -> None:
+@pytest.mark.parametrize("servers", [":", "127.0.0.1:", "127.0.0.1:kafka", "127.0.0.1:65536", "a:9092,b"])
+def test_no_address_is_a_sentence(servers: str) -> None:
     with pytest.raises(
-        PartwrightError,
-        match=r"bootstrap\.servers .*(is not host:port|has no port|has a port that is not|is empty)",
+        PartwrightError, match=r"bootstrap\.servers .*(is not host:port|has no port|has a port that is not)"
     ):
-        topics.partition_count(bootstrap, "t")
+        topics.partition_count(servers, "t")
+
+
+@pytest.mark.parametrize("file", ["127.0.0.1", ""])
+def test_what_has_no_port_is_the_name_of_a_file(file: str) -> None:
+    with pytest.raises(PartwrightError, match=r"^the .*configuration file .*(no such file|is empty)"):
+        topics.partition_count(file, "t")
 
 
 @pytest.mark.parametrize("partitions", [0, -1, 2**31])

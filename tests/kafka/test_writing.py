@@ -112,14 +112,14 @@ def write(
 
     def copied(config: KafkaConfig, count: int) -> None:
         source = f"{topic}-old"
-        if topics.partition_count(None, source, kafka_config=config) is None:
-            topics.create_topic(None, source, 1, kafka_config=config)
+        if topics.partition_count(config, source) is None:
+            topics.create_topic(config, source, 1)
             with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
                 for _ in range(count):
                     producer.produce(source, b"v", b"v")
         migration = Migration(Side(config, source), Side(config, topic), 1)
-        if topics.partition_count(None, migration.ledger, kafka_config=config) is None:
-            topics.create_topic(None, migration.ledger, 1, kafka_config=config)
+        if topics.partition_count(config, migration.ledger) is None:
+            topics.create_topic(config, migration.ledger, 1)
         some = list(records(config, source, {0: (0, count)}))
         state = State(["", "", ""], ["", "", ""], {}, "copying", [0], [0], [0])
         with closing(Writer(migration, 1_000_000)) as writer:

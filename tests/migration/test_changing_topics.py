@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.broker]
 
 # The package has the function of the same name.
-COPY = importlib.import_module("partwright.migration.copy")
+COPY = importlib.import_module("partwright.migration.copy_step")
 
 
 def write(servers: str, topic: str, rows: range, name: str | None = None) -> Producer:

@@ -133,7 +133,7 @@ def test_groups_that_a_broker_does_not_list_are_not_left_behind(monkeypatch: pyt
 def test_the_end_of_a_step_that_has_begun_says_how_to_go_on(
     must_exist: bool, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("partwright.migration.copy")
+    module = importlib.import_module("partwright.migration.copy_step")
     migration = Migration(Side(CONFIG, "old"), Side(CONFIG, "new"), 3)
     state = State(["c", "old", "1"], ["c", "new", "2"], {}, "copying", [0], [0], [0, 0, 0])
 

@@ -49,10 +49,14 @@ def test_names_with_a_nul(
     servers, source = kafka.bootstrap_servers, f"{topic}-from"
     topics.create_topic(servers, source, 1)
     produce_raw(servers, source, 0, [(b"a", b"1", [(b"n", b"x")]), (b"b", b"2", [(b"n\0more", b"x")])])
-    assert pws.read_topic(spark, source, servers, headers=True).where(HAS_NUL).count() == 1
+    assert (
+        pws.read_topic(spark, source, servers, part=pws.TopicPart(headers=True)).where(HAS_NUL).count() == 1
+    )
     settings = {"source": f"kafka://{servers}/{source}", "partitions": 1, "target": to}
     assert go(**settings, topic=topic).ok
-    found = pws.read_topic(spark, topic, servers, headers=True).orderBy("offset").collect()
+    found = (
+        pws.read_topic(spark, topic, servers, part=pws.TopicPart(headers=True)).orderBy("offset").collect()
+    )
     assert [row.headers[0].key for row in found] == ["n", "n\0more"]
     once = f"{topic}-once"
     with pytest.raises(

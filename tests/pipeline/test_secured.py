@@ -95,7 +95,7 @@ def test_each_side_has_its_own_configuration(
     answer = json.loads(done.stdout)
     assert (answer["ok"], answer["records"]) == (True, RECORDS)
     config = KafkaConfig.read(target.command_config)
-    ends = topics.end_offsets(target.bootstrap_servers, "copied", kafka_config=config)
+    ends = topics.end_offsets(KafkaConfig.read(config, servers=target.bootstrap_servers), "copied")
     assert sum(ends.values()) == RECORDS
     # The proof's topic is gone again; the run's ledger stays.
     assert sorted(topics_of(target)) == ["__partwright_runs", "copied"]

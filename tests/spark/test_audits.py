@@ -17,7 +17,7 @@ from partwright.audit import key_sums
 from partwright.audit.check import Check
 from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.resize import Resize
 from partwright.report import document
 from partwright.spark import sums
@@ -92,8 +92,57 @@ def test_a_change_is_dated_and_placed(table: Table) -> None:
     assert (found.verdict, found.change.before, found.change.after) == ("n-change", 12, 18)
     assert found.change.first_timestamp_after is not None
     assert found.change.first_timestamp_after >= 2 * DAY
-    undated = pws.fingerprint(table(given), "key", offset="offset", n=18)
+    undated = pws.fingerprint(table(given.drop_columns("timestamp")), "key", offset="offset", n=18)
     assert undated == audit.fingerprint(given["key"], given["partition"], offsets=given["offset"], n=18)
+
+
+def test_a_topics_own_columns_need_no_names(table: Table) -> None:
+    """As the command reads them: without the times, one writer after another would look like both at once."""
+    old, new = records(keys=100), records(keys=100, client="librdkafka")
+    ends = pa.array([10_000 + at for at in range(len(new))], pa.int64())
+    later = pa.array([DAY * 2 + row for row in range(len(new))], pa.timestamp("ms", "UTC"))
+    written = pa.concat_tables([old, new.set_column(3, "timestamp", later).set_column(2, "offset", ends)])
+    named = {"partition": "partition", "timestamp": "timestamp", "offset": "offset"}
+    wanted = pw.fingerprint(written, "key", **named)
+    assert wanted.verdict == "writer-change"
+    assert pw.fingerprint(written, "key", partition="partition").verdict == "mixture"
+    of_topic = written.append_column("topic", pa.repeat("orders", len(written)))
+    for found in (
+        pws.fingerprint(table(written), "key"),
+        pws.fingerprint(table(of_topic)),
+        pws.fingerprint(table(of_topic), "key", **named),
+    ):
+        assert found == wanted
+    facts = dict(pws.fingerprint(table(of_topic), "key").question.facts())
+    assert facts == {role: f"{role}, a topic's own" for role in named}
+    # Columns of these names but of other types are not a topic's.
+    text = table(of_topic).withColumn("timestamp", sf.col("timestamp").cast("string"))
+    assert pws.fingerprint(text, "key", offset="offset").question.facts()[0][0] == "partition"
+    assert (
+        pws.check(table(of_topic), n=12).to_dict()
+        == pws.check(table(written), "key", 12, partition="partition").to_dict()
+    )
+    plan = pws.resize(table(of_topic), from_=12, to=24)
+    assert (
+        plan.to_dict()
+        == pw.resize(written, "key", 12, 24, columns=pw.RecordColumns("partition", "offset")).to_dict()
+    )
+    assert pws.check(table(written), "key", 12).misplaced is None
+    meeting = pws.copartition(table(of_topic), table(written), "key", partition="partition")
+    assert meeting == pw.copartition(written, written, "key", partition="partition")
+    for ask in (
+        lambda: pws.fingerprint(table(written)),
+        lambda: pws.check(table(written), n=12),
+        lambda: pws.copartition(table(written), table(written), n=12),
+    ):
+        with pytest.raises(pw.PartwrightError, match=r"^name the key's column with key=$"):
+            ask()
+    with pytest.raises(pw.PartwrightError, match=r"^give the number of partitions with n=$"):
+        pws.check(table(of_topic))
+    with pytest.raises(pw.PartwrightError, match=r"^give the number of partitions with to=$"):
+        pws.resize(table(of_topic), from_=12)
+    with pytest.raises(pw.PartwrightError, match=r"^name the partition's column with partition=$"):
+        pws.fingerprint(table(written).drop("partition"), "key")
 
 
 def test_partitions_that_are_taken_in_turn(table: Table) -> None:
@@ -103,17 +152,19 @@ def test_partitions_that_are_taken_in_turn(table: Table) -> None:
     found = pws.fingerprint(table(given).repartition(5), "key", timestamp="timestamp")
     assert (found.verdict, found.n) == ("round-robin", 12)
     # Without times nobody knows in which order a table's rows were written.
-    assert pws.fingerprint(table(given), "key").verdict == "no-rule"
+    assert pws.fingerprint(table(given.drop_columns("timestamp")), "key").verdict == "no-rule"
 
 
 def test_keys_with_a_schemas_id_and_numbers_are_keys(table: Table) -> None:
     ids = pa.table({"id": pa.array(range(500), pa.int64())})
     placed = pw.partition_for_key(ids["id"], 7, key_type="java:long")
-    found = pws.fingerprint(table(ids.append_column("p", placed)), "id", sf.col("p"), key_type="java:long")
+    found = pws.fingerprint(
+        table(ids.append_column("p", placed)), "id", partition=sf.col("p"), key_type="java:long"
+    )
     assert (found.verdict, found.n, found.family[0]) == ("one-writer", 7, "java")
     keys = [b"\x00\x00\x00\x00\x07user-%d" % row for row in range(500)]
     bare = pw.partition_for_key(keys, 7, key_type="confluent:strip-id")
-    found = pws.fingerprint(table(pa.table({"key": keys, "partition": bare})), "key")
+    found = pws.fingerprint(table(pa.table({"key": keys, "partition": bare})), "key", partition="partition")
     assert (found.verdict, found.key_transform) == ("one-writer", "confluent:strip-id")
 
 
@@ -127,7 +178,7 @@ def test_what_moves_is_what_moves_in_columns(client: str, table: Table) -> None:
     plan = Resize(12, 18, client)
     plan.add(*(given[name] for name in ("key", "partition", "offset", "size")))
     found = pws.resize(
-        table(given), "key", 12, 18, client, partition="partition", offset="offset", size="size"
+        table(given), "key", 12, 18, client, columns=pws.RecordColumns("partition", "offset", "size")
     )
     assert found.to_dict() == plan.to_dict()
     assert found.misplaced == 0
@@ -138,7 +189,7 @@ def test_records_elsewhere_are_counted_in_a_plan(table: Table) -> None:
     given = records(client="librdkafka")
     plan = Resize(12, 24)
     plan.add(given["key"], given["partition"], given["offset"])
-    found = pws.resize(table(given), "key", 12, 24, partition="partition", offset="offset")
+    found = pws.resize(table(given), "key", 12, 24, columns=pws.RecordColumns("partition", "offset"))
     assert found.to_dict() == plan.to_dict()
     assert found.misplaced > 2000
 
@@ -147,7 +198,8 @@ def test_records_elsewhere_are_counted_in_a_plan(table: Table) -> None:
 def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
     given = records()
     for partition in (None, "partition"):
-        found = pws.check(table(given), "key", 12, client, partition=partition, max_share=0.2, min_used=1.0)
+        limits = pws.CheckLimits(max_share=0.2, min_used=1.0)
+        found = pws.check(table(given), "key", 12, client, partition=partition, limits=limits)
         right = Check(12, client, max_share=0.2, min_used=1.0)
         right.add(given["key"], None if partition is None else given["partition"])
         ours, theirs = found.to_dict(), right.to_dict()
@@ -167,15 +219,15 @@ def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
 def test_a_contract_s_function_may_give_a_table_of_spark(table: Table) -> None:
     given = table(records())
 
-    @pw.contract(12, "key", max_share="30%", min_used=1)
+    @pw.contract("key", 12, max_share="30%", min_used=1)
     def even() -> DataFrame:
         return given
 
     assert even() is given
-    found = pw.check_contract(given, 12, "key", max_share="30%")
-    assert found.to_dict() == pws.check(given, "key", 12, max_share=0.3).to_dict()
+    found = pw.check_contract(given, "key", n=12, max_share="30%")
+    assert found.to_dict() == pws.check(given, "key", 12, limits=pws.CheckLimits(max_share=0.3)).to_dict()
 
-    @pw.contract(12, "key", max_share="20%")
+    @pw.contract("key", 12, max_share="20%")
     def skewed() -> DataFrame:
         return given
 
@@ -206,35 +258,30 @@ def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Si
 def test_two_tables_meet_or_do_not(table: Table) -> None:
     java, c, grown = records(), records(client="librdkafka"), records(n=24)
     for other, kinds in ((java, []), (c, ["client"]), (grown, ["n"])):
-        found = pws.check_copartition(table(java), table(other), "key", pws.Topic(partition="partition"))
+        found = pws.copartition(table(java), table(other), "key", partition="partition")
         assert found == meet(side(java), side(other))
         assert [reason.kind for reason in found.reasons if reason.kind != "null-keys"] == kinds
         assert found.ok == (not kinds)
     # Compared with the partitions that a client would give the other table, whose keys have another name.
     renamed = table(c).withColumnRenamed("key", "user")
-    would = pws.check_copartition(
+    would = pws.copartition(
         table(c),
-        renamed,
+        pws.JoinSide(renamed, key="user", client="librdkafka"),
         "key",
-        pws.Topic(n=12, partition="partition"),
-        key_b="user",
-        topic_b=pws.Topic(client="librdkafka"),
+        12,
+        partition="partition",
     )
     assert (would.ok, would.a.n, would.b.client) == (True, 12, "librdkafka")
-    placed = pws.check_copartition(
-        table(java), renamed, "key", pws.Topic(n=12), key_b=sf.col("user"), topic_b=pws.Topic(n=18)
-    )
+    placed = pws.copartition(table(java), pws.JoinSide(renamed, key=sf.col("user"), n=18), "key", 12)
     assert [reason.kind for reason in placed.reasons if reason.kind != "null-keys"] == ["n"]
-    with pytest.raises(pw.PartwrightError, match=r"^topic_b is a Topic, not 'key'"):
-        pws.check_copartition(table(java), table(c), "key", topic_b="key")  # type: ignore[arg-type]
-    with pytest.raises(pw.PartwrightError, match=r"^say how many partitions there are, with n, or where"):
-        pws.check_copartition(table(java), table(c), "key")
+    with pytest.raises(pw.PartwrightError, match=r"^say how many partitions there are, with n=, or where"):
+        pws.copartition(table(java), table(c), "key")
     with pytest.raises(
         pw.PartwrightError, match=r"^client 'java' would place keys, and a column of partitions"
     ):
-        pws.check_copartition(table(java), table(c), "key", pws.Topic(client="java", partition="partition"))
+        pws.copartition(table(java), table(c), "key", client="java", partition="partition")
     with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is not a partition of 5"):
-        pws.check_copartition(table(java), table(c), "key", pws.Topic(n=5, partition="partition"))
+        pws.copartition(table(java), table(c), "key", 5, partition="partition")
 
 
 def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,7 +389,7 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
     [
         ("null", "1 row has no partition (their number is null): they are whole numbers from 0 to"),
         ("negative", "1 row is in -1, which is not a partition: they are whole numbers from 0 to"),
-        ("small n", "a record is in partition 11, which a topic of 5 partitions has not: check -n"),
+        ("small n", "a record is in partition 11, which a topic of 5 partitions has not: check n="),
         ("text", "the column of partitions is string, and they are whole numbers: cast it to int or bigint"),
         ("time", "the column of timestamps is string: cast it to timestamp, or give milliseconds as bigint"),
         ("absent", "there is no column 'nowhere' for partition; the columns are key, partition, offset"),
@@ -350,11 +397,11 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("small from", "rows are in 5, which is not a partition of 5: they are whole numbers from 0 to 4"),
         ("same", "the topic would keep its 12 partitions: nothing would move"),
         ("client", 'there is no client "jav"'),
-        ("frame", "an audit takes a DataFrame of Spark, not list: files have the command line"),
+        ("frame", "an audit takes a DataFrame of Spark, not list: tables and files have"),
         ("n", "the number of partitions must be from 1"),
         ("n text", "the number of partitions"),
-        ("show", "show must be a whole number from 0 to 2147483647, not -1"),
-        ("show none", "show must be a whole number from 0 to 2147483647, not None"),
+        ("show", "show is a whole number from 0 to 2147483647, not -1"),
+        ("show none", "show is a whole number from 0 to 2147483647, not None"),
         ("offset", "a row has the offset -3, which is not a whole number from 0 on"),
         ("bytes", "a row has the size -3, which is not a whole number from 0 on"),
         (
@@ -380,20 +427,25 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
         "time": lambda: pws.fingerprint(given, "key", timestamp=sf.col("timestamp").cast("string")),
         "absent": lambda: pws.fingerprint(given, "key", partition="nowhere"),
         "key": lambda: pws.check(given, "size", 12),
-        "small from": lambda: pws.resize(given, "key", 5, 10, partition="partition"),
+        "small from": lambda: pws.resize(given, "key", 5, 10, columns=pws.RecordColumns("partition")),
         "same": lambda: pws.resize(given, "key", 12, 12),
         "client": lambda: pws.check(given, "key", 12, "jav"),
         "frame": lambda: pws.fingerprint([1], "key"),  # type: ignore[arg-type]
         "n": lambda: pws.check(given, "key", 0),
         "n text": lambda: pws.fingerprint(given, "key", n="12"),  # type: ignore[arg-type]
-        "show": lambda: pws.check(given, "key", 12, show=-1),
-        "show none": lambda: pws.check(given, "key", 12, show=None),  # type: ignore[arg-type]
+        "show": lambda: pws.check(given, "key", 12, limits=pws.CheckLimits(show=-1)),
+        "show none": lambda: pws.check(
+            given,
+            "key",
+            12,
+            limits=pws.CheckLimits(show=None),  # type: ignore[arg-type]
+        ),
         "offset": lambda: pws.fingerprint(given, "key", offset=sf.when(row, -3)),
-        "bytes": lambda: pws.resize(given, "key", 12, 24, size=sf.when(row, -3)),
+        "bytes": lambda: pws.resize(given, "key", 12, 24, columns=pws.RecordColumns(size=sf.when(row, -3))),
         "dotted": lambda: pws.check(given.withColumnRenamed("key", "a.b"), "a.b", 12),
-        "share": lambda: pws.check(given, "key", 12, max_share="5"),
-        "contract": lambda: pw.check_contract(given, 12, "key", max_share="10%"),
-        "no key": lambda: pw.check_contract(given, 12, max_share="10%"),
+        "share": lambda: pws.check(given, "key", 12, limits=pws.CheckLimits(max_share="5")),
+        "contract": lambda: pw.check_contract(given, "key", n=12, max_share="10%"),
+        "no key": lambda: pw.check_contract(given, n=12, max_share="10%"),
     }
     with pytest.raises(pw.PartwrightError) as refused:
         calls[kind]()
@@ -409,9 +461,9 @@ def test_both_tables_are_refused_before_a_job_runs(table: Table, monkeypatch: py
 
     monkeypatch.setattr("partwright.spark.audits.kept", no_job)
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'"):
-        pws.check_copartition(given, given, "key", pws.Topic(n=12), key_b="user")
+        pws.copartition(given, pws.JoinSide(given, key="user"), "key", 12)
     with pytest.raises(pw.PartwrightError, match=r"^the number of partitions must be from 1"):
-        pws.check_copartition(given, given, "key", pws.Topic(n=12), topic_b=pws.Topic(n=0))
+        pws.copartition(given, pws.JoinSide(given, n=0), "key", 12)
 
 
 def test_audits_at_the_same_time_leave_the_session_as_it_was(table: Table, spark: SparkSession) -> None:
@@ -455,7 +507,7 @@ def test_a_column_that_cannot_be_partitions_is_not_collected(
     with pytest.raises(
         pw.PartwrightError, match=r"^the rows are in more than 1,000 partitions, more than any Kafka"
     ):
-        pws.fingerprint(given, "key")
+        pws.fingerprint(given, "key", partition="partition")
 
 
 def test_a_stream_is_refused(spark: SparkSession) -> None:
@@ -497,12 +549,14 @@ def test_whole_numbers_may_be_fractional_by_type(type_: pa.DataType, table: Tabl
     found = pws.check(given, "key", 12, partition="p")
     assert (found.misplaced, found.undetermined, found.nowhere) == (1, 1, 0)
     assert [each.partition for each in found.examples] == [5]
-    assert pws.resize(given.where("p IS NOT NULL"), "key", 12, 24, partition="p").misplaced == 1
+    assert (
+        pws.resize(given.where("p IS NOT NULL"), "key", 12, 24, columns=pws.RecordColumns("p")).misplaced == 1
+    )
     odd = table(pa.table({"key": keys, "p": pa.array([4, 8, 7.5, None]).cast(type_)}))
     for call in (
         lambda: pws.check(odd, "key", 12, partition="p"),
-        lambda: pws.fingerprint(odd, "key", "p"),
-        lambda: pws.fingerprint(odd, "key", sf.lit(0), offset="p"),
+        lambda: pws.fingerprint(odd, "key", partition="p"),
+        lambda: pws.fingerprint(odd, "key", partition=sf.lit(0), offset="p"),
     ):
         with pytest.raises(
             pw.PartwrightError, match=r"^a row has the (partition|offset) 7\.50?, which is not a whole"
@@ -520,7 +574,7 @@ def test_nan_is_a_null_partition(table: Table) -> None:
 def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> None:
     """Even where the table has one of that name: nobody said what it is."""
     given = table(pa.table({"key": ["a", "b"], "partition": pa.array([0, 0], pa.int32())}))
-    for found in (pws.check(given, "key", 12), pw.check_contract(given, 12, "key", max_share="60%")):
+    for found in (pws.check(given, "key", 12), pw.check_contract(given, "key", n=12, max_share="60%")):
         assert found.misplaced is None
         assert repr(found) == "Check(12 partitions, java: 2 rows, their places not compared)"
         assert found.to_dict()["misplaced"] is None
@@ -532,7 +586,7 @@ def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> Non
 
 def test_keys_that_are_all_empty_are_told(table: Table) -> None:
     given = table(pa.table({"key": ["", ""], "partition": pa.array([0, 0], pa.int32())}))
-    found = pws.check_copartition(given, given, "key", pws.Topic(12))
+    found = pws.copartition(given, given, "key", 12)
     assert (found.a.is_all_empty, found.b.is_all_empty) == (True, True)
     assert pws.check(given, "key", 12).is_all_empty
     assert pws.resize(given, "key", 12, 24).is_all_empty

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,10 @@ def orders(broker: EmbeddedKafka) -> str:
 @pytest.fixture
 def read(spark: SparkSession, broker: EmbeddedKafka) -> Callable[..., DataFrame]:
     def table(topic: str, **arguments: Any) -> DataFrame:
+        part = {
+            each.name: arguments.pop(each.name) for each in fields(pws.TopicPart) if each.name in arguments
+        }
+        arguments |= {"part": pws.TopicPart(**part)} if part else {}
         return pws.read_topic(spark, topic, broker.bootstrap_servers, **arguments)
 
     return table
@@ -224,7 +229,7 @@ def test_audits_take_it_as_it_is(read: Callable[..., DataFrame], orders: str) ->
     found = pws.check(df, "key", N, partition="partition")
     assert (found.ok, found.misplaced, found.rows) == (True, 0, RECORDS)
     assert "java" in pws.fingerprint(df, "key", n=N, timestamp="timestamp", offset="offset").family
-    assert pws.check_copartition(df, df, "key", pws.Topic(partition="partition")).ok
+    assert pws.copartition(df, df, "key", partition="partition").ok
 
 
 def test_it_meets_another_table(
@@ -246,8 +251,8 @@ def test_it_meets_another_table(
         with pytest.raises(
             pw.PartwrightError, match=r"^the table has a column 'partition' already: rename it"
         ):
-            pws.copartition(df, users, "key", N)
-        a, b = pws.copartition(df.drop("partition"), users, "key", N)
+            pws.kafka_layout_pair(df, users, "key", N)
+        a, b = pws.kafka_layout_pair(df.drop("partition"), users, "key", N)
         joined = a.join(b, [*pws.LAYOUT_COLUMNS, "key"])
         assert sorted(joined.select("offset", "age").collect()) == plain
         if pyspark_version() >= (4, 1):
@@ -265,7 +270,7 @@ def test_a_secured_kafka_is_read_and_no_plan_shows_its_password(spark: SparkSess
         password = spoken["librdkafka"]["sasl.password"]
         assert password in spoken["java"]["sasl.jaas.config"]
         for settings in spoken.values():
-            df = pws.read_topic(spark, "read-secured", kafka.bootstrap_servers, kafka_config=settings)
+            df = pws.read_topic(spark, "read-secured", settings)
             assert df.count() == 3
             keyed = pws.read_topic(spark, "read-secured", kafka_config=settings, keys="a")
             shown = io.StringIO()

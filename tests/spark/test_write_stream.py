@@ -82,7 +82,7 @@ def write(
         given: dict[str, Any] = {
             "topic": topic,
             "checkpoint": str(tmp_path / "a checkpoint"),
-            "bootstrap": broker.bootstrap_servers,
+            "kafka_config": broker.bootstrap_servers,
         }
         own = {each.name for each in fields(pws.StreamOptions)}
         options = {"available_now": True, "on_batch": done.append} | settings
@@ -405,7 +405,7 @@ def test_real_time_mode(
         df,
         topic=topic,
         checkpoint=str(tmp_path / "a checkpoint"),
-        bootstrap=broker.bootstrap_servers,
+        kafka_config=broker.bootstrap_servers,
         options=pws.StreamOptions(real_time="5 minutes"),
     )
     deadline = time.monotonic() + PATIENCE_S

@@ -124,7 +124,10 @@ def compare(
     clock: Callable[[], float] | None = None,
     own: Sequence[object] = (),
 ) -> Comparison:
-    """The answer of every assignor of today's consumer groups, in figures.
+    """Compare the assignors of today's consumer groups on one group.
+
+    `partwright.batching.compare` compares strategies and `partwright.group.compare` protocols. Each gives an answer
+    whose `table()` has a row for each, and names it in the first column.
 
     Args:
         topics: See `partwright.assign`.
@@ -135,10 +138,15 @@ def compare(
         own: Your own assignors, listed after Kafka's: see `partwright.assign`.
 
     Returns:
-        The figures, a part for each assignor; its `to_arrow()` or `to_pandas()` is a table with a column `assignor`.
+        The answer, a sequence of `Compared`.
 
     Raises:
         PartwrightError: The group is invalid.
+
+    Examples:
+        >>> found = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
+        >>> found.table().select(["assignor", "moved"]).to_pylist()[0]
+        {'assignor': 'range', 'moved': 0}
     """
     group = group_of(topics, members, racks)
     found = []

@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import counted
+from partwright._check import MOST_INT, counted, whole
 from partwright._text import plain
 from partwright.answer import Answer
 from partwright.audit.columns import whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.audit.salting import WAYS, Salted, salted
-from partwright.audit.skew import Skew
+from partwright.audit.skew import Skew, read_share
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from partwright.audit.heavy_keys import HeavyKey
     from partwright.files.formats import Column
 
-__all__ = ["Check", "Example", "Placer"]
+__all__ = ["Check", "CheckLimits", "Example", "Placer"]
 
 # If there are more partitions than this, a list leaves out the ones without rows.
 _LISTED = 10_000
@@ -132,6 +132,33 @@ class Example:
         said = "in no partition" if self.partition is None else f"in partition {plain(self.partition)}"
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLimits:
+    """What a check demands of the partitions' shares, and how much it lists.
+
+    Attributes:
+        max_share: The largest share of the rows that a partition may have: 0.05 or "5%"; None for any.
+        min_used: The smallest share of the partitions that must have rows: 0.9 or "90%"; None for any.
+        show: How many misplaced records are kept as examples; in Spark, how many of their keys, the heaviest.
+    """
+
+    max_share: float | str | None = None
+    min_used: float | str | None = None
+    show: int = 10
+
+    def settings(self) -> Json:
+        """The settings of a `Check`.
+
+        Raises:
+            PartwrightError: One of them is neither a share nor a whole number.
+        """
+        return {
+            "max_share": read_share(self.max_share, "max_share"),
+            "min_used": read_share(self.min_used, "min_used"),
+            "show": whole(self.show, "show", 0, MOST_INT),
+        }
 
 
 class Check(Answer):

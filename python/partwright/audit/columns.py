@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import MOST_LONG, counted, first_line, shown
+from partwright._check import MOST_LONG, counted, first_line, shown, spelled
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, TRUE, array_of, number
@@ -193,7 +193,7 @@ def whole_numbers(
         numbers = pc.replace_substring_regex(text, _WHOLE, r"\1")
     else:
         raise KeyTypeError(
-            f"{what}s of type {type_} are not whole numbers: name another column with --{what}"
+            f"{what}s of type {type_} are not whole numbers: name another column with {spelled(what)}"
         )
     if pc.all(is_whole, min_count=0).as_py():
         return numbers.cast(pa.int64())

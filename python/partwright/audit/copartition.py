@@ -14,17 +14,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright._check import counted
+from partwright._check import counted, spelled
 from partwright.answer import Answer
 from partwright.audit.copartition_reasons import HARMLESS, Counts, Reason, Summary, reasons
 from partwright.audit.encodings import same_keys
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.pair_tables import PAIRS, table_of
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
@@ -34,17 +34,71 @@ from partwright.keys.hashing import encode
 from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import SupportsIndex
+
     from partwright._check import Json
     from partwright.audit.check import Placer
     from partwright.audit.key_sums import Observed
     from partwright.files.formats import Column
 
-__all__ = ["ANYWHERE", "KeyApart", "Meeting", "Side", "add_placed", "meet"]
+__all__ = ["ANYWHERE", "JoinSide", "KeyApart", "Meeting", "Side", "add_placed", "both_sides", "meet"]
 
 # The mark of a key that its client may put into any partition, as librdkafka does with an empty key.
 ANYWHERE = -1
 _EXAMPLES = 10
 _LETTERS = "ab"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSide:
+    """One of two topics or tables, with settings of its own: what is not set here is the same for both.
+
+    Attributes:
+        records: The records: what `partwright.check` takes, or a DataFrame of Spark.
+        key: The column with the keys; in Spark also as a Column.
+        n: The number of partitions; None for a topic's own, or to find it from where the keys are.
+        client: The client profile that would place the keys; instead of `partition`.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        partition: The column with the partitions, whole numbers without nulls; instead of `client`.
+    """
+
+    records: Any
+    key: Any = None
+    n: SupportsIndex | None = None
+    client: str | None = None
+    key_type: str | None = None
+    partition: Any = None
+
+
+def both_sides(
+    common: JoinSide, a: object, b: object, is_topic: Callable[[Any], bool]
+) -> tuple[JoinSide, JoinSide]:
+    """Two topics or tables with all their settings.
+
+    A column or a client of a side's own replaces both of the common ones. If only one side is a topic, the common
+    settings are the other's, unless that has its own.
+
+    Args:
+        common: The settings of both.
+        a: Records, or a `JoinSide`.
+        b: The same.
+        is_topic: Whether records are a topic's.
+    """
+    first, second = (each if isinstance(each, JoinSide) else JoinSide(each) for each in (a, b))
+
+    def whole(side: JoinSide, other: JoinSide) -> JoinSide:
+        is_table_beside = is_topic(side.records) and not is_topic(other.records)
+        given = {}
+        for name in ("key", "n", "client", "key_type", "partition"):
+            own = getattr(side, name)
+            taken = is_table_beside and getattr(other, name) is None
+            given[name] = getattr(common, name) if own is None and not taken else own
+        if side.client is not None or side.partition is not None:
+            given |= {"client": side.client, "partition": side.partition}
+        return JoinSide(side.records, **given)
+
+    return whole(first, second), whole(second, first)
 
 
 @dataclass(frozen=True)
@@ -152,7 +206,7 @@ def meet(a: Side, b: Side) -> Meeting:
         PartwrightError: A record is in a partition that n does not have, n cannot be found, or one table has so many
             keys and the other so few that the kept samples share none.
     """
-    about = [_about(a, "A", "-n"), _about(b, "B", "--n-b")]
+    about = [_about(a, "A", spelled("n")), _about(b, "B", spelled("n_b"))]
     pairs_a, pairs_b, kept = a.seen.comparable(b.seen)
     for letter, side, left in (("A", a, pairs_a), ("B", b, pairs_b)):
         if side.seen.pairs().num_rows and not left.num_rows:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import gcd
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from partwright._check import Fields, Json
     from partwright.files.formats import Column
 
-__all__ = ["After", "Alternative", "Before", "Moved", "Resize"]
+__all__ = ["After", "Alternative", "Before", "Moved", "RecordColumns", "Resize"]
 
 _HEAVY = 10
 # How many numbers of partitions around the requested one are compared, on each side.
@@ -106,6 +106,21 @@ class Alternative:
     to: int
     rows_moved: int
     largest_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordColumns:
+    """The columns of records other than their keys, by name; in Spark also as a Column. A topic's have their own.
+
+    Attributes:
+        partition: Their partitions, whole numbers.
+        offset: Their offsets there, the same.
+        size: How many bytes each has, the same.
+    """
+
+    partition: Any = None
+    offset: Any = None
+    size: Any = None
 
 
 class Resize(Answer):

@@ -205,7 +205,7 @@ def compare(
     *,
     workload: Workload | None = None,
     delivery: Delivery | None = None,
-) -> pa.Table:
+) -> Strategies:
     """Simulate the same records under several strategies and settings, in one pass over them.
 
     Memory does not grow with the records, except for batches that wait for a broker that is away or too slow.
@@ -218,20 +218,21 @@ def compare(
         delivery: How the brokers answer.
 
     Returns:
-        A row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent` (records whose
-        batches wait at the end), `mean_fill` (a batch's bytes divided by `batch.size`), `p50_waited_ms` and
-        `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms` (until it
-        is acknowledged; half of the records, or 99 % of them, have at most this delay), `largest_share` (the share
-        of the bytes that is in the largest partition), `slow_share` (the share of the bytes that the slowest broker
-        acknowledged, which is the one with the longest latency, or median latency; null if all are equally fast) and
-        `partitions` (the bytes of each).
+        The answer. Its `table()` has a row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent`
+        (records whose batches wait at the end), `mean_fill` (a batch's bytes divided by `batch.size`),
+        `p50_waited_ms` and `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms`
+        (until it is acknowledged; half of the records, or 99 % of them, have at most this delay), `largest_share` (the
+        share of the bytes that is in the largest partition), `slow_share` (the share of the bytes that the slowest
+        broker acknowledged, which is the one with the longest latency, or median latency; null if all are equally
+        fast) and `partitions` (the bytes of each).
 
     Raises:
         PartwrightError: As for `simulate`.
 
     Examples:
         >>> records = {"time": [0] * 9, "size": [100] * 9}
-        >>> compare(records, {"orders": 3}, ["round-robin", "sticky"]).select(["name", "batches"]).to_pylist()
+        >>> found = compare(records, {"orders": 3}, ["round-robin", "sticky"])
+        >>> found.table().select(["name", "batches"]).to_pylist()
         [{'name': 'round-robin', 'batches': 3}, {'name': 'sticky', 'batches': 1}]
     """
     delivery = options(delivery, Delivery, "delivery")
@@ -244,7 +245,7 @@ def compare(
     scenario = _scenario(cluster, topic, delivery, None)
     runs = [_Running(name, each, scenario, rows=False) for name, each in chosen]
     _feed(records, workload, cluster, topic, runs)
-    return pa.Table.from_pylist([run.summary() for run in runs], SUMMARY)
+    return Strategies(pa.Table.from_pylist([run.summary() for run in runs], SUMMARY))
 
 
 def one_topic(cluster: Cluster | Mapping[str, int], topic: str | None) -> tuple[Cluster, str]:

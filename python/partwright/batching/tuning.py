@@ -132,7 +132,7 @@ def tune(
     ]
     delivery = options(delivery, Delivery, "delivery")
     known, topic = one_topic(cluster, delivery.topic)
-    summaries = compare(records, known, grid, workload=workload, delivery=delivery).to_pylist()
+    summaries = compare(records, known, grid, workload=workload, delivery=delivery).table().to_pylist()
     rows = [_row(*each) for each in zip(summaries, grid, strict=True)]
     default = rows[0]
     rows = _without_twins(rows)

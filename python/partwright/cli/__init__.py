@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from partwright._check import meant
+from partwright._check import meant, spelled_as_options
 from partwright._text import plain, plain_lines
 from partwright.errors import PartwrightError
 from partwright.signals import Ended, raised
@@ -138,7 +138,7 @@ _DEFECT = 70
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        with raised():
+        with raised(), spelled_as_options():
             code = partwright.main(args=arguments, prog_name="partwright", standalone_mode=False)
             sys.stdout.flush()
     except PartwrightError as error:

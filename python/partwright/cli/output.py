@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,6 +15,7 @@ import click
 from partwright.cli.input.options import plot_path, question_of, report_path
 from partwright.cli.parsing import OUTPUT, heading
 from partwright.errors import PartwrightError
+from partwright.signals import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from partwright.rendering.document import Document
     from partwright.rendering.terminal import TerminalStyle
 
-__all__ = ["Output", "answer_options", "is_ascii", "output_options", "terminal_look"]
+__all__ = ["Output", "answer_options", "exit_code", "is_ascii", "output_options", "terminal_look"]
 
 _Result = TypeVar("_Result")
 
@@ -57,31 +59,29 @@ class Output(NamedTuple):
         self,
         answer: Answer,
         source: str | None = None,
-        read: Json | None = None,
         *,
         with_details: bool = False,
     ) -> None:
         """Write an answer's files, and print it.
 
         Args:
-            answer: The answer.
+            answer: The answer; its question says how much was read of a topic.
             source: What was read.
-            read: For a topic, how much of it was read.
             with_details: Whether the text has the sections that are shown on request.
         """
-        document = self._saved(answer, source, read)
+        document = self._saved(answer, source)
         click.echo(self._written(document, with_details=with_details), nl=False)
 
     def save(self, answer: Answer, source: str | None = None) -> None:
         """Only write an answer's files, for a command that prints something else."""
-        self._saved(answer, source, None)
+        self._saved(answer, source)
 
-    def _saved(self, answer: Answer, source: str | None, read: Json | None) -> Document:
+    def _saved(self, answer: Answer, source: str | None) -> Document:
         # Imported only here, so that --help is fast.
         from partwright import documents
 
         ctx = click.get_current_context()
-        document = documents.document(answer.with_question(question_of(ctx, source, read)))
+        document = documents.document(answer.with_question(question_of(ctx, source, answer.question.read)))
         # First, because it is refused where there is nothing to draw.
         if self.plot is not None:
             from partwright.rendering.picture import draw
@@ -166,6 +166,12 @@ def answer_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
         return command(*given, output=output, **more)
 
     return with_output
+
+
+def exit_code(code: int, *read: Json | None) -> int:
+    """A command's exit code, which is Ctrl-C's if that ended the reading of a topic."""
+    is_ended = any(each is not None and each["interrupted"] for each in read)
+    return Ended(signal.SIGINT).exit_code if is_ended else code
 
 
 def terminal_look() -> TerminalStyle:

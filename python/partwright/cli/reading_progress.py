@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright._text import plain
+from partwright.cli.echo import echo
+from partwright.signals import Ended, handled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
-__all__ = ["reading", "working"]
+__all__ = ["reading", "reading_until_interrupted", "working"]
 
 
 @contextmanager
@@ -30,6 +34,30 @@ def reading(name: str) -> Iterator[Callable[[int, float | None], None]]:
             yield read
     finally:
         pa.enable_signal_handlers(True)
+
+
+@contextmanager
+def reading_until_interrupted(name: str) -> Iterator[Callable[[int, float | None], bool]]:
+    """The same for a topic: Ctrl-C ends the reading, which the function then says, and the answer is of what was read.
+
+    A second Ctrl-C does not wait for the answer, and neither does a signal that ends a service.
+    """
+    came: list[int] = []
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        del frame
+        if number != signal.SIGINT or came:
+            raise Ended(number)
+        came.append(number)
+
+    def read(rows: int, done: float | None) -> bool:
+        shown(rows, done)
+        return bool(came)
+
+    with reading(name) as shown, handled(noted):
+        yield read
+    if came:
+        echo("interrupted: the answer is of what was read so far", err=True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from partwright.group.coordinator import ClassicGroup, ConsumerGroup
 from partwright.group.lives import Lives, costs
 from partwright.group.play_script import compare, play, races
 from partwright.group.rollouts.answer import Rollout
-from partwright.group.rollouts.rollout import PodConsumers, RolledPods, rollout
+from partwright.group.rollouts.rolled_pods import PodConsumers, RolledPods, rollout
 from partwright.group.timeline import Cost, Timeline
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from partwright.errors import PartwrightError
 from partwright.kafka.connection.servers import is_server
 
-__all__ = ["parse_kafka", "plain_servers"]
+__all__ = ["parse_kafka", "parse_topic", "plain_servers"]
 
 _SCHEME = "kafka://"
 _PORT = 9092
@@ -44,6 +44,22 @@ def parse_kafka(address: str) -> tuple[str | None, str | None]:
     if not all(map(is_server, found)):
         raise _no_address(address)
     return ",".join(found), topic or None
+
+
+def parse_topic(address: str) -> tuple[str | None, str]:
+    """The servers and the topic of `kafka://host:port/topic`; None for servers that the configuration names.
+
+    Raises:
+        PartwrightError: It names no topic, or no Kafka.
+
+    Examples:
+        >>> parse_topic("kafka://127.0.0.1/flights")
+        ('127.0.0.1:9092', 'flights')
+    """
+    servers, topic = parse_kafka(address)
+    if topic is None:
+        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
+    return servers, topic
 
 
 def plain_servers(given: str) -> str:

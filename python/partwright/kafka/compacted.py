@@ -36,8 +36,8 @@ def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
     """
     if not _exists(config, topic, "READ"):
         return {}
-    first = topics.beginning_offsets(None, topic, kafka_config=config)
-    ends = topics.end_offsets(None, topic, kafka_config=config)
+    first = topics.beginning_offsets(config, topic)
+    ends = topics.end_offsets(config, topic)
     found: dict[bytes, bytes] = {}
     for record in records(config, topic, {each: (first[each], ends[each]) for each in ends}):
         key, value = record.key(), record.value()
@@ -57,7 +57,7 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
     if not _exists(config, topic, "WRITE"):
         # Another run may create it at this very moment.
         with contextlib.suppress(topics.TopicExistsError):
-            topics.create_topic(None, topic, 1, topics.NewTopic(configs=_CONFIGS), kafka_config=config)
+            topics.create_topic(config, topic, 1, topics.NewTopic(configs=_CONFIGS))
     troubles = Troubles(config)
     given = {
         **config.librdkafka(),

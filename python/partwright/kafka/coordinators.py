@@ -26,13 +26,12 @@ TRANSACTIONS = "__transaction_state"
 
 
 def coordinator(
-    bootstrap: str | None,
+    kafka_config: KafkaConfigLike,
     name: str,
     topic: str = GROUPS,
     *,
     broker_kind: str = "kafka",
     timeout: float = TIMEOUT_S,
-    kafka_config: KafkaConfigLike = None,
 ) -> Json:
     """The partition of an ID in an internal topic, the broker that leads it, and what a group has committed.
 
@@ -40,12 +39,11 @@ def coordinator(
     is not the broker that leads the partition, the rule is wrong there.
 
     Args:
-        bootstrap: The broker, `host:port`; None for the `bootstrap.servers` of the configuration.
+        kafka_config: The broker's address, `host:port`, or the client configuration.
         name: The group's ID, or a transactional ID.
         topic: `__consumer_offsets`, or `__transaction_state` for a transactional id.
         broker_kind: Whose rule: `kafka` or `redpanda`.
         timeout: Seconds, for reaching the broker and again for each of its answers.
-        kafka_config: The client configuration.
 
     Returns:
         `n` (how many partitions the internal topic has), `by_rule` (the partition by the rule), `leads_all` (whether
@@ -67,7 +65,7 @@ def coordinator(
         1
     """
     kind = broker_kind_named(broker_kind)
-    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config), timeout) as admin:
         found = _by_rule(admin, name, topic, kind)
         if topic != GROUPS:
             return found

@@ -38,20 +38,18 @@ _NAMED = re.compile(r" Broker #[0-9]+/([0-9]+): (\S+):([0-9]+) NodeId (-?[0-9]+)
 
 
 def examine(
-    bootstrap: str | None,
+    kafka_config: KafkaConfigLike,
     *,
     topic: str | None = None,
     group: str | None = None,
-    kafka_config: KafkaConfigLike = None,
     timeout: float = TIMEOUT_S,
 ) -> Iterator[Step]:
     """Take every step, and report each one as it is done.
 
     Args:
-        bootstrap: The brokers; None for the `bootstrap.servers` of the configuration.
+        kafka_config: The broker's address, `host:port`, or the client configuration.
         topic: A topic to describe and read as well.
         group: A group to describe as well.
-        kafka_config: The client configuration.
         timeout: Seconds for each step; at most three for those to a server or a broker, which reach all of them at
             once.
 
@@ -63,7 +61,7 @@ def examine(
     Raises:
         PartwrightError: The configuration cannot be read.
     """
-    config = configured(kafka_config, bootstrap)
+    config = configured(kafka_config)
     servers = config.required_servers()
     if topic is not None:
         check_topic_name(topic)
@@ -194,7 +192,7 @@ def _topic(admin: Admin, topic: str) -> str:
 
 
 def _read(config: KafkaConfig, topic: str) -> str:
-    records = TopicRecords(None, topic, bounds=Bounds(last=1), stall=TIMEOUT_S, kafka_config=config)
+    records = TopicRecords(config, topic, bounds=Bounds(last=1), stall=TIMEOUT_S)
     if records.of == 0:
         return "nothing to read: it has no records"
     first = next(records.batches(), None)

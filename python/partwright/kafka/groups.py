@@ -46,24 +46,22 @@ class Told(NamedTuple):
 
 
 def any_group(
-    bootstrap: str | None,
+    kafka_config: KafkaConfigLike,
     group: str,
     *,
     subscriptions: Mapping[str, Collection[str]] | None = None,
     timeout: float = TIMEOUT_S,
-    kafka_config: KafkaConfigLike = None,
 ) -> Json:
     """A stable group of either protocol; under KIP-848, members do not reveal their subscriptions.
 
     Those that are not given are assumed, as `partwright.assignors.subscriptions` says.
 
     Args:
-        bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
+        kafka_config: The broker's address, `host:port`, or the client configuration.
         group: The group's id.
         subscriptions: Of a group of KIP-848, by member ID or client ID, the topics that members are known to subscribe
             to.
         timeout: Seconds to wait for the broker, and again for each of its answers.
-        kafka_config: The client configuration.
 
     Returns:
         `protocol` (classic or consumer), `assignor` (the one that the group runs), `topics` (the existing ones that
@@ -82,7 +80,7 @@ def any_group(
         >>> any_group("127.0.0.1:9092", "billing")["protocol"]
         'classic'
     """
-    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config), timeout) as admin:
         found = _described(admin, group)
         if found.type != confluent_kafka().ConsumerGroupType.CONSUMER:
             if subscriptions is not None:

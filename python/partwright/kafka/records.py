@@ -52,12 +52,11 @@ class TopicRecords:
     Nothing is committed and no group is joined. Records that arrive during the reading are left out but counted.
 
     Args:
-        bootstrap: The broker's address, `host:port`; None for the `bootstrap.servers` of the configuration.
+        kafka_config: The broker's address, `host:port`, or the client configuration.
         topic: The topic.
         bounds: The part to read; all by default.
         sizes: Whether to return the records' sizes, which takes a third more time.
         stall: Seconds without any answer before the reading is given up.
-        kafka_config: The client configuration.
 
     Raises:
         MissingExtraError: confluent-kafka is missing.
@@ -72,16 +71,15 @@ class TopicRecords:
 
     def __init__(
         self,
-        bootstrap: str | None,
+        kafka_config: KafkaConfigLike,
         topic: str,
         *,
         bounds: Bounds = WHOLE,
         sizes: bool = False,
         stall: float = STALL_S,
-        kafka_config: KafkaConfigLike = None,
     ) -> None:
         check_topic_name(topic)
-        self._config = configured(kafka_config, bootstrap)
+        self._config = configured(kafka_config)
         self._topic = topic
         self._sizes = sizes
         found = extent(self._config, topic, bounds)

@@ -1,9 +1,8 @@
 """Describe, create and delete topics of a live Kafka, through confluent-kafka and without a JVM.
 
-Every function connects, asks and disconnects. `bootstrap` is `host:port`, or several separated by commas, or None for
-the `bootstrap.servers` of the configuration. `timeout` is in seconds, for the connection and again for each answer.
-`kafka_config` is the client configuration: a dict of settings with Kafka's or librdkafka's names, or the path of a
-properties file.
+Every function connects, asks and disconnects. `kafka_config` is `host:port`, or several separated by commas, or the
+client configuration: a dict of settings with Kafka's or librdkafka's names, or the path of a properties file. `timeout`
+is in seconds, for the connection and again for each answer.
 """
 
 from __future__ import annotations
@@ -77,22 +76,18 @@ def check_topic_name(name: str) -> str:
     return name
 
 
-def cluster_id(
-    bootstrap: str | None, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
-) -> str:
+def cluster_id(kafka_config: KafkaConfigLike, *, timeout: float = TIMEOUT_S) -> str:
     """The id of the cluster that answers. It tells whether another broker now has the port.
 
     Raises:
         BrokerError: No Kafka answers.
     """
-    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config), timeout) as admin:
         told = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
         return str(told.cluster_id)
 
 
-def partition_count(
-    bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
-) -> int | None:
+def partition_count(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = TIMEOUT_S) -> int | None:
     """A topic's number of partitions, or None if the topic does not exist.
 
     Raises:
@@ -104,20 +99,19 @@ def partition_count(
         12
     """
     check_topic_name(topic)
-    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config), timeout) as admin:
         found = described(admin, [topic])[topic]
         return None if found is None else len(found.partitions)
 
 
 def create_topic(
-    bootstrap: str | None,
+    kafka_config: KafkaConfigLike,
     topic: str,
     partitions: int,
     properties: NewTopic | None = None,
     *,
     validate_only: bool = False,
     timeout: float = _SETTLE_S,
-    kafka_config: KafkaConfigLike = None,
 ) -> None:
     """Create a topic, and return when all its partitions can be written.
 
@@ -125,13 +119,12 @@ def create_topic(
     topic of many partitions may stall for minutes on some. So each partition is first asked for its offsets.
 
     Args:
-        bootstrap: The broker's address.
+        kafka_config: The broker's address, `host:port`, or the client configuration.
         topic: The new topic's name.
         partitions: How many partitions it has; 1 to 2147483647.
         properties: Its replicas, and its own settings, such as `NewTopic(configs={"cleanup.policy": "compact"})`.
         validate_only: Whether Kafka only checks the request and creates nothing.
         timeout: Seconds within which all partitions must answer.
-        kafka_config: The client configuration.
 
     Raises:
         PartwrightError: The name or the number is not valid for a topic, or the assignment has another number of
@@ -148,7 +141,7 @@ def create_topic(
             f"a topic cannot have {counted(partitions, 'partition')}: use 1 to {_MOST_PARTITIONS}"
         )
     wanted = requested(topic, partitions, options(properties, NewTopic, "properties"))
-    config = configured(kafka_config, bootstrap)
+    config = configured(kafka_config)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         # An unreachable broker is reported before the longer time that many partitions need.
         admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout))
@@ -166,16 +159,14 @@ def create_topic(
         )
 
 
-def delete_topic(
-    bootstrap: str | None, topic: str, *, timeout: float = _SETTLE_S, kafka_config: KafkaConfigLike = None
-) -> None:
+def delete_topic(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = _SETTLE_S) -> None:
     """Delete a topic, and return when the broker no longer knows it.
 
     Raises:
         BrokerError: No Kafka answers, the topic does not exist, or it is not gone after `timeout` seconds.
     """
     check_topic_name(topic)
-    config = configured(kafka_config, bootstrap)
+    config = configured(kafka_config)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         existing(admin, topic)
         admin.timeout = timeout
@@ -187,19 +178,17 @@ def delete_topic(
 
 
 def beginning_offsets(
-    bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
+    kafka_config: KafkaConfigLike, topic: str, *, timeout: float = TIMEOUT_S
 ) -> dict[int, int]:
     """The offset of the first record in each partition of a topic.
 
     Raises:
         BrokerError: No Kafka answers, or the topic does not exist.
     """
-    return _offsets(bootstrap, topic, "earliest", timeout, kafka_config)
+    return _offsets(kafka_config, topic, "earliest", timeout)
 
 
-def end_offsets(
-    bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
-) -> dict[int, int]:
+def end_offsets(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = TIMEOUT_S) -> dict[int, int]:
     """The offset of the next record in each partition of a topic.
 
     Raises:
@@ -209,14 +198,12 @@ def end_offsets(
         >>> end_offsets("127.0.0.1:9092", "flights")
         {0: 5, 1: 1}
     """
-    return _offsets(bootstrap, topic, "latest", timeout, kafka_config)
+    return _offsets(kafka_config, topic, "latest", timeout)
 
 
-def _offsets(
-    bootstrap: str | None, topic: str, spec: str, timeout: float, kafka_config: KafkaConfigLike
-) -> dict[int, int]:
+def _offsets(kafka_config: KafkaConfigLike, topic: str, spec: str, timeout: float) -> dict[int, int]:
     check_topic_name(topic)
-    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config), timeout) as admin:
         return offsets_of(admin, topic, range(len(existing(admin, topic).partitions)), spec)
 
 

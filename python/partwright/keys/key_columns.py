@@ -1,4 +1,4 @@
-"""The keys of records as Arrow columns, whether records are tables, frames, rows, or batches of these.
+"""Columns of records as Arrow's, whether records are tables, frames, rows, columns, or batches of these.
 
 >>> [keys.to_pylist() for keys in key_columns(pa.table({"user": ["a", None]}), "user")]
 [['a', None]]
@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from partwright._check import counted, first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import find_column, no_column
+from partwright.files.scalars import array_of
 from partwright.keys.as_column import as_arrow, is_single
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["key_columns"]
+__all__ = ["key_columns", "record_columns"]
 
 # How much is read at once, so that memory does not grow with a column and 32-bit offsets suffice.
 _MOST_ROWS = 1 << 17
@@ -32,8 +34,7 @@ def key_columns(records: object, key: str | None, key_type: str | None = None) -
     """The keys of some records, piece by piece in their order.
 
     Args:
-        records: An Arrow table, record batch or stream, a frame of pandas or polars, a list of dicts, or an iterable of
-            these; if `key` is None, a column of keys, or an iterable of such columns.
+        records: See `record_columns`; if `key` is None, a column of keys, or an iterable of such columns.
         key: The column with the key; None if the records are the keys.
         key_type: How a value will become key bytes, which decides Arrow's type for Python's numbers.
 
@@ -43,13 +44,42 @@ def key_columns(records: object, key: str | None, key_type: str | None = None) -
     Raises:
         PartwrightError: The records are of another kind, or have no such column, or two of that name.
     """
-    if isinstance(records, Iterator) and not hasattr(records, "__arrow_c_stream__"):
+    if key is not None:
+        for (keys,) in record_columns(records, [key], key_type):
+            yield keys
+    elif isinstance(records, Iterator) and not hasattr(records, "__arrow_c_stream__"):
         for each in records:
-            yield from key_columns(each, key, key_type)
-        return
-    for column in _key_column(records, key_type) if key is None else _columns_named(records, key, key_type):
-        for first in range(0, len(column), _MOST_ROWS):
-            yield column.slice(first, _MOST_ROWS)
+            yield from key_columns(each, None, key_type)
+    else:
+        for column in _key_column(records, key_type):
+            for first in range(0, len(column), _MOST_ROWS):
+                yield column.slice(first, _MOST_ROWS)
+
+
+def record_columns(
+    records: Any, names: Sequence[str], key_type: str | None = None
+) -> Iterator[tuple[pa.Array, ...]]:
+    """Some columns of records, piece by piece in their order.
+
+    Args:
+        records: An Arrow table, record batch or stream, a DuckDB relation, a frame of pandas or polars, a dict of
+            columns, a list of dicts, or an iterable of these.
+        names: The columns, the key's first.
+        key_type: How a key will become key bytes, which decides Arrow's type for Python's numbers.
+
+    Yields:
+        Arrays of 131,072 rows at most, as many as there are names.
+
+    Raises:
+        PartwrightError: The records are of another kind, or have no such column, or two of that name.
+
+    Examples:
+        >>> [[column.to_pylist() for column in piece] for piece in record_columns({"user": ["a"], "at": [7]}, ["user"])]
+        [[['a']]]
+    """
+    for batch in _batches(records, names, key_type):
+        for first in range(0, batch.num_rows, _MOST_ROWS):
+            yield tuple(batch.slice(first, _MOST_ROWS).columns)
 
 
 def _key_column(keys: object, key_type: str | None) -> Iterable[pa.Array]:
@@ -66,29 +96,39 @@ def _key_column(keys: object, key_type: str | None) -> Iterable[pa.Array]:
     return chunks
 
 
-def _columns_named(records: Any, key: str, key_type: str | None) -> Iterable[pa.Array]:
-    """The chunks of a column of records; a stream's are read only when they are asked for."""
+def _batches(records: Any, names: Sequence[str], key_type: str | None) -> Iterator[pa.RecordBatch]:
+    """Batches of these columns; a stream is read only when they are asked for."""
     kind = type(records).__name__
-    if isinstance(records, (list, tuple)):
-        if all(isinstance(each, Mapping) for each in records):
-            return _chunks(_members(records, key), key_type)
-        return key_columns(iter(records), key, key_type)
-    if _is_frame(records):
-        find_column(kind, [name for name in records.columns if isinstance(name, str)], key)
-        return _chunks(records[key], key_type)
-    try:
-        if hasattr(records, "__arrow_c_stream__"):
-            return _streamed(pa.RecordBatchReader.from_stream(records), kind, key)
-        if hasattr(records, "__arrow_c_array__"):
-            return _streamed(pa.Table.from_batches([pa.record_batch(records)]).to_reader(), kind, key)
-    except pa.ArrowInvalid as error:
-        raise KeyTypeError(f"a {kind} has no columns to have a {key!r} among them: leave out key=") from error
-    if isinstance(records, Mapping):
-        raise KeyTypeError("one dict is one row, not a table of records: give a list of them")
-    raise KeyTypeError(
-        f"a {kind} is not a table of records: give an Arrow table, a frame of pandas or polars, a list of dicts, or an "
-        "iterator of these"
-    )
+    if isinstance(records, (list, tuple)) and all(isinstance(each, Mapping) for each in records):
+        columns: list[Any] = [_members(records, name) for name in names]
+    elif isinstance(records, Mapping):
+        columns = [_of_dict(records, name) for name in names]
+    elif _is_frame(records):
+        there = [name for name in records.columns if isinstance(name, str)]
+        for name in names:
+            find_column(kind, there, name)
+        columns = [records[name] for name in names]
+    elif hasattr(records, "__arrow_c_stream__") or hasattr(records, "__arrow_c_array__"):
+        yield from _streamed(records, kind, names)
+        return
+    elif isinstance(records, (list, tuple, Iterator)):
+        for each in records:
+            yield from _batches(each, names, key_type)
+        return
+    else:
+        raise KeyTypeError(
+            f"a {kind} is not a table of records: give an Arrow table, a frame of pandas or polars, a list of dicts, "
+            "or an iterator of these"
+        )
+    key, *others = columns
+    chunked = [pa.chunked_array(_chunks(key, key_type)), *map(_converted, others, names[1:])]
+    for name, column in zip(names[1:], chunked[1:], strict=True):
+        if len(column) != len(chunked[0]):
+            raise PartwrightError(
+                f"the column {names[0]!r} has {counted(len(chunked[0]), 'row')} and {name!r} {len(column):,}: give as "
+                "many in each"
+            )
+    yield from pa.Table.from_arrays(chunked, [str(at) for at, _ in enumerate(chunked)]).to_batches()
 
 
 def _is_frame(records: object) -> bool:
@@ -97,16 +137,46 @@ def _is_frame(records: object) -> bool:
     return package in _FRAMES and hasattr(records, "__array__") and hasattr(records, "columns")
 
 
-def _members(rows: Sequence[Mapping[str, object]], key: str) -> list[object]:
+def _members(rows: Sequence[Mapping[str, object]], name: str) -> list[object]:
     """One member of each row, None if a row lacks it; a member that no row has is taken for a typing mistake."""
-    if rows and not any(key in row for row in rows):
-        raise no_column("the rows", list(map(str, rows[0])), key, what="member")
-    return [row.get(key) for row in rows]
+    if rows and not any(name in row for row in rows):
+        raise no_column("the rows", list(map(str, rows[0])), name, what="member")
+    return [row.get(name) for row in rows]
 
 
-def _streamed(reader: pa.RecordBatchReader, kind: str, key: str) -> Iterator[pa.Array]:
-    at = find_column(kind, reader.schema.names, key)
-    return (batch.column(at) for batch in reader)
+def _of_dict(columns: Mapping[str, object], name: str) -> object:
+    """A column of a dict of columns."""
+    find_column("the dict", list(map(str, columns)), name)
+    if is_single(columns[name]):
+        raise KeyTypeError(
+            "one dict is one row, not a table of records: give a list of them, or a dict of columns"
+        )
+    return columns[name]
+
+
+def _streamed(records: Any, kind: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    try:
+        if hasattr(records, "__arrow_c_stream__"):
+            reader = pa.RecordBatchReader.from_stream(records)
+        else:
+            reader = pa.Table.from_batches([pa.record_batch(records)]).to_reader()
+    except pa.ArrowInvalid as error:
+        raise KeyTypeError(
+            f"a {kind} has no columns to have a {names[0]!r} among them: leave out key="
+        ) from error
+    places = [find_column(kind, reader.schema.names, name) for name in names]
+    for batch in reader:
+        yield batch.select(places)
+
+
+def _converted(values: Any, name: str) -> pa.ChunkedArray:
+    """A column of another kind than keys."""
+    try:
+        if isinstance(values, pa.ChunkedArray) or hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        return pa.chunked_array([array_of(values)])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise PartwrightError(f"the column {name!r} is not of one kind: {first_line(error)}") from error
 
 
 def _chunks(column: object, key_type: str | None) -> list[pa.Array]:

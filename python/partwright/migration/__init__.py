@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from partwright.migration.answer import MigrationStep
-from partwright.migration.copy import copy
-from partwright.migration.cutover import back, cutover
-from partwright.migration.finish import finish
-from partwright.migration.plan import plan
+from partwright.migration.copy_step import copy
+from partwright.migration.cutover_step import back, cutover
+from partwright.migration.finish_step import finish
+from partwright.migration.plan_step import plan
 from partwright.migration.settings import Migration, Side
-from partwright.migration.verify import verify
+from partwright.migration.verify_step import verify
 
 __all__ = ["Migration", "MigrationStep", "Side", "back", "copy", "cutover", "finish", "plan", "verify"]

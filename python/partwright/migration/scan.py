@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._check import counted
-from partwright.audit.fingerprint import judge
+from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
 from partwright.audit.pair_tables import value_counts
 from partwright.errors import PartwrightError
@@ -115,7 +115,7 @@ def scan(
     """
     sums = _Sums(migration, source, groups)
     config = KafkaConfig.read(migration.source.config, settings={"isolation.level": "read_committed"})
-    records = TopicRecords(None, migration.source.topic, sizes=True, kafka_config=config)
+    records = TopicRecords(config, migration.source.topic, sizes=True)
     held: list[TopicChunk] = []
     rows = 0
     for chunk in records.batches():

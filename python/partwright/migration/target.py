@@ -41,11 +41,10 @@ def make_target(
     """
     copied = {name: value for name, value in own.items() if name in known and name not in _OF_REPLICAS}
     create_topic(
-        None,
+        migration.target.config,
         migration.target.topic,
         migration.partitions,
         replace(new_topic, configs={**copied, **new_topic.configs, **meanwhile(known)}),
-        kafka_config=migration.target.config,
     )
     return found(migration.target).topic_id
 

@@ -110,9 +110,9 @@ def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
         BrokerError: No Kafka answers, or there is no such topic.
     """
     source = found(migration.source)
-    cluster = cluster_id(None, kafka_config=migration.source.config)
+    cluster = cluster_id(migration.source.config)
     is_same = migration.source.topic == migration.target.topic
-    if is_same and cluster == cluster_id(None, kafka_config=migration.target.config):
+    if is_same and cluster == cluster_id(migration.target.config):
         raise PartwrightError(
             f"the old and the new topic are both {migration.source.topic!r} of one cluster: name another new topic",
             value=migration.target.topic,
@@ -155,7 +155,7 @@ def make_ledger(migration: Migration) -> None:
         BrokerError: No Kafka answers, or it refuses.
     """
     settings = {"retention.ms": "-1", "retention.bytes": "-1", "cleanup.policy": "delete"}
-    create_topic(None, migration.ledger, 1, NewTopic(configs=settings), kafka_config=migration.target.config)
+    create_topic(migration.target.config, migration.ledger, 1, NewTopic(configs=settings))
 
 
 def meanwhile(known: Mapping[str, str]) -> dict[str, str]:

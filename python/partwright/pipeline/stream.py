@@ -260,7 +260,7 @@ def _refuse_circle(source: Source, source_config: KafkaConfig | None, config: Ka
     if topic != source.topic:
         return
     read_from = KafkaConfig.read(source_config, servers=servers)
-    if topics.cluster_id(None, kafka_config=read_from) == topics.cluster_id(None, kafka_config=config):
+    if topics.cluster_id(read_from) == topics.cluster_id(config):
         raise PartwrightError(
             f"a stream from topic {topic!r} into itself would read its own records without an end: name another topic "
             "with --topic",

@@ -234,8 +234,8 @@ class KafkaTopic(Target):
         if not self.exists():
             return Look()
         self._refuse_different()
-        first = topics.beginning_offsets(None, self.topic, kafka_config=self.config)
-        ends = topics.end_offsets(None, self.topic, kafka_config=self.config)
+        first = topics.beginning_offsets(self.config, self.topic)
+        ends = topics.end_offsets(self.config, self.topic)
         return Look(len(ends), sum(ends.values()) - sum(first.values()), ends, self._topic_id())
 
     def cluster(self) -> Cluster | None:
@@ -277,12 +277,11 @@ class KafkaTopic(Target):
         # Somebody may create it at this very moment; then that topic is checked.
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(
-                None,
+                self.config,
                 self.topic,
                 n,
                 self.new_topic,
                 validate_only=validate_only,
-                kafka_config=self.config,
             )
 
     def _refuse_different(self) -> None:
@@ -332,7 +331,7 @@ class KafkaTopic(Target):
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; None if the broker does not answer."""
         try:
-            end = topics.end_offsets(None, self.topic, kafka_config=self.config)
+            end = topics.end_offsets(self.config, self.topic)
         except BrokerError:
             return None
         return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
@@ -348,7 +347,7 @@ class KafkaTopic(Target):
 
     def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """See `Target.read`; up to the partitions' present ends, including partitions that were added since."""
-        end = topics.end_offsets(None, self.topic, kafka_config=self.config)
+        end = topics.end_offsets(self.config, self.topic)
         begin = {partition: self.begin.get(partition, 0) for partition in end}
         options = {
             **spark_options(self.config),
@@ -395,11 +394,11 @@ class KafkaTopic(Target):
 
     def exists(self) -> bool:
         """Whether there is such a topic."""
-        return topics.partition_count(None, self.topic, kafka_config=self.config) is not None
+        return topics.partition_count(self.config, self.topic) is not None
 
     def delete(self) -> None:
         """Delete the topic again."""
-        topics.delete_topic(None, self.topic, kafka_config=self.config)
+        topics.delete_topic(self.config, self.topic)
 
 
 def _offsets(topic: str, offsets: Mapping[int, int]) -> str:

@@ -14,17 +14,21 @@ from partwright.spark.requirements import require_pyspark
 require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
+from partwright.audit.check import CheckLimits
+from partwright.audit.copartition import JoinSide
+from partwright.audit.resize import RecordColumns
 from partwright.kafka.point_reads import assign_json
+from partwright.kafka.topic_part import TopicPart
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
-from partwright.spark.audits import Topic, check, check_copartition, fingerprint, resize
+from partwright.spark.audits import check, copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.engines.choice import engine_of
 from partwright.spark.errors import first_sentence
 from partwright.spark.executors.doctor import doctor
 from partwright.spark.executors.ship import ship
 from partwright.spark.groups import assign
-from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
+from partwright.spark.layout import LAYOUT_COLUMNS, kafka_layout, kafka_layout_pair
 from partwright.spark.quotas import (
     max_quota,
     min_quota,
@@ -33,22 +37,24 @@ from partwright.spark.quotas import (
     range_start,
     under_min_quota,
 )
-from partwright.spark.session import session
+from partwright.spark.sessions import session
 from partwright.spark.sql import register
-from partwright.spark.streams.write_stream import StreamOptions, write_stream
+from partwright.spark.streams.stream_writer import StreamOptions, write_stream
 from partwright.spark.tables import with_partition
 from partwright.spark.topic import read_topic
 
 __all__ = [
     "LAYOUT_COLUMNS",
+    "CheckLimits",
+    "JoinSide",
     "ProducerConfig",
+    "RecordColumns",
     "StreamOptions",
-    "Topic",
+    "TopicPart",
     "Workload",
     "assign",
     "assign_json",
     "check",
-    "check_copartition",
     "copartition",
     "doctor",
     "encode",
@@ -56,6 +62,7 @@ __all__ = [
     "fingerprint",
     "first_sentence",
     "kafka_layout",
+    "kafka_layout_pair",
     "max_quota",
     "min_quota",
     "murmur2",

@@ -6,21 +6,19 @@ those of `partwright fingerprint`, `resize`, `check` and `copartition` on files 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as sf
 
-from partwright._check import counted, options
-from partwright.audit.check import Check, Example
+from partwright._check import counted, options, spelled
+from partwright.audit.check import Check, CheckLimits, Example
 from partwright.audit.columns import checked_n
-from partwright.audit.copartition import ANYWHERE, Side, meet
-from partwright.audit.fingerprint import judge
-from partwright.audit.resize import Resize
-from partwright.audit.skew import read_share
+from partwright.audit.copartition import ANYWHERE, JoinSide, Side, both_sides, meet
+from partwright.audit.fingerprint_judge import judge
+from partwright.audit.resize import RecordColumns, Resize
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
+from partwright.question import Question
 from partwright.spark.columns import partition_for_key
 from partwright.spark.engines.arrow import to_arrow
 from partwright.spark.engines.choice import exact
@@ -31,13 +29,14 @@ from partwright.spark.sums import (
     observed,
     order_of,
     records,
+    refuse_other_than_tables,
     refused,
     summed_again,
     sums,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import SupportsIndex
 
     import pyarrow as pa
@@ -47,82 +46,89 @@ if TYPE_CHECKING:
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.audit.key_sums import Observed
 
-__all__ = ["Topic", "check", "check_copartition", "fingerprint", "resize"]
+__all__ = ["check", "copartition", "fingerprint", "resize"]
 
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
-_MOST_SHOWN = 2**31 - 1
+# The columns of Spark's Kafka source.
+_OWN = {"key": "binary", "partition": "int", "offset": "bigint", "timestamp": "timestamp"}
 
 
 def fingerprint(
     df: DataFrame,
-    key: str | Column,
-    partition: str | Column = "partition",
-    timestamp: str | Column | None = None,
-    offset: str | Column | None = None,
+    key: str | Column | None = None,
     n: SupportsIndex | None = None,
     key_type: str | None = None,
+    *,
+    partition: str | Column | None = None,
+    timestamp: str | Column | None = None,
+    offset: str | Column | None = None,
 ) -> Fingerprint:
-    """Which client wrote a table's records, and for how many partitions.
+    """Find which client wrote a table's records, and for how many partitions.
 
     It takes one pass over the table; and a second over its times if records with keys follow no rule, to see whether
     partitions were taken in turn.
 
+    A topic's own columns are used without being named, as `partwright fingerprint` uses them: `partition` (int),
+    `timestamp` (timestamp) and `offset` (bigint), if the table has them, and `key` (binary) if it also has `topic`. The
+    question of the answer names those that were used.
+
     Args:
         df: The records, such as Spark's Kafka source gives.
         key: The column of their keys, by name or as a Column: a string or binary, or under a `java:` key type numbers.
+        n: How many partitions the topic has; by default it is found, too.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
         partition: The column with their partitions, whole numbers without nulls.
         timestamp: The column with their times, timestamps or milliseconds: they date a change.
         offset: The column with their offsets, whole numbers: they locate a change in each partition.
-        n: How many partitions the topic has; by default it is found, too.
-        key_type: How a value becomes key bytes; see `partwright.encode`.
 
     Returns:
         The answer, a `partwright.audit.Fingerprint`.
 
     Raises:
         KeyTypeError: The keys have no bytes under this key type.
-        PartwrightError: A column does not exist or has another type; a record is in no partition, or in one that n does
-            not have; the table is a stream.
+        PartwrightError: A column is not named, does not exist or has another type; a record is in no partition, or in
+            one that n does not have; the table is a stream.
 
     Examples:
-        >>> found = fingerprint(records, "key", timestamp="timestamp", offset="offset")
+        >>> found = fingerprint(records, "key", partition="partition", timestamp="timestamp", offset="offset")
         >>> found.verdict, found.n, found.family[0]
         ('one-writer', 12, 'java')
     """
     count = checked_n(n)
-    rows = records(df, key, partition, timestamp=timestamp, offset=offset, key_type=key_type)
+    named = {"key": key, "partition": partition, "timestamp": timestamp, "offset": offset}
+    columns, question = _columns(df, named, alone=("partition", "timestamp", "offset"))
+    if columns["partition"] is None:
+        raise PartwrightError("name the partition's column with partition=", field="partition")
+    rows = records(df, **columns, key_type=key_type)
     with refused():
         with kept(sums(rows)) as by_pair:
             seen = observed(by_pair, order_of(rows), counts_heaviest=False)
         _refuse_elsewhere(seen, None)
-        return judge(seen, count)
+        return judge(seen, count).with_question(question)
 
 
 def resize(
     df: DataFrame,
-    key: str | Column,
-    from_: SupportsIndex,
-    to: SupportsIndex,
+    key: str | Column | None = None,
+    from_: SupportsIndex | None = None,
+    to: SupportsIndex | None = None,
     client: str = "java",
     key_type: str | None = None,
     *,
-    partition: str | Column | None = None,
-    offset: str | Column | None = None,
-    size: str | Column | None = None,
+    columns: RecordColumns | None = None,
 ) -> Resize:
     """Find what moves when the topic of a table's records gets another number of partitions.
 
     Args:
-        df: The records.
+        df: The records. Of a topic, such as `read_topic` gives, `key`, `partition` and `offset` need not be named.
         key: The column of their keys; see `fingerprint`.
         from_: How many partitions the topic has.
         to: How many it would have.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column with their partitions, whole numbers; by default where the client places them.
-        offset: The column with their offsets, to tell up to where each partition has to be drained.
-        size: The column with their sizes in bytes.
+        columns: The columns with their partitions (by default, records are where the client places them), with their
+            offsets (to tell up to where each partition has to be drained) and with their sizes in bytes.
 
     Returns:
         The plan, a `partwright.audit.Resize`; `to_dict()` is what `partwright resize --json` prints.
@@ -137,8 +143,15 @@ def resize(
         >>> plan.keys_moved, plan.rows_moved
         (158, 1580)
     """
+    if from_ is None or to is None:
+        name = "from_" if from_ is None else "to"
+        raise PartwrightError(f"give the number of partitions with {name}=", field=name)
     plan = Resize(from_, to, client, key_type)
-    rows = records(df, key, partition, offset=offset, size=size, key_type=key_type)
+    others = options(columns, RecordColumns, "columns")
+    named = {"key": key, "partition": others.partition, "offset": others.offset, "size": others.size}
+    used, question = _columns(df, named)
+    partition = used["partition"]
+    rows = records(df, **used, key_type=key_type)
     before, after = (_placed(n, client) for n in (plan.from_, plan.to))
     placed = sums(rows).withColumns({"before": before, "after": after, "level": level_of_key()})
     with refused(), kept(placed) as stored:
@@ -157,34 +170,30 @@ def resize(
         is_by_key = partition is None
         seen = observed(_by(by_pair, "before", is_summed=is_by_key), is_by_key=is_by_key)
         plan.take(found, to_arrow(of_after), seen, is_compared=partition is not None)
-    return plan
+    return plan.with_question(question)
 
 
 def check(
     df: DataFrame,
-    key: str | Column,
-    n: SupportsIndex,
+    key: str | Column | None = None,
+    n: SupportsIndex | None = None,
     client: str = "java",
     key_type: str | None = None,
-    partition: str | Column | None = None,
-    max_share: float | str | None = None,
-    min_used: float | str | None = None,
     *,
-    show: int = 10,
+    partition: str | Column | None = None,
+    limits: CheckLimits | None = None,
 ) -> Check:
     """Check whether a table's records are where a client puts them, and how even the partitions are.
 
     Args:
-        df: The records.
+        df: The records. Of a topic, such as `read_topic` gives, `key` and `partition` need not be named.
         key: The column of their keys; see `fingerprint`.
         n: How many partitions the topic has.
         client: The client profile whose partitions are right.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         partition: The column with their partitions, whole numbers; by default no place is compared, `misplaced` is
             None, and the shares are those that the client would produce.
-        max_share: The largest share of the rows that a partition may have: 0.05 or "5%".
-        min_used: The smallest share of the partitions that must have rows: 0.9 or "90%".
-        show: How many keys of misplaced records to keep as examples, the heaviest.
+        limits: What is demanded of the shares, and how many keys of misplaced records are kept as examples.
 
     Returns:
         The result; `to_dict()` is what `partwright check --json` prints, except that the examples are keys, not rows.
@@ -195,13 +204,17 @@ def check(
             table is a stream.
 
     Examples:
-        >>> found = check(orders, "country", 48, max_share="5%")
+        >>> found = check(orders, "country", 48, limits=CheckLimits(max_share="5%"))
         >>> found.ok, found.broken
         (False, ['partition 8 has 90.5% of the rows, more than 5%'])
     """
-    most, least = read_share(max_share, "max_share"), read_share(min_used, "min_used")
-    found = Check(n, client, key_type, show=_checked_show(show), max_share=most, min_used=least)
-    rows = records(df, key, partition, key_type=key_type)
+    limits = options(limits, CheckLimits, "limits")
+    if n is None:
+        raise PartwrightError("give the number of partitions with n=", field="n")
+    found = Check(n, client, key_type, **limits.settings())
+    used, question = _columns(df, {"key": key, "partition": partition})
+    partition = used["partition"]
+    rows = records(df, **used, key_type=key_type)
     expected, at = sf.col("expected"), sf.col("partition")
     if partition is None:
         place, right = expected, sf.lit(True)
@@ -232,7 +245,9 @@ def check(
         # If every key is where the client puts it, each has one partition.
         seen = observed(by_place, is_by_key=partition is None or not misplaced + anywhere)
         heaviest = (
-            wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
+            wrong.orderBy(sf.desc("rows"), "key")
+            .limit(limits.show)
+            .select("key", "partition", "expected", "rows")
         )
         examples = [
             Example(
@@ -247,47 +262,32 @@ def check(
             for row in (to_arrow(heaviest).to_pylist() if misplaced else ())
         ]
         found.take(seen, None if partition is None else misplaced, open_, nowhere, examples)
-    return found
+    return found.with_question(question)
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """Where the keys of a topic, or of a table that stands for one, are.
-
-    Attributes:
-        n: The number of partitions; by default found from where the keys are.
-        client: The client profile that would place the keys, if no partition is given; `java` by default.
-        key_type: How a value becomes key bytes; see `partwright.encode`.
-        partition: The column with the records' partitions, whole numbers without nulls.
-    """
-
-    n: SupportsIndex | None = None
-    client: str | None = None
-    key_type: str | None = None
-    partition: str | Column | None = None
-
-
-def check_copartition(
-    a: DataFrame,
-    b: DataFrame,
-    key: str | Column,
-    topic: Topic | None = None,
+def copartition(
+    a: DataFrame | JoinSide,
+    b: DataFrame | JoinSide,
+    key: str | Column | None = None,
+    n: SupportsIndex | None = None,
+    client: str | None = None,
+    key_type: str | None = None,
     *,
-    key_b: str | Column | None = None,
-    topic_b: Topic | None = None,
+    partition: str | Column | None = None,
 ) -> Meeting:
-    """Whether two tables or topics meet: the same key bytes in the same partition of both; and why not.
+    """Check whether records of one key are in the same partition of two topics or tables, and if not, why.
 
-    Settings that are not given for `b` are those of `a`; a client given only for `b` replaces its column of partitions,
-    and the other way round.
+    `kafka_layout_pair` lays two tables out so that they meet.
 
     Args:
-        a: One table's records.
+        a: One table's records, or a `JoinSide` of them with settings of its own. Of a topic, such as `read_topic`
+            gives, `key` and `partition` need not be named.
         b: The other's.
-        key: The column of the keys; see `fingerprint`.
-        topic: Where its keys are.
-        key_b: The column of the keys of `b`.
-        topic_b: Where the keys of `b` are.
+        key: The column of the keys in both; see `fingerprint`.
+        n: How many partitions both have; by default found from where the keys are.
+        client: The client profile that would place the keys, if no column says where they are; `java` by default.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        partition: The column with the partitions, whole numbers without nulls.
 
     Returns:
         The answer, a `partwright.audit.Meeting`: whether it is `ok`, the shares and the reasons.
@@ -298,32 +298,30 @@ def check_copartition(
             is in no partition, or in one that n does not have; a table is a stream.
 
     Examples:
-        >>> found = check_copartition(orders, users, "user", Topic(partition="partition"))
+        >>> found = copartition(orders, users, "user", partition="partition")
         >>> found.ok, found.reasons[0].sentence
         (False, "A's keys are put by java, and B's by librdkafka")
     """
-    topic, topic_b = options(topic, Topic, "topic"), options(topic_b, Topic, "topic_b")
-    by = topic if topic_b.partition is None and topic_b.client is None else topic_b
-    topic_b = Topic(
-        topic.n if topic_b.n is None else topic_b.n,
-        by.client,
-        topic.key_type if topic_b.key_type is None else topic_b.key_type,
-        by.partition,
-    )
-    sides = (_side(a, key, topic), _side(b, key if key_b is None else key_b, topic_b))
+    common = JoinSide(None, key, n, client, key_type, partition)
+    sides = both_sides(common, a, b, is_topic=lambda _: False)
     # Both are refused before a job runs for one of them.
-    return meet(*(side() for side in sides))
+    summed = [_side(side, of) for side, of in zip(sides, ("", "_b"), strict=True)]
+    return meet(*(each() for each in summed))
 
 
-def _side(df: DataFrame, key: str | Column, topic: Topic) -> Callable[[], Side]:
+def _side(side: JoinSide, of: str) -> Callable[[], Side]:
     """A function that sums up one of two tables; everything that can be refused without a job is refused first."""
-    count, client, key_type, partition = checked_n(topic.n), topic.client, topic.key_type, topic.partition
-    rows = records(df, key, partition, key_type=key_type)
+    count, client, key_type = checked_n(side.n), side.client, side.key_type
+    own = {"key": side.key} if client is not None else {"key": side.key, "partition": side.partition}
+    used, _ = _columns(side.records, own, of=of)
+    partition = side.partition if client is not None else used["partition"]
+    rows = records(side.records, used["key"], partition, key_type=key_type)
     by_pair = sums(rows)
     if partition is None:
         if count is None:
             raise PartwrightError(
-                "say how many partitions there are, with n, or where the records are, with partition"
+                f"say how many partitions there are, with {spelled('n' + of)}, or where the records are, with "
+                f"{spelled('partition' + of)}"
             )
         client = client or "java"
         place = sf.coalesce(_placed(count, client), sf.lit(ANYWHERE))
@@ -333,30 +331,49 @@ def _side(df: DataFrame, key: str | Column, topic: Topic) -> Callable[[], Side]:
             f"client {client!r} would place keys, and a column of partitions says where they are: give one of the two"
         )
 
-    def side() -> Side:
-        with refused(), kept(by_pair) as summed:
-            seen = observed(summed, order_of(rows), counts_heaviest=False)
+    def summed() -> Side:
+        with refused(), kept(by_pair) as found:
+            seen = observed(found, order_of(rows), counts_heaviest=False)
         if partition is not None:
             _refuse_elsewhere(seen, count)
         return Side(seen, count, client, key_type)
 
-    return side
+    return summed
+
+
+def _columns(
+    df: DataFrame, named: Mapping[str, str | Column | None], alone: Sequence[str] = (), of: str = ""
+) -> tuple[dict[str, Any], Question]:
+    """The columns by role, those of a topic where none is named, and a question that names these.
+
+    Args:
+        df: The records.
+        named: By role, the named column.
+        alone: The roles whose columns are a topic's even in a table without the column `topic`.
+        of: `_b` for the second of two tables.
+
+    Raises:
+        PartwrightError: The keys are not named, and it is no topic; or it is no DataFrame.
+    """
+    refuse_other_than_tables(df)
+    kinds = {
+        name: kind.simpleString() for name, kind in ((each.name, each.dataType) for each in df.schema.fields)
+    }
+    is_topic = kinds.get("topic") == "string"
+    found = {
+        role: role
+        for role, given in named.items()
+        if given is None and kinds.get(role) == _OWN.get(role, "") and (is_topic or role in alone)
+        if df.columns.count(role) == 1
+    }
+    if named["key"] is None and "key" not in found:
+        raise PartwrightError(f"name the key's column with {spelled('key' + of)}", field="key")
+    return {**named, **found}, Question(settings={role: f"{role}, a topic's own" for role in found})
 
 
 def _placed(n: int, client: str) -> Column:
     """Where a client puts the key bytes of a row."""
     return exact(lambda engine: partition_for_key("key", n, client, engine=engine))
-
-
-def _checked_show(show: SupportsIndex) -> int:
-    """Check how many examples to keep, a number that Spark accepts as a limit."""
-    try:
-        count = index(show)
-    except TypeError:
-        count = -1
-    if not 0 <= count <= _MOST_SHOWN:
-        raise PartwrightError(f"show must be a whole number from 0 to {_MOST_SHOWN}, not {show!r}")
-    return count
 
 
 def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:

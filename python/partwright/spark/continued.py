@@ -64,7 +64,7 @@ def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: 
         BrokerError: No Kafka answers, or it refuses.
         PartwrightError: Kafka has deleted offsets at which the run's last record can have been.
     """
-    ends = topics.end_offsets(None, topic, kafka_config=config)
+    ends = topics.end_offsets(config, topic)
     windows = {each: (begin.get(each, 0), end) for each, end in ends.items()}
     return {each: There(row, windows[each]) for each, row in last_rows(config, topic, windows, mark).items()}
 

@@ -47,6 +47,7 @@ __all__ = [
     "observed",
     "order_of",
     "records",
+    "refuse_other_than_tables",
     "refused",
     "summed_again",
     "sums",
@@ -86,17 +87,8 @@ def records(
 
     Raises:
         KeyTypeError: The key's type has no key bytes under the key type.
-        PartwrightError: A column is not there or of another type, an unknown key type; a stream.
+        PartwrightError: A column is not there or of another type, an unknown key type.
     """
-    if not hasattr(df, "isStreaming"):
-        raise PartwrightError(
-            f"an audit takes a DataFrame of Spark, not {type(df).__name__}: files have the command line"
-        )
-    if df.isStreaming:
-        raise PartwrightError(
-            "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "
-            "it has written"
-        )
     columns = [
         _key_bytes(df, key, key_type).alias("key"),
         _whole(df, partition, "partition").alias("partition"),
@@ -108,6 +100,24 @@ def records(
     if timestamp is not None:
         columns.append(_milliseconds(df, timestamp).alias("time"))
     return df.select(*columns)
+
+
+def refuse_other_than_tables(df: object) -> None:
+    """Refuse what is no DataFrame, or a stream.
+
+    Raises:
+        PartwrightError: It is one.
+    """
+    if not hasattr(df, "isStreaming"):
+        raise PartwrightError(
+            f"an audit takes a DataFrame of Spark, not {type(df).__name__}: tables and files have partwright's own "
+            "check, fingerprint, resize and copartition"
+        )
+    if df.isStreaming:
+        raise PartwrightError(
+            "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "
+            "it has written"
+        )
 
 
 def sums(rows: DataFrame) -> DataFrame:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable
 from operator import index
 from typing import TYPE_CHECKING, cast
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
-from partwright._check import MOST_INT, MOST_LONG, counted, whole
+from partwright._check import counted, options
 from partwright.errors import PartwrightError
-from partwright.kafka.bounds import Bounds, note_of_time, read_partitions, read_time
 from partwright.kafka.connection.given import configured
 from partwright.kafka.extent import extent
 from partwright.kafka.point_reads import assign_json
+from partwright.kafka.topic_part import TopicPart
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.spark.connector import no_connector, spark_options
 from partwright.spark.executors.replies import is_classic
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import SupportsIndex
 
     from pyspark.sql import Column as SparkColumn
@@ -43,18 +42,13 @@ _NO_SOURCE = "Failed to find"
 def read_topic(
     spark: SparkSession,
     topic: str,
-    bootstrap: str | None = None,
-    *,
     kafka_config: KafkaConfigLike = None,
-    since: int | str | datetime | Mapping[int, int] | None = None,
-    until: int | str | datetime | Mapping[int, int] | None = None,
-    last: int | None = None,
-    only_partitions: str | SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
     keys: Key | Column | None = None,
+    n: SupportsIndex | Iterable[SupportsIndex] | None = None,
     client: str | None = None,
     key_type: str | None = None,
-    n: SupportsIndex | Iterable[SupportsIndex] | None = None,
-    headers: bool = False,
+    part: TopicPart | None = None,
 ) -> DataFrame:
     """Read a topic's records as a table: each task reads one partition, in the order of its offsets.
 
@@ -68,24 +62,16 @@ def read_topic(
     Args:
         spark: The session, with Spark's Kafka connector: `partwright.spark.session(kafka=True)`.
         topic: The topic.
-        bootstrap: The broker, `host:port`, or several with commas; None for the `bootstrap.servers` of the
-            configuration.
-        kafka_config: The client configuration, also for Spark's executors: a dict of settings by Kafka's or by
-            librdkafka's names, or the path of a properties file.
-        since: Read each partition from its first record at this time or later: text in ISO 8601 (UTC if it names no
-            zone), a datetime with a zone, or milliseconds since 1970. Or offsets by partition, `{0: 17}`, to begin
-            with; other partitions are read from their beginning.
-        until: Like `since`, for the first record of each partition that is left out.
-        last: Read only this many newest offsets of each partition.
-        only_partitions: Read only these partitions: one, several, or text such as `0,3-5`.
+        kafka_config: The client configuration, also for Spark's executors: `host:port`, a dict of settings by Kafka's
+            or by librdkafka's names, or the path of a properties file.
         keys: Read only the records of these keys, one key or a column of them, and only the partitions that they are
             in.
-        client: With `keys`, the client profile that wrote the records; `java` by default.
-        key_type: With `keys`, how a value becomes key bytes; see `partwright.encode`.
         n: With `keys`, the topic's number of partitions when the records were written, or several such numbers, whose
             partitions are all read; by default its present number. If the topic got more partitions, a key's old
             records are where the old number put them.
-        headers: Whether the table has the column `headers`, too.
+        client: With `keys`, the client profile that wrote the records; `java` by default.
+        key_type: With `keys`, how a value becomes key bytes; see `partwright.encode`.
+        part: Which part of the topic is read, by time, offsets or partitions, and whether with headers.
 
     Returns:
         The columns of Spark's Kafka source: `key` and `value` (binary), `topic`, `partition` (int), `offset` (bigint),
@@ -110,19 +96,17 @@ def read_topic(
     alone = next((name for name, value in given.items() if value is not None), None)
     if keys is None and alone is not None:
         raise PartwrightError(f"{alone} is for the records of some keys: name them with keys")
-    if keys is not None and only_partitions is not None:
+    part = options(part, TopicPart, "part")
+    if keys is not None and part.only_partitions is not None:
         raise PartwrightError("keys say which partitions are read: leave out only_partitions, or keys")
-    bounds = Bounds(
-        _bound(since, "since"), _bound(until, "until"), last, _partitions(only_partitions), dashes=False
-    )
-    config = configured(kafka_config, bootstrap)
-    found = extent(config, topic, bounds)
+    config = configured(kafka_config)
+    found = extent(config, topic, part.bounds())
     windows = found.windows
     if keys is None:
-        return _load(spark, config, topic, windows, headers=headers)
+        return _load(spark, config, topic, windows, headers=part.headers)
     numbers = _numbers(n, len(found.end), topic)
     placed = _partitions_of(topic, keys, numbers, client or "java", key_type)
-    table = _load(spark, config, topic, {each: windows[each] for each in placed}, headers=headers)
+    table = _load(spark, config, topic, {each: windows[each] for each in placed}, headers=part.headers)
     return table.where(_is_one_of(keys, key_type))
 
 
@@ -151,37 +135,6 @@ def _load(
             raise no_connector(spark) from None
         raise
     return table
-
-
-def _bound(given: int | str | datetime | Mapping[int, int] | None, name: str) -> int | dict[int, int] | None:
-    """A time in milliseconds since 1970, or offsets by partition."""
-    if given is None:
-        return None
-    if isinstance(given, Mapping):
-        if not given:
-            raise PartwrightError(f"{name} has no partition: name one with its offset, or leave it out")
-        return {
-            whole(partition, f"the partition in {name}", 0, MOST_INT): whole(
-                offset, f"the offset in {name}", 0, MOST_LONG
-            )
-            for partition, offset in given.items()
-        }
-    if isinstance(given, datetime) and given.tzinfo is None:
-        raise PartwrightError(f"{name} is {given.isoformat()} in no time zone: give the datetime a tzinfo")
-    text = given.isoformat() if isinstance(given, datetime) else str(given)
-    found = read_time(text, name)
-    note = note_of_time(given, name) if isinstance(given, str) else None
-    if note is not None:
-        warnings.warn(note, UserWarning, stacklevel=3)
-    return found
-
-
-def _partitions(given: str | SupportsIndex | Iterable[SupportsIndex] | None) -> tuple[range, ...] | None:
-    if given is None:
-        return None
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    text = ",".join(map(str, cast("Iterable[object]", given))) if several else str(given)
-    return read_partitions(text, "only_partitions")
 
 
 def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topic: str) -> list[int]:

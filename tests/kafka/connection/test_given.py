@@ -25,7 +25,7 @@ def said(call: Callable[..., object], given: object) -> list[tuple[str, str]]:
     """The warnings of a function, and the file that they name, when it is asked for a Kafka that does not exist."""
     with warnings.catch_warnings(record=True) as caught, suppress(BrokerError):
         warnings.simplefilter("always")
-        call("127.0.0.1:1", given)
+        call(given)
     assert {each.category for each in caught} <= {UserWarning}
     return [(str(each.message), each.filename) for each in caught]
 
@@ -33,15 +33,15 @@ def said(call: Callable[..., object], given: object) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda at, given: topics.cluster_id(at, kafka_config=given),
-        lambda at, given: topics.partition_count(at, "t", kafka_config=given),
-        lambda at, given: topics.create_topic(at, "t", 1, kafka_config=given),
-        lambda at, given: topics.delete_topic(at, "t", kafka_config=given),
-        lambda at, given: topics.end_offsets(at, "t", kafka_config=given),
-        lambda at, given: coordinator(at, "g", kafka_config=given),
-        lambda at, given: any_group(at, "g", kafka_config=given),
-        lambda at, given: list(examine(at, kafka_config=given)),
-        lambda at, given: pw.Cluster.from_kafka(at, kafka_config=given),
+        topics.cluster_id,
+        lambda given: topics.partition_count(given, "t"),
+        lambda given: topics.create_topic(given, "t", 1),
+        lambda given: topics.delete_topic(given, "t"),
+        lambda given: topics.end_offsets(given, "t"),
+        lambda given: coordinator(given, "g"),
+        lambda given: any_group(given, "g"),
+        lambda given: list(examine(given)),
+        lambda given: pw.Cluster.from_kafka(None, kafka_config=given),
     ],
 )
 def test_a_function_warns_its_caller_of_what_a_configuration_has(
@@ -49,9 +49,31 @@ def test_a_function_warns_its_caller_of_what_a_configuration_has(
 ) -> None:
     note = "not used, since they do not matter for reaching a Kafka: acks"
     file = tmp_path / "client.properties"
-    file.write_text("acks=1\n", encoding="ascii")
-    for given in ({"acks": "1"}, file, str(file)):
+    file.write_text("acks=1\nbootstrap.servers=127.0.0.1:1\n", encoding="ascii")
+    servers = {"bootstrap.servers": "127.0.0.1:1"}
+    for given in ({"acks": "1", **servers}, file, str(file)):
         assert said(call, given) == [(note, __file__)]
     # Its notes stay with whoever has read it.
-    assert said(call, KafkaConfig.read({"acks": "1"})) == []
-    assert said(call, {}) == []
+    assert said(call, KafkaConfig.read({"acks": "1", **servers})) == []
+    assert said(call, servers) == []
+
+
+def test_servers_alone_are_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KafkaConfig.read("a:9092,[::1]:9093").servers == "a:9092,[::1]:9093"
+    # The file that the environment names still says how they are reached.
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=b:1\nsecurity.protocol=SSL\n", encoding="ascii")
+    monkeypatch.setenv("PARTWRIGHT_COMMAND_CONFIG", str(file))
+    assert (KafkaConfig.read("a:9092").servers, KafkaConfig.read("a:9092").security_protocol) == (
+        "a:9092",
+        "SSL",
+    )
+    # A file of that name is a file.
+    monkeypatch.chdir(tmp_path)
+    file.rename("a:9092")
+    monkeypatch.delenv("PARTWRIGHT_COMMAND_CONFIG")
+    assert KafkaConfig.read("a:9092").servers == "b:1"
+    with pytest.raises(pw.PartwrightError, match="'b' has no port"):
+        KafkaConfig.read("c:9092,b")
+    with pytest.raises(pw.PartwrightError, match="'a' cannot be read: no such file"):
+        KafkaConfig.read("a")

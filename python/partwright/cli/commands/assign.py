@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import is_topic
 from partwright.cli.commands.assign_answer import answer_of, print_each
 from partwright.cli.commands.assign_led import refuse_clients, refuse_roll, rolls_of
 from partwright.cli.commands.assign_now import now_of, refuse_explained
@@ -25,7 +26,6 @@ from partwright.cli.input.group_sources import (
     subscriptions_option,
 )
 from partwright.cli.input.json import lines, named
-from partwright.cli.input.options import is_topic
 from partwright.cli.output import output_options
 from partwright.cli.parsing import OUTPUT, Command, Listed, heading
 from partwright.errors import PartwrightError

@@ -236,7 +236,7 @@ def _compare(
 
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
-        summary = batching.compare(records, cluster, producers, delivery=delivery)
+        summary = batching.compare(records, cluster, producers, delivery=delivery).summary
     simulation = None
     is_drawn = output.has_file or output.form == "html"
     # stdin cannot be read again.

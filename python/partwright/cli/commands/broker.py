@@ -231,7 +231,7 @@ def topic(
     if count is None:
         raise PartwrightError(f"the topic {name!r} gets no partitions: say -n, or --replica-assignment")
     servers = embedded_detached.internal_servers()
-    topics.create_topic(servers, name, count, wanted, kafka_config={})
+    topics.create_topic({"bootstrap.servers": servers}, name, count, wanted)
     placed = Placement.of(Cluster.from_kafka(servers, [name], kafka_config={}), name)
     if as_json:
         _print({"topic": name, "partitions": count, "replicas": [list(each) for each in placed.replicas]})

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from partwright._check import counted
 from partwright.cli.echo import echo
-from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
     column_option,
-    is_topic,
     key_type_option,
-    named_topic,
     partitions_option,
     share,
-    topic_key_type,
 )
-from partwright.cli.input.topic_reading import TopicReading
-from partwright.cli.output import output_options
+from partwright.cli.output import exit_code, output_options
 from partwright.cli.parsing import OUTPUT, Command, heading
-from partwright.cli.reading_progress import reading
-from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.audit.check import Check
     from partwright.cli.input.connection import Connection
     from partwright.cli.input.files import Source
     from partwright.cli.output import Output
@@ -109,77 +102,21 @@ def command(
       partwright check ids.parquet --key id --key-type java:long -n 48 --json
       partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90% --report check.html
     """
-    options = {"show": show, "max_share": max_share, "min_used": min_used}
-    read = None
-    code = 0
-    if is_topic(file):
-        found, topic = _check_topic(
-            file, key, partitions, partition, client, key_type, options, connection, bounds
-        )
-        read, code = topic.told(), topic.exit_code(0)
-    else:
-        refuse_for_file(file, connection, bounds)
-        found = _check_file(file, source, key, partitions, partition, client, key_type, options)
-    output.show(found, file, read)
-    return code or (0 if found.ok else 1)
-
-
-def _check_file(
-    file: str,
-    source: Source,
-    key: str | None,
-    partitions: int | None,
-    partition: str | None,
-    client: str,
-    key_type: str | None,
-    options: dict[str, Any],
-) -> Check:
     # Imported only here, so that --help is fast.
-    from partwright.audit.check import Check
-    from partwright.files import ColumnRequest, text_type
+    from partwright.audit.check import CheckLimits
+    from partwright.audits import check
 
-    if key is None:
-        raise PartwrightError(f"name the key's column of {file!r} with --key", path=file)
-    if partitions is None:
-        raise PartwrightError(f"give the number of partitions of the topic of {file!r} with -n", path=file)
-    found = Check(partitions, client, key_type, **options)
-    wanted = [ColumnRequest(key, text_type(key_type))]
-    if partition == key:
-        raise PartwrightError(
-            f"{key!r} cannot be both the key and the partition: name another column with --partition"
-        )
-    if partition is not None:
-        wanted.append(ColumnRequest(partition, text_type("java:long"), lenient=True))
-    with source.open() as records, reading(file) as read:
-        for columns in records.read(wanted):
-            found.add(*columns)
-            read(found.rows, records.done)
-    return found
-
-
-def _check_topic(
-    address: str,
-    key: str | None,
-    partitions: int | None,
-    partition: str | None,
-    client: str,
-    key_type: str | None,
-    options: dict[str, Any],
-    connection: Connection,
-    bounds: Bounds | None,
-) -> tuple[Check, TopicReading]:
-    from partwright.audit.check import Check
-
-    servers, topic = named_topic(address, {"--key": key, "--partition": partition})
-    key_type = topic_key_type(key_type)
-    if partitions is not None:
-        # Errors in the options are reported before a broker is asked.
-        Check(partitions, client, key_type)
-    records = TopicReading(servers, topic, connection, bounds)
-    if partitions not in {None, records.partitions}:
-        echo(f"the topic has {counted(records.partitions, 'partition')}, -n says {partitions}", err=True)
-    n = records.partitions if partitions is None else partitions
-    found = Check(n, client, key_type, **options, among=records.among if n == records.partitions else None)
-    for batch in records.batches(lambda: found.rows):
-        found.add(batch.keys, batch.partitions, batch.offsets)
-    return found, records
+    found = check(
+        source.records(connection, bounds),
+        key,
+        partitions,
+        client,
+        key_type,
+        partition=partition,
+        limits=CheckLimits(max_share, min_used, show),
+    )
+    read = found.question.read
+    if read is not None and found.n != read["partitions"]:
+        echo(f"the topic has {counted(read['partitions'], 'partition')}, -n says {found.n}", err=True)
+    output.show(found, file)
+    return exit_code(0 if found.ok else 1, read)

@@ -106,7 +106,7 @@ def command(
         from partwright.kafka.coordinators import coordinator
 
         broker = plain_servers(broker)
-        found = coordinator(None, group, topic, broker_kind=kind.name, kafka_config=connection.config(broker))
+        found = coordinator(connection.config(broker), group, topic, broker_kind=kind.name)
     # A producer's rule that starts with the same hash, but continues differently.
     (hashed,) = placements(group, found["n"], "java:string-hash")
     output.show(

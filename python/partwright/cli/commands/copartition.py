@@ -2,59 +2,25 @@
 
 from __future__ import annotations
 
-import signal
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import is_topic
 from partwright.cli.input.completion import client_names, key_type_names
-from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.connection import Connection, connection_options, reading_options
 from partwright.cli.input.files import Source, delimiter_option, format_option
-from partwright.cli.input.options import (
-    column_option,
-    is_topic,
-    key_type_option,
-    named_topic,
-    partitions_option,
-    topic_key_type,
-    whole_key_type,
-)
-from partwright.cli.input.topic_reading import TopicReading
-from partwright.cli.output import output_options
+from partwright.cli.input.options import column_option, key_type_option, partitions_option, whole_key_type
+from partwright.cli.output import exit_code, output_options
 from partwright.cli.parsing import Command, heading
 from partwright.cli.reading_progress import reading
-from partwright.errors import PartwrightError
-from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partwright.audit.copartition import Side
-    from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
+    from partwright.record_source import RecordSource, Watch
 
 __all__ = ["command"]
-
-
-@dataclass(frozen=True)
-class _Options:
-    """The options for A, or for B, whose option names end with `suffix`."""
-
-    key: str | None
-    partition: str | None
-    n: int | None
-    client: str | None
-    key_type: str | None
-    format: str | None
-    delimiter: str | None
-    suffix: str = ""
-
-    @property
-    def n_option(self) -> str:
-        return f"--n{self.suffix}" if self.suffix else "-n"
 
 
 @click.command("copartition", cls=Command)
@@ -138,144 +104,32 @@ def command(
       partwright copartition orders.parquet users.csv --key user --key-b id --partition partition -n 12
       partwright copartition kafka://127.0.0.1:9092/orders users.csv --key user -n 12 --client librdkafka --json
     """
-    from partwright.audit.copartition import meet
+    # Imported only here, so that --help is fast.
+    from partwright.audit.copartition import JoinSide
+    from partwright.audits import copartition
 
-    if a == b == "-":
-        raise PartwrightError("'-' cannot be both: stdin is read once, name a file for A or for B")
-    plain = _Options(key, partition, n, client, key_type, format_, delimiter)
-    own = _Options(key_b, partition_b, n_b, client_b, key_type_b, format_b_, delimiter_b, "-b")
-    of_a, of_b = _resolved(a, b, plain, own)
-    for address, options in ((a, of_a), (b, of_b)):
-        (_check_topic if is_topic(address) else _check_file)(address, options)
-    if not (is_topic(a) or is_topic(b)):
-        refuse_for_file(a, connection, bounds)
-    topics = [_opened(each, connection, bounds) if is_topic(each) else None for each in (a, b)]
-    sides = []
-    for each, options, topic in zip((a, b), (of_a, of_b), topics, strict=True):
-        sides.append(_file(each, options) if topic is None else _topic(topic, options))
-        if topic is not None and topic.interrupted and len(sides) == 1:
-            # Nothing is known about B, so there is no answer.
-            raise Ended(signal.SIGINT)
-    found = meet(*sides)
-    if not found.keys_shared and found.a.n == found.b.n and any(topic and topic.is_part for topic in topics):
-        raise PartwrightError(
-            "no key is in both of the parts that were read, so it is open whether the topics meet: read more of them"
-        )
-    read = tuple(None if topic is None else topic.told() for topic in topics)
-    found = replace(found, names=(a, b), read=read if any(read) else None)
+    # Options for the one file that is read count for it, wherever it stands.
+    if is_topic(a) and not is_topic(b):
+        format_, format_b_ = (format_ if format_b_ else None), format_b_ or format_
+        delimiter, delimiter_b = (delimiter if delimiter_b else None), delimiter_b or delimiter
+
+    def records(source: Source, other: str, watch: Watch | None = None) -> RecordSource:
+        # Options for topics are not the file's.
+        if is_topic(other) and not is_topic(source.name):
+            return source.records(Connection(None, {}), None)
+        return source.records(connection, bounds, watch)
+
+    found = copartition(
+        # Interrupted at A, nothing is known about B, so there is no answer.
+        records(Source((a,), format_, delimiter), b, reading),
+        JoinSide(
+            records(Source((b,), format_b_, delimiter_b), a), key_b, n_b, client_b, key_type_b, partition_b
+        ),
+        key,
+        n,
+        client,
+        key_type,
+        partition=partition,
+    )
     output.show(found, f"{a} and {b}")
-    code = 0 if found.ok else 1
-    return max(code if topic is None else topic.exit_code(code) for topic in topics)
-
-
-def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options, _Options]:
-    """The options for each of the two; B's default to A's."""
-    given = {field.name: (getattr(of_a, field.name), getattr(of_b, field.name)) for field in fields(_Options)}
-    first = {name: plain for name, (plain, _) in given.items()}
-    second = {name: plain if own is None else own for name, (plain, own) in given.items()}
-    # B's own column or its own client each replace both of A's.
-    if of_b.client is not None and of_b.partition is None:
-        second["partition"] = None
-    if of_b.partition is not None and of_b.client is None:
-        second["client"] = None
-    if not is_topic(a):
-        # B's format follows from its own name.
-        second |= {"format": of_b.format, "delimiter": of_b.delimiter}
-    if is_topic(a) != is_topic(b):
-        # An option for the one file does not apply to the topic.
-        if is_topic(a):
-            first.update({name: None for name, (_, own) in given.items() if own is None})
-        else:
-            second = {name: own for name, (_, own) in given.items()}
-    return _Options(**{**first, "suffix": ""}), _Options(**{**second, "suffix": "-b"})
-
-
-def _check_topic(address: str, options: _Options) -> None:
-    """Report errors in the options before a broker is asked."""
-    suffix = options.suffix
-    Source((address,), options.format, options.delimiter).refuse_for_topic()
-    named_topic(address, {f"--key{suffix}": options.key, f"--partition{suffix}": options.partition})
-    topic_key_type(options.key_type)
-    if options.n is not None:
-        raise PartwrightError(
-            f"{options.n_option} {options.n} is for a file: {address!r} has its own number of partitions, leave it out"
-        )
-    if options.client is not None:
-        raise PartwrightError(
-            f"--client{suffix} {options.client!r} is for a file: the records of {address!r} are where they "
-            "are, leave it out"
-        )
-
-
-def _check_file(path: str, options: _Options) -> None:
-    """Report errors in the options before a file is read."""
-    from partwright.keys.hashing import partition_for_key
-
-    key, partition, suffix = options.key, options.partition, options.suffix
-    if key is None:
-        raise PartwrightError(f"name the key's column of {path!r} with --key{suffix}", path=path)
-    if partition is not None and options.client is not None:
-        raise PartwrightError(
-            f"--partition{suffix} says where the records of {path!r} are, and --client{suffix} where they would "
-            "be: give one of them",
-            path=path,
-        )
-    if partition == key:
-        raise PartwrightError(
-            f"{key!r} cannot be both the key and the partition: name another column with --partition{suffix}"
-        )
-    if partition is None and options.n is None:
-        raise PartwrightError(
-            f"give the number of partitions that {path!r} would have with {options.n_option}", path=path
-        )
-    partition_for_key(None, 1 if options.n is None else options.n, options.client or "java", options.key_type)
-
-
-def _opened(address: str, connection: Connection, bounds: Bounds | None) -> TopicReading:
-    return TopicReading(*named_topic(address, {}), connection, bounds)
-
-
-def _topic(topic: TopicReading, options: _Options) -> Side:
-    from partwright.audit.columns import columns
-    from partwright.audit.copartition import Side
-    from partwright.audit.key_sums import Observed
-
-    key_type, seen = topic_key_type(options.key_type), Observed()
-    for batch in topic.batches(lambda: seen.rows):
-        seen.add(*columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows))
-    return Side(seen, topic.partitions)
-
-
-def _file(path: str, options: _Options) -> Side:
-    from partwright.audit.check import Placer
-    from partwright.audit.columns import columns
-    from partwright.audit.copartition import Side, add_placed
-    from partwright.audit.key_sums import Observed
-    from partwright.files import ColumnRequest, text_type
-
-    key_type, seen = options.key_type, Observed()
-    wanted = [ColumnRequest(str(options.key), text_type(key_type))]
-    client = None if options.partition else options.client or "java"
-    placer = None if client is None else Placer(options.n or 0, client, key_type)
-    if options.partition is not None:
-        wanted.append(ColumnRequest(options.partition, text_type("java:long"), lenient=True))
-    source = Source((path,), options.format, options.delimiter)
-    with _named(path), source.open() as records, reading(path) as read:
-        for keys, *places in records.read(wanted):
-            if placer is None:
-                seen.add(*columns(keys, places[0], key_type=key_type, first_row=seen.rows))
-            else:
-                add_placed(seen, placer, keys)
-            read(seen.rows, records.done)
-    return Side(seen, options.n, client, key_type)
-
-
-@contextmanager
-def _named(path: str) -> Iterator[None]:
-    """Let an error about a row name the file that it is in."""
-    try:
-        yield
-    except PartwrightError as error:
-        if error.path == path:
-            raise
-        raise error.within(repr(path), path=path) from error
+    return exit_code(0 if found.ok else 1, *(found.read or ()))

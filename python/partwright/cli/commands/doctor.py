@@ -96,7 +96,7 @@ def command(
 
     config = connection.config(bootstrap)
     steps = []
-    for step in examine(None, topic=topic, group=group, kafka_config=config):
+    for step in examine(config, topic=topic, group=group):
         steps.append(step)
         _print(of_step(step), output)
     diagnosis = Diagnosis(tuple(steps))

@@ -6,24 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     column_option,
-    is_topic,
     key_type_option,
-    named_topic,
     partitions_option,
-    topic_key_type,
 )
-from partwright.cli.input.topic_reading import TopicReading
-from partwright.cli.output import output_options
+from partwright.cli.output import exit_code, output_options
 from partwright.cli.parsing import Command
-from partwright.cli.reading_progress import reading
-from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.audit import Fingerprint
     from partwright.cli.input.connection import Connection
     from partwright.cli.input.files import Source
     from partwright.cli.output import Output
@@ -88,79 +81,17 @@ def command(
       partwright fingerprint dump.parquet --key user --partition partition --timestamp ts
       partwright fingerprint dump.csv --key user --partition partition -n 12 --json
     """
-    read = None
-    code = 0
-    if is_topic(file):
-        names = {"--key": key, "--partition": partition, "--timestamp": timestamp, "--offset": offset}
-        found, topic = _of_topic(file, names, n, key_type, connection, bounds)
-        read, code = topic.told(), topic.exit_code(code)
-    else:
-        refuse_for_file(file, connection, bounds)
-        found = _of_file(file, source, key, partition, timestamp, offset, n, key_type)
-    output.show(found, file, read)
-    return code
-
-
-def _of_file(
-    file: str,
-    source: Source,
-    key: str | None,
-    partition: str | None,
-    timestamp: str | None,
-    offset: str | None,
-    n: int | None,
-    key_type: str | None,
-) -> Fingerprint:
     # Imported only here, so that --help is fast.
-    from partwright.audit.columns import columns
-    from partwright.audit.fingerprint import judge
-    from partwright.audit.key_sums import Observed
-    from partwright.files import ColumnRequest, text_type
-    from partwright.keys.hashing import partition_for_key
+    from partwright import audits
 
-    for option, name in (("--key", key), ("--partition", partition)):
-        if name is None:
-            what = option.removeprefix("--")
-            raise PartwrightError(f"name the {what}'s column of {file!r} with {option}", path=file)
-    partition_for_key(None, 1 if n is None else n, key_type=key_type)
-    names = {"key": key, "partition": partition, "timestamps": timestamp, "offsets": offset}
-    given = {what: name for what, name in names.items() if name is not None}
-    twice = [name for name in given.values() if list(given.values()).count(name) > 1]
-    if twice:
-        raise PartwrightError(f"{twice[0]!r} cannot be two of the columns: name another one")
-    wanted = [
-        ColumnRequest(name, text_type(key_type if what == "key" else "java:long"), lenient=what != "key")
-        for what, name in given.items()
-    ]
-    seen = Observed()
-    with source.open() as records, reading(file) as read:
-        for batch in records.read(wanted):
-            keys, partitions, *others = batch
-            rest = dict(zip(list(given)[2:], others, strict=True))
-            seen.add(*columns(keys, partitions, **rest, key_type=key_type, first_row=seen.rows))
-            read(seen.rows, records.done)
-    return judge(seen, n)
-
-
-def _of_topic(
-    address: str,
-    names: dict[str, str | None],
-    n: int | None,
-    key_type: str | None,
-    connection: Connection,
-    bounds: Bounds | None,
-) -> tuple[Fingerprint, TopicReading]:
-    from partwright.audit.columns import columns
-    from partwright.audit.fingerprint import judge
-    from partwright.audit.key_sums import Observed
-    from partwright.keys.hashing import partition_for_key
-
-    servers, topic = named_topic(address, names)
-    key_type = topic_key_type(key_type)
-    # Errors in the options are reported before a broker is asked.
-    partition_for_key(None, 1 if n is None else n, key_type=key_type)
-    records = TopicReading(servers, topic, connection, bounds)
-    seen = Observed()
-    for batch in records.batches(lambda: seen.rows):
-        seen.add(*columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows))
-    return judge(seen, records.partitions if n is None else n), records
+    found = audits.fingerprint(
+        source.records(connection, bounds),
+        key,
+        n,
+        key_type,
+        partition=partition,
+        timestamp=timestamp,
+        offset=offset,
+    )
+    output.show(found, file)
+    return exit_code(0, found.question.read)

@@ -14,7 +14,6 @@ from partwright.cli.input.options import (
     key_type_option,
     key_values,
     partitions_option,
-    topic_key_type,
 )
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, heading
@@ -130,6 +129,7 @@ def _migration(
     # Imported only here, so that --help is fast.
     from partwright.kafka.address import parse_kafka
     from partwright.migration.settings import Migration, Side
+    from partwright.record_source import topic_key_type
 
     servers, topic = parse_kafka(source)
     if topic is None:

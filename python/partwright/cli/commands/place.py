@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright._check import counted
+from partwright._check import counted, is_topic
 from partwright.cli.echo import echo
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
     column_name,
     column_option,
-    is_topic,
     json_option,
     key_type_option,
     partitions_option,

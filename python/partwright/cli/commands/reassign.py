@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright._check import counted
+from partwright._check import counted, is_topic
 from partwright.cli.echo import echo
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import is_topic
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, Listed, heading
 from partwright.errors import PartwrightError

@@ -6,24 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
     column_option,
-    is_topic,
     key_type_option,
-    named_topic,
-    topic_key_type,
 )
-from partwright.cli.input.topic_reading import TopicReading
-from partwright.cli.output import output_options
+from partwright.cli.output import exit_code, output_options
 from partwright.cli.parsing import OUTPUT, Command, heading
-from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.audit.resize import Resize
     from partwright.cli.input.connection import Connection
     from partwright.cli.input.files import Source
     from partwright.cli.output import Output
@@ -92,83 +86,25 @@ def command(
       partwright resize orders.csv --key customer --from 12 --to 24
       partwright resize kafka://127.0.0.1:9092/orders --to 24 --client librdkafka --plan
     """
-    names = {"--key": key, "--partition": partition, "--offset": offset, "--size": size}
-    read = None
-    code = 0
+    # Imported only here, so that --help is fast.
+    from partwright import audits
+    from partwright.audit.resize import RecordColumns
+
     if with_plan and bounds is not None:
         raise PartwrightError(
             "--plan shows up to where to drain each partition, which needs the whole topic: leave out --since, "
             "--until, --last and --only-partitions, or --plan"
         )
-    if is_topic(file):
-        plan, topic = _of_topic(file, names, from_, to, client, key_type, connection, bounds)
-        read, code = topic.told(), topic.exit_code(code)
-        if topic.is_part:
-            plan.forget_offsets()
-            with_plan = False
-    else:
-        refuse_for_file(file, connection, bounds)
-        plan = _of_file(file, source, names, from_, to, client, key_type)
-    output.show(plan, file, read, with_details=with_plan)
-    return code
-
-
-def _of_file(
-    file: str,
-    source: Source,
-    names: dict[str, str | None],
-    from_: int | None,
-    to: int,
-    client: str,
-    key_type: str | None,
-) -> Resize:
-    # Imported only here, so that --help is fast.
-    from partwright.audit.resize import Resize
-    from partwright.files import ColumnRequest, text_type
-
-    key, *others = names.values()
-    if key is None:
-        raise PartwrightError(f"name the key's column of {file!r} with --key", path=file)
-    if from_ is None:
-        raise PartwrightError(
-            f"give the number of partitions of the topic of {file!r} with --from", path=file
-        )
-    plan = Resize(from_, to, client, key_type)
-    given = [name for name in others if name is not None]
-    if len({key, *given}) <= len(given):
-        raise PartwrightError("one column cannot be two of key, partition, offset and size: name another one")
-    wanted = [
-        ColumnRequest(key, text_type(key_type)),
-        *(ColumnRequest(name, text_type("java:long"), lenient=True) for name in given),
-    ]
-    with source.open() as records, reading(file) as read:
-        for keys, *columns in records.read(wanted):
-            found = iter(columns)
-            plan.add(keys, *(None if name is None else next(found) for name in others))
-            read(plan.seen, records.done)
-    return plan
-
-
-def _of_topic(
-    address: str,
-    names: dict[str, str | None],
-    from_: int | None,
-    to: int,
-    client: str,
-    key_type: str | None,
-    connection: Connection,
-    bounds: Bounds | None,
-) -> tuple[Resize, TopicReading]:
-    from partwright.audit.resize import Resize
-    from partwright.keys.hashing import partition_for_key
-
-    servers, topic = named_topic(address, names)
-    key_type = topic_key_type(key_type)
-    # Errors in the options are reported before a broker is asked.
-    partition_for_key(None, to, client, key_type)
-    records = TopicReading(servers, topic, connection, bounds, sizes=True)
-    n = records.partitions if from_ is None else from_
-    plan = Resize(n, to, client, key_type, among=records.among if n == records.partitions else None)
-    for batch in records.batches(lambda: plan.seen):
-        plan.add(batch.keys, batch.partitions, batch.offsets, batch.sizes)
-    return plan, records
+    plan = audits.resize(
+        source.records(connection, bounds),
+        key,
+        from_,
+        to,
+        client,
+        key_type,
+        columns=RecordColumns(partition, offset, size),
+    )
+    read = plan.question.read
+    is_interrupted = read is not None and read["interrupted"]
+    output.show(plan, file, with_details=with_plan and not is_interrupted)
+    return exit_code(0, read)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright._check import is_topic
 from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
-from partwright.cli.input.options import is_topic, key_values
+from partwright.cli.input.options import key_values
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, heading
 from partwright.errors import BrokerError, PartwrightError
@@ -176,7 +177,7 @@ def command(
         given["manifest"] = read_manifest_file(manifest)
     # Imported only here, because it imports pyarrow.
     from partwright.cli.reading_progress import working
-    from partwright.group.rollouts.rollout import PodConsumers, RolledPods, rollout
+    from partwright.group.rollouts.rolled_pods import PodConsumers, RolledPods, rollout
 
     of_group = given.pop("assumed", ())
     try:
@@ -226,7 +227,7 @@ def _live(
         from partwright.kafka.topics import partition_count
 
         config = connection.config(servers)
-        count = partition_count(None, topic, kafka_config=config)
+        count = partition_count(config, topic)
         if count is None:
             raise BrokerError(
                 f"there is no topic {topic!r} at {config.required_servers()}: check its name, or name it with its "
@@ -240,7 +241,7 @@ def _live(
     from partwright.kafka.groups import any_group
 
     config = connection.config(servers)
-    return _of_group(any_group(None, group_id, subscriptions=subscriptions, kafka_config=config), given)
+    return _of_group(any_group(config, group_id, subscriptions=subscriptions), given)
 
 
 def _of_group(group: Json, given: Json) -> Json:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import counted, is_topic
 from partwright.cli.echo import echo
-from partwright.cli.input.options import is_topic, named_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -57,11 +56,12 @@ def topic_of(
 
 
 def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str, int, str]:
+    from partwright.kafka.address import parse_topic
     from partwright.kafka.topics import end_offsets
 
-    servers, topic = named_topic(address, {})
+    servers, topic = parse_topic(address)
     config = connection.config(servers)
-    partitions = len(end_offsets(None, topic, kafka_config=config))
+    partitions = len(end_offsets(config, topic))
     if n not in {None, partitions}:
         echo(f"the topic has {counted(partitions, 'partition')}, -n says {n}", err=True)
     return topic, config.required_servers(), partitions if n is None else n, config.security_protocol

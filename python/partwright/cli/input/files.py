@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from partwright._check import is_topic
+from partwright.cli.input.connection import refuse_for_file
 from partwright.cli.parsing import heading
-from partwright.errors import PartwrightError
+from partwright.cli.reading_progress import reading, reading_until_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from partwright.cli.input.connection import Connection
     from partwright.files import Records
+    from partwright.kafka.bounds import Bounds
+    from partwright.record_source import RecordSource, Watch
 
 __all__ = ["Source", "delimiter_option", "files_argument", "format_option"]
 
@@ -39,6 +44,11 @@ class Source:
     delimiter: str | None
 
     @property
+    def name(self) -> str:
+        """What people call them."""
+        return self.names[0] if len(self.names) == 1 else f"{self.names[0]} and {len(self.names) - 1} more"
+
+    @property
     def told(self) -> str | None:
         """The format of files whose names do not tell it."""
         return self.format or ("csv" if self.delimiter else None)
@@ -50,18 +60,28 @@ class Source:
 
         return open_records(self.names, self.format, self.delimiter)
 
-    def refuse_for_topic(self) -> None:
-        """Refuse options for files if a topic is read.
+    def records(
+        self, connection: Connection, bounds: Bounds | None, watch: Watch | None = None
+    ) -> RecordSource:
+        """The records for the function that answers.
+
+        Args:
+            connection: How a topic's Kafka is reached.
+            bounds: Which part of a topic is read.
+            watch: Shows the progress; by default Ctrl-C only ends the reading of a topic.
 
         Raises:
-            PartwrightError: One was given.
+            PartwrightError: A topic is named wrongly, or options for topics were given for a file.
         """
-        if len(self.names) > 1:
-            raise PartwrightError("a topic is read alone: name one topic, or files")
-        if self.format or self.delimiter:
-            raise PartwrightError(
-                "--format and --delimiter are for files, and a topic is named: leave them out"
+        from partwright.record_source import RecordSource
+
+        if any(map(is_topic, self.names)):
+            config = connection.config() if len(self.names) == 1 else None
+            return RecordSource(
+                self.names, self.format, self.delimiter, bounds, config, watch or reading_until_interrupted
             )
+        refuse_for_file(self.name, connection, bounds)
+        return RecordSource(self.names, self.format, self.delimiter, watch=reading)
 
 
 def format_option(
@@ -105,9 +125,6 @@ def files_argument(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
         *given: object, files: tuple[str, ...], format_: str | None, delimiter: str | None, **more: object
     ) -> _Answer:
         source = Source(files, format_, delimiter)
-        if any(file.startswith("kafka:") for file in files):
-            source.refuse_for_topic()
-        name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
-        return command(*given, file=name, source=source, **more)
+        return command(*given, file=source.name, source=source, **more)
 
     return with_files

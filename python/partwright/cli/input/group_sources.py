@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from partwright._check import is_topic
 from partwright.assignors.subscriptions import check_subscriptions, parse_subscription
 from partwright.cli.input.json import lines, named, read_json
-from partwright.cli.input.options import is_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def real_group(
             f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
             path=file,
         )
-    group = any_group(
-        None, group_id or "", subscriptions=subscriptions, kafka_config=connection.config(servers)
-    )
+    group = any_group(connection.config(servers), group_id or "", subscriptions=subscriptions)
     why, assumed = group.pop("guessed"), group.pop("assumed")
     if group.pop("protocol") == "consumer":
         for member in group["members"]:

@@ -13,7 +13,7 @@ from partwright.errors import PartwrightError
 from partwright.question import Question, masked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from click.decorators import FC
@@ -25,18 +25,15 @@ __all__ = [
     "client_option",
     "column_name",
     "column_option",
-    "is_topic",
     "json_always_option",
     "json_option",
     "key_type_option",
     "key_values",
     "keys_of_file",
-    "named_topic",
     "new_topic_options",
     "partitions_option",
     "question_of",
     "share",
-    "topic_key_type",
     "whole_key_type",
 ]
 
@@ -258,70 +255,6 @@ def keys_of_file(file: str | None) -> tuple[str, ...]:
             path=file,
         )
     return keys
-
-
-def is_topic(file: str) -> bool:
-    """Whether a topic is named instead of a file.
-
-    Raises:
-        PartwrightError: It is named wrongly.
-
-    Examples:
-        >>> is_topic("kafka://127.0.0.1:9092/orders"), is_topic("orders.csv")
-        (True, False)
-    """
-    if file.startswith("kafka://"):
-        return True
-    if file.lower().startswith("kafka:"):
-        # An address with an @ may have a password.
-        told, path = ("this", None) if "@" in file else (repr(file), file)
-        raise PartwrightError(f"{told} is not a topic's address: write kafka://host:port/topic", path=path)
-    return False
-
-
-def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str | None, str]:
-    """The servers and the topic of kafka://host:port/topic; None for servers that the configuration names.
-
-    Args:
-        address: A topic's address, as `is_topic` recognizes it.
-        columns: By option, a named column, which only files have: a topic's records have their own.
-
-    Raises:
-        PartwrightError: It names no topic, or an option names a column that no topic has, or no Kafka is named.
-    """
-    # Imported only here, because it imports half of the package.
-    from partwright.kafka.address import parse_kafka
-
-    servers, topic = parse_kafka(address)
-    if topic is None:
-        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
-    for option, given in columns.items():
-        own = option.removeprefix("--").removesuffix("-b")
-        if given not in {None, own}:
-            raise PartwrightError(
-                f"{option} {given!r} names a column of a file: a topic's records have their own {own}, leave it out"
-            )
-    return servers, topic
-
-
-def topic_key_type(given: str | None) -> str | None:
-    """Check the key type for a topic's keys, which are bytes already.
-
-    Raises:
-        PartwrightError: It would change the bytes.
-
-    Examples:
-        >>> topic_key_type("utf8"), topic_key_type("confluent:strip-id")
-        (None, 'confluent:strip-id')
-    """
-    if given in {None, "bytes", "utf8", "java:string"}:
-        return None
-    if given != "confluent:strip-id":
-        raise PartwrightError(
-            f"a topic's keys are bytes already, whatever they stand for: leave out --key-type {given}, or give "
-            "confluent:strip-id to hash what is behind a schema's id"
-        )
-    return given
 
 
 def share(ctx: click.Context, option: click.Parameter, given: str | None) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from partwright.cluster.placement.kraft import striped
 from partwright.cluster.placement.losses import Loss
 from partwright.cluster.placement.manual import explicit
-from partwright.cluster.placement.modulo import modulo
+from partwright.cluster.placement.remainders import modulo
 from partwright.cluster.placement.replicas import BrokerLoad, Placement
 from partwright.cluster.placement.zookeeper import admin_utils, rack_alternated
 

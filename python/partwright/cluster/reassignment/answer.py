@@ -11,7 +11,7 @@ from partwright.answer import Answer
 from partwright.cluster.brokers import Partition
 from partwright.cluster.metadata import Cluster
 from partwright.cluster.reassignment.batches import in_batches
-from partwright.cluster.reassignment.losses import losses
+from partwright.cluster.reassignment.broker_losses import losses
 from partwright.cluster.reassignment.moves import elections_json, plan_json, plan_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.cluster.brokers import Broker
     from partwright.cluster.reassignment.batches import Batch
-    from partwright.cluster.reassignment.losses import ClusterLoss
+    from partwright.cluster.reassignment.broker_losses import ClusterLoss
     from partwright.cluster.reassignment.moves import Move
 
 __all__ = ["BrokerChange", "MoveBounds", "Reassignment", "broker_changes", "changed_cluster", "thin"]

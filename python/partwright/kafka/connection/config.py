@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from partwright._check import meant, shown
@@ -77,8 +78,9 @@ class KafkaConfig:
         """Reads a configuration with the names of Java's clients, of librdkafka, or both.
 
         Args:
-            given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; a
-                configuration; or None for the file in PARTWRIGHT_COMMAND_CONFIG, if that is set.
+            given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; the
+                servers alone, `host:port` (unless a file has that name); a configuration; or None for the file in
+                PARTWRIGHT_COMMAND_CONFIG, if that is set, which also goes with servers alone.
             settings: Single settings that override those with the same meaning, whatever the spelling.
             servers: They override `bootstrap.servers`.
 
@@ -283,12 +285,15 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
         return (of_mapping(given, "kafka_config"),)
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
+        if isinstance(given, str) and ":" in given and "/" not in given and not Path(given).exists():
+            # Servers alone, which `bootstrap_servers` checks.
+            return (*_layers_of(None), of_mapping({_SERVERS: given}, _ARGUMENT))
         if isinstance(path, str) and path:
             return (of_file(path),)
         if not path:
             raise PartwrightError("the path of the configuration file is empty: name a file")
     raise PartwrightError(
-        f"a configuration is a dict of settings or the path of a file, not a {type(given).__name__}"
+        f"a configuration is host:port, a dict of settings or the path of a file, not a {type(given).__name__}"
     )
 
 

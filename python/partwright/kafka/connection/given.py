@@ -18,7 +18,7 @@ KafkaConfigLike: TypeAlias = "KafkaConfig | Mapping[str, object] | str | os.Path
 _PACKAGE = __name__.partition(".")[0]
 
 
-def configured(given: KafkaConfigLike, servers: str | None) -> KafkaConfig:
+def configured(given: KafkaConfigLike, servers: str | None = None) -> KafkaConfig:
     """The result of `KafkaConfig.read`; each of its notes becomes a warning.
 
     A caller with a `KafkaConfig` already has its notes, so they are not repeated.

@@ -188,7 +188,7 @@ class BatchWriter:
         try:
             return self._notes.batch(number)
         except DamagedNoteError as error:
-            ends = topics.end_offsets(None, self._topic, kafka_config=self._config)
+            ends = topics.end_offsets(self._config, self._topic)
             if self._options.exactly_once:
                 ends = settled_ends(self._config, self._topic, ends)
             there = last_marks(
@@ -261,7 +261,7 @@ class BatchWriter:
         return lying.withColumn("row", row).withColumn("file", sf.lit("")).withColumn("headers", marked(mark))
 
     def _ends(self, n: int) -> dict[int, int]:
-        ends = topics.end_offsets(None, self._topic, kafka_config=self._config)
+        ends = topics.end_offsets(self._config, self._topic)
         return {partition: ends[partition] for partition in range(n)}
 
     def _write(self, placed: DataFrame, note: BatchNote, mark: Mark, mean: float, *, is_new: bool) -> int:

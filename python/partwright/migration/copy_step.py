@@ -203,7 +203,7 @@ def finished_before(step: str, migration: Migration) -> MigrationStep | None:
     if state is None or state.phase != "finished":
         return None
     # The old topic may be gone by now.
-    state.check(migration, (cluster_id(None, kafka_config=migration.source.config), state.source[2]))
+    state.check(migration, (cluster_id(migration.source.config), state.source[2]))
     if not is_there(migration.target) or found(migration.target).topic_id != state.target[2]:
         raise PartwrightError(
             f"this migration is finished, and the topic {migration.target.topic!r} was deleted since: delete its "
@@ -237,9 +237,7 @@ def _begun(
     else:
         to = migration.target
         # Its Kafka says what it would refuse.
-        create_topic(
-            None, to.topic, migration.partitions, new_topic, validate_only=True, kafka_config=to.config
-        )
+        create_topic(to.config, to.topic, migration.partitions, new_topic, validate_only=True)
     own = {**settings_of(migration.source).own, **new_topic.configs}
     seen = scan(migration, source, groups_of(migration.source, groups), scanning)
     refuse_scattered(migration, seen)
@@ -252,7 +250,7 @@ def _begun(
     return State(
         source=[ids[0], migration.source.topic, ids[1]],
         target=[
-            cluster_id(None, kafka_config=migration.target.config),
+            cluster_id(migration.target.config),
             migration.target.topic,
             target.topic_id if target else "",
         ],

@@ -36,7 +36,6 @@ def write_stream(
     checkpoint: str,
     workload: Workload | None = None,
     producer: ProducerConfig | None = None,
-    bootstrap: str | None = None,
     kafka_config: KafkaConfigLike = None,
     options: StreamOptions | None = None,
 ) -> StreamingQuery:
@@ -58,9 +57,8 @@ def write_stream(
         producer: The client and key type that place records by their key. Its strategy places the others, by name or as
             the dotted path of a partitioner, and starts anew with each batch; None spreads them evenly, by their
             contents.
-        bootstrap: The broker; None for the `bootstrap.servers` of the configuration.
-        kafka_config: The client configuration: a dict of settings by Kafka's or by librdkafka's names, or the path of a
-            properties file.
+        kafka_config: The client configuration: `host:port`, a dict of settings by Kafka's or by librdkafka's names, or
+            the path of a properties file.
         options: How the query runs; see `StreamOptions`.
 
     Returns:
@@ -77,7 +75,7 @@ def write_stream(
         ...     spark.readStream.format("rate").load().selectExpr("string(value % 7) AS key", "string(value) AS value"),
         ...     topic="numbers",
         ...     checkpoint="checkpoints/numbers",
-        ...     bootstrap="127.0.0.1:9092",
+        ...     kafka_config="127.0.0.1:9092",
         ... )
     """
     workload = options_of(workload, Workload, "workload")
@@ -86,7 +84,7 @@ def write_stream(
     _check(df, options, workload)
     _check_columns(workload)
     _check_real_time(options)
-    config = configured(kafka_config, bootstrap)
+    config = configured(kafka_config)
     with admin_client(config, TIMEOUT_S) as admin:
         found = topics.existing(admin, topic, "WRITE")
     key = "key" if workload.key is None else workload.key

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from partwright.migration.answer import MigrationStep
-from partwright.migration.copy import finished_before
+from partwright.migration.copy_step import finished_before
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
 from partwright.migration.scan import scan

@@ -1,6 +1,6 @@
 """A contract on skew: the most that one partition may have, and how many partitions must have records.
 
->>> found = check_contract(["TT0124", "N14228", None], 15, max_share="50%")
+>>> found = check_contract(["TT0124", "N14228", None], n=15, max_share="50%")
 >>> found.used, found.largest_share
 (2, 0.5)
 """
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from partwright import _doors
 from partwright._check import counted
-from partwright.audit.check import Check
+from partwright.audit.check import Check, CheckLimits
 from partwright.audit.skew import read_share
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_columns import key_columns
@@ -38,11 +38,11 @@ _NAMED = 3
 
 
 def contract(
-    n: int,
     key: str | None = None,
-    *,
+    n: int | None = None,
     client: str = "java",
     key_type: str | None = None,
+    *,
     max_share: float | str | None = None,
     min_used: float | str | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -53,8 +53,8 @@ def contract(
     gets none.
 
     Args:
-        n: How many partitions the topic has, 1 to 2^31-1.
         key: The column with the record's key; None if the function returns the keys.
+        n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         max_share: The largest share of the rows that a partition may have: 0.05 or "5%". Rows that the client does not
@@ -102,11 +102,11 @@ def contract(
 
 def check_contract(
     records: object,
-    n: int,
     key: str | None = None,
-    *,
+    n: int | None = None,
     client: str = "java",
     key_type: str | None = None,
+    *,
     max_share: float | str | None = None,
     min_used: float | str | None = None,
 ) -> Check:
@@ -116,8 +116,8 @@ def check_contract(
         records: With `key`: an Arrow table, record batch or stream, a DataFrame of pandas, polars or Spark, a list of
             dicts, or an iterator of these, which is read to its end. Without it: a column of keys as
             `partwright.partition_for_key` takes it, or an iterator of such columns.
-        n: How many partitions the topic has, 1 to 2^31-1.
         key: The column with the record's key; None if the records are the keys.
+        n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
         max_share: The largest share of the rows that a partition may have; see `contract`.
@@ -132,9 +132,9 @@ def check_contract(
             such column, or a key has no key bytes.
 
     Examples:
-        >>> check_contract(["TT0124", "N14228", "N24211"], 2, min_used="100%").used
+        >>> check_contract(["TT0124", "N14228", "N24211"], n=2, min_used="100%").used
         2
-        >>> check_contract([{"user": 1}, {"user": 2}], 12, "user", key_type="java:long", max_share=0.4)
+        >>> check_contract([{"user": 1}, {"user": 2}], "user", 12, key_type="java:long", max_share=0.4)
         Traceback (most recent call last):
             ...
         partwright.errors.ContractError: partition 0 has 100.0% of the rows, more than 40%, with the keys 1 (1 row) and 2 (1 row): 1 alone has more than that whatever n is, so make the key finer, or raise max_share
@@ -149,7 +149,7 @@ def check_contract(
 class _Contract:
     """A contract on records; see `contract`."""
 
-    n: int
+    n: int | None
     key: str | None
     client: str
     key_type: str | None
@@ -157,14 +157,16 @@ class _Contract:
     min_used: float | None
 
     def __post_init__(self) -> None:
-        self.nothing_found()
         if not isinstance(self.key, str | None):
             raise PartwrightError(f"key is the name of a column, not {self.key!r}")
+        self.nothing_found()
         if self.max_share is None and self.min_used is None:
             raise PartwrightError("a contract says something: give max_share, min_used or both")
 
     def nothing_found(self) -> Check:
         """A new check, without records."""
+        if self.n is None:
+            raise PartwrightError("give the number of partitions with n=", field="n")
         return Check(self.n, self.client, self.key_type, max_share=self.max_share, min_used=self.min_used)
 
     def check(self, records: object, name: str | None = None) -> Check:
@@ -204,8 +206,7 @@ class _Contract:
             self.n,
             client=self.client,
             key_type=self.key_type,
-            max_share=self.max_share,
-            min_used=self.min_used,
+            limits=CheckLimits(self.max_share, self.min_used),
         )
         return found
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from partwright.kafka.headers import headers_of
 from partwright.migration.copier import Older
-from partwright.migration.copy import finished_before, not_begun, step_answer
+from partwright.migration.copy_step import finished_before, not_begun, step_answer
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Ledger

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import counted
+from partwright._check import counted, spelled
 from partwright.audit.columns import checked_n, columns
 from partwright.audit.faulty_rules import find_fault
 from partwright.audit.fingerprint_answer import Answers, Fingerprint
@@ -109,7 +109,8 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
         partition_for_key(None, n)
         if largest >= n:
             raise PartwrightError(
-                f"a record is in partition {largest}, which a topic of {counted(n, 'partition')} has not: check -n"
+                f"a record is in partition {largest}, which a topic of {counted(n, 'partition')} has not: check "
+                f"{spelled('n')}"
             )
     pairs = seen.pairs()
     answers = Answers(seen, pairs, n)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.migration.copy import finished_before, most_bytes, not_begun, step_answer
+from partwright.migration.copy_step import finished_before, most_bytes, not_begun, step_answer
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
 from partwright.migration.same_topics import describe_target

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
 from partwright.migration.copier import Copier
-from partwright.migration.copy import finished_before, opened, records_behind, step_answer, translated
+from partwright.migration.copy_step import finished_before, opened, records_behind, step_answer, translated
 from partwright.migration.groups import commit, groups_of, refuse_running
 from partwright.migration.layers import committed_or_begin
 from partwright.migration.ledger import Moved
