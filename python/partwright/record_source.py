@@ -12,9 +12,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from partwright._check import is_topic, options, spelled
+from partwright._check import is_topic, options, shown, spelled
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
+from partwright.files.opening import FORMATS
 from partwright.kafka.address import parse_topic
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.connection.given import configured
@@ -54,8 +55,8 @@ class RecordSource:
         format: The format of files whose names do not tell it: csv, tsv, json, parquet, arrow or avro.
         delimiter: The character between two fields of csv.
         part: Which part of a topic is read; by default all that is there when the reading begins.
-        kafka_config: The client configuration for a topic: a dict of settings by Kafka's or by librdkafka's names, or
-            the path of a properties file.
+        kafka_config: The client configuration for a topic: `host:port`, a dict of settings by Kafka's or by
+            librdkafka's names, or the path of a properties file.
         watch: Sees how far the reading is, and may end it.
 
     Examples:
@@ -182,8 +183,17 @@ class RecordSource:
         """Refuse settings for another kind of records.
 
         Raises:
-            PartwrightError: There is one.
+            PartwrightError: There is one, or the format or the delimiter is none.
         """
+        if self.format not in {None, *FORMATS}:
+            raise PartwrightError(
+                f"{spelled('format')} is one of {', '.join(FORMATS)}, not {shown(self.format)}",
+                field="format",
+            )
+        if not isinstance(self.delimiter, str | None):
+            raise PartwrightError(
+                f"{spelled('delimiter')} is one character, not {shown(self.delimiter)}", field="delimiter"
+            )
         if self.is_topic:
             if len(self.files) > 1:
                 raise PartwrightError("a topic is read alone: name one topic, or files")
