@@ -128,12 +128,12 @@ def test_a_topics_own_columns_need_no_names(table: Table) -> None:
         == pw.resize(written, "key", 12, 24, columns=pw.RecordColumns("partition", "offset")).to_dict()
     )
     assert pws.check(table(written), "key", 12).misplaced is None
-    meeting = pws.copartition(table(of_topic), table(written), "key", partition="partition")
+    meeting = pws.check_copartition(table(of_topic), table(written), "key", partition="partition")
     assert meeting == pw.copartition(written, written, "key", partition="partition")
     for ask in (
         lambda: pws.fingerprint(table(written)),
         lambda: pws.check(table(written), n=12),
-        lambda: pws.copartition(table(written), table(written), n=12),
+        lambda: pws.check_copartition(table(written), table(written), n=12),
     ):
         with pytest.raises(pw.PartwrightError, match=r"^name the key's column with key=$"):
             ask()
@@ -258,13 +258,13 @@ def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Si
 def test_two_tables_meet_or_do_not(table: Table) -> None:
     java, c, grown = records(), records(client="librdkafka"), records(n=24)
     for other, kinds in ((java, []), (c, ["client"]), (grown, ["n"])):
-        found = pws.copartition(table(java), table(other), "key", partition="partition")
+        found = pws.check_copartition(table(java), table(other), "key", partition="partition")
         assert found == meet(side(java), side(other))
         assert [reason.kind for reason in found.reasons if reason.kind != "null-keys"] == kinds
         assert found.ok == (not kinds)
     # Compared with the partitions that a client would give the other table, whose keys have another name.
     renamed = table(c).withColumnRenamed("key", "user")
-    would = pws.copartition(
+    would = pws.check_copartition(
         table(c),
         pws.JoinSide(renamed, key="user", client="librdkafka"),
         "key",
@@ -272,16 +272,16 @@ def test_two_tables_meet_or_do_not(table: Table) -> None:
         partition="partition",
     )
     assert (would.ok, would.a.n, would.b.client) == (True, 12, "librdkafka")
-    placed = pws.copartition(table(java), pws.JoinSide(renamed, key=sf.col("user"), n=18), "key", 12)
+    placed = pws.check_copartition(table(java), pws.JoinSide(renamed, key=sf.col("user"), n=18), "key", 12)
     assert [reason.kind for reason in placed.reasons if reason.kind != "null-keys"] == ["n"]
     with pytest.raises(pw.PartwrightError, match=r"^say how many partitions there are, with n=, or where"):
-        pws.copartition(table(java), table(c), "key")
+        pws.check_copartition(table(java), table(c), "key")
     with pytest.raises(
         pw.PartwrightError, match=r"^client 'java' would place keys, and a column of partitions"
     ):
-        pws.copartition(table(java), table(c), "key", client="java", partition="partition")
+        pws.check_copartition(table(java), table(c), "key", client="java", partition="partition")
     with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is not a partition of 5"):
-        pws.copartition(table(java), table(c), "key", 5, partition="partition")
+        pws.check_copartition(table(java), table(c), "key", 5, partition="partition")
 
 
 def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -461,9 +461,9 @@ def test_both_tables_are_refused_before_a_job_runs(table: Table, monkeypatch: py
 
     monkeypatch.setattr("partwright.spark.audits.kept", no_job)
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'"):
-        pws.copartition(given, pws.JoinSide(given, key="user"), "key", 12)
+        pws.check_copartition(given, pws.JoinSide(given, key="user"), "key", 12)
     with pytest.raises(pw.PartwrightError, match=r"^the number of partitions must be from 1"):
-        pws.copartition(given, pws.JoinSide(given, n=0), "key", 12)
+        pws.check_copartition(given, pws.JoinSide(given, n=0), "key", 12)
 
 
 def test_audits_at_the_same_time_leave_the_session_as_it_was(table: Table, spark: SparkSession) -> None:
@@ -586,7 +586,7 @@ def test_without_a_column_of_partitions_nothing_is_compared(table: Table) -> Non
 
 def test_keys_that_are_all_empty_are_told(table: Table) -> None:
     given = table(pa.table({"key": ["", ""], "partition": pa.array([0, 0], pa.int32())}))
-    found = pws.copartition(given, given, "key", 12)
+    found = pws.check_copartition(given, given, "key", 12)
     assert (found.a.is_all_empty, found.b.is_all_empty) == (True, True)
     assert pws.check(given, "key", 12).is_all_empty
     assert pws.resize(given, "key", 12, 24).is_all_empty

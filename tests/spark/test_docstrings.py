@@ -60,7 +60,7 @@ def of_users(spark: SparkSession) -> dict[str, DataFrame]:
 # The tables that an example uses, by the docstring that shows it.
 TABLES: dict[str, Callable[[SparkSession], dict[str, DataFrame]]] = {
     "audits.check": by_country,
-    "audits.copartition": of_two_writers,
+    "audits.check_copartition": of_two_writers,
     "audits.fingerprint": of_one_writer,
     "audits.resize": lambda spark: {
         "orders": spark.createDataFrame([(key,) for key in USERS * 10], "user string")
@@ -72,7 +72,7 @@ TABLES: dict[str, Callable[[SparkSession], dict[str, DataFrame]]] = {
     "groups.assign": one(
         "members", "group string, member string, topics array<string>, joined int", "g", "c1", ["orders"], 1
     ),
-    "layout.kafka_layout_pair": of_users,
+    "layout.copartition": of_users,
     "layout.kafka_layout": one("orders", "id string, ts timestamp", "a", AT),
     "quotas.min_quota": one("groups", "partitions int, members int", 7, 3),
     "tables.with_partition": one("flights", "tailnum string", "N14228"),

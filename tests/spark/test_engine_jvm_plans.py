@@ -99,7 +99,7 @@ def test_a_layout_and_two_tables_that_meet(keys: DataFrame, configured: Configur
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
     }
     with configured(settings):
-        a, b = pws.kafka_layout_pair(keys, keys.withColumnRenamed("id", "other"), "key", N, engine="jvm")
+        a, b = pws.copartition(keys, keys.withColumnRenamed("id", "other"), "key", N, engine="jvm")
         assert pws.engine_of(a) == pws.engine_of(b) == {"jvm"}
         assert a.join(b, [*pws.LAYOUT_COLUMNS, "key"]).where("id = other").count() == ROWS
 

@@ -149,7 +149,7 @@ def test_an_engine_that_does_not_exist(spark: SparkSession, engine: Any) -> None
         lambda: pws.murmur2("id", engine=engine),
         lambda: pws.with_partition(df, "id", 12, key_type="java:long", engine=engine),
         lambda: df.transform(pws.kafka_layout("id", 12, "ts", key_type="java:long", engine=engine)),
-        lambda: pws.kafka_layout_pair(df, df, "id", 12, key_type="java:long", engine=engine),
+        lambda: pws.copartition(df, df, "id", 12, key_type="java:long", engine=engine),
         lambda: pws.register(spark, engine=engine),
     )
     for call in calls:

@@ -185,7 +185,7 @@ def test_tables_that_were_laid_out_together_join_to_the_same_rows(
         sf.when(sf.col("id") > 0, sf.concat(sf.lit("user "), "id")).alias("user"), sf.col("id").alias("age")
     )
     orders = orders.select("user", "ts")
-    a, b = pws.kafka_layout_pair(orders, users, key="user", n=N)
+    a, b = pws.copartition(orders, users, key="user", n=N)
     with configured({"spark.sql.autoBroadcastJoinThreshold": -1}):
         for how in ("inner", "left", "full", "left_anti"):
             columns = ["user", "ts"] if how == "left_anti" else ["user", "ts", "age"]
@@ -204,7 +204,7 @@ def test_a_join_leaves_each_row_in_its_task(
     users = orders.select("user", sf.lit("x").alias("name")).distinct()
     settings = {"spark.sql.adaptive.enabled": adaptive, "spark.sql.autoBroadcastJoinThreshold": -1}
     with configured(settings):
-        a, b = pws.kafka_layout_pair(orders.select("user", "ts"), users, key="user", n=N)
+        a, b = pws.copartition(orders.select("user", "ts"), users, key="user", n=N)
         assert a.columns == ["user", "ts", *layout_columns]
         joined = a.join(b, [*layout_columns, "user"])
         for found in (
@@ -219,7 +219,7 @@ def test_a_join_leaves_each_row_in_its_task(
 
 
 def test_copartitioned_rows_without_a_key_stay_together(orders: DataFrame, layout_columns: list[str]) -> None:
-    a, _ = pws.kafka_layout_pair(orders, orders, key="user", n=N)
+    a, _ = pws.copartition(orders, orders, key="user", n=N)
     keyless = in_tasks(a.where("user IS NULL"))
     assert len(keyless) == ROWS / 3
     assert {row["task"] for row in keyless} == {0}
@@ -229,7 +229,7 @@ def test_copartitioned_rows_without_a_key_stay_together(orders: DataFrame, layou
 
 def test_the_columns_to_join_on_are_those_of_this_pyspark(orders: DataFrame, configured: Configured) -> None:
     with configured({"spark.sql.requireAllClusterKeysForCoPartition": "false"}):
-        a, _ = pws.kafka_layout_pair(orders.select("user"), orders, key="user", n=N)
+        a, _ = pws.copartition(orders.select("user"), orders, key="user", n=N)
     assert a.columns == ["user", *pws.LAYOUT_COLUMNS]
 
 
@@ -239,7 +239,7 @@ def test_joins_that_would_lose_the_layout_are_refused(
     monkeypatch.setattr(layout, "_BY_ID", False)
     with configured({"spark.sql.requireAllClusterKeysForCoPartition": "true"}):
         with pytest.raises(pw.PartwrightError) as refused:
-            pws.kafka_layout_pair(orders, orders, key="user", n=N)
+            pws.copartition(orders, orders, key="user", n=N)
         assert str(refused.value) == (
             "before PySpark 4.1 joins keep this layout only where spark.sql.requireAllClusterKeysForCoPartition is "
             'false, and it is true: call spark.conf.set("spark.sql.requireAllClusterKeysForCoPartition", "false") first'
@@ -247,17 +247,17 @@ def test_joins_that_would_lose_the_layout_are_refused(
     with configured({"spark.sql.requireAllClusterKeysForCoPartition": "false"}):
         salted = orders.withColumn("Salt", sf.lit(1))
         with pytest.raises(pw.PartwrightError, match=r"^the table has a column 'Salt' already: rename it"):
-            pws.kafka_layout_pair(orders, salted, key="user", n=N)
+            pws.copartition(orders, salted, key="user", n=N)
 
 
 def test_keys_of_two_types_are_refused(orders: DataFrame) -> None:
     numbers = orders.select(sf.col("ts").alias("user"))
     with pytest.raises(pw.KeyTypeError) as refused:
-        pws.kafka_layout_pair(orders, numbers, key="user", n=N)
+        pws.copartition(orders, numbers, key="user", n=N)
     assert str(refused.value) == (
         "keys of two types do not meet: 'user' is string in the first table and bigint in the second"
     )
     with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user' for key; the columns are ts$"):
-        pws.kafka_layout_pair(orders, orders.select("ts"), key="user", n=N)
+        pws.copartition(orders, orders.select("ts"), key="user", n=N)
     with pytest.raises(pw.KeyTypeError, match=r"^the key column 'user' is bigint"):
-        pws.kafka_layout_pair(numbers, numbers, key="user", n=N)
+        pws.copartition(numbers, numbers, key="user", n=N)

@@ -105,7 +105,7 @@ def test_a_layout_shuffles_once_and_runs_it_once(
 def test_copartitioned_tables_join_without_another_shuffle(
     orders: DataFrame, users: DataFrame, plan: Plan, layout_columns: list[str]
 ) -> None:
-    a, b = pws.kafka_layout_pair(orders, users, key="user", n=6)
+    a, b = pws.copartition(orders, users, key="user", n=6)
     text = plan(a.join(b, [*layout_columns, "user"]))
     assert (runs(text), shuffles(text)) == (2, 2)
     for how in ("left", "right", "full"):
@@ -116,7 +116,7 @@ def test_copartitioned_tables_join_without_another_shuffle(
 def test_a_copartitioned_table_groups_without_another_shuffle(
     orders: DataFrame, users: DataFrame, plan: Plan, layout_columns: list[str]
 ) -> None:
-    a, _ = pws.kafka_layout_pair(orders, users, key="user", n=6)
+    a, _ = pws.copartition(orders, users, key="user", n=6)
     assert shuffles(plan(a.groupBy(*layout_columns, "user").count())) == 1
     # The saving of the layout: without the partition among the columns, Spark does not see it.
     assert shuffles(plan(a.groupBy("user").count())) == 2
@@ -126,7 +126,7 @@ def test_a_copartitioned_table_groups_without_another_shuffle(
 def test_a_join_and_a_group_use_one_layout(
     orders: DataFrame, users: DataFrame, plan: Plan, layout_columns: list[str]
 ) -> None:
-    a, b = pws.kafka_layout_pair(orders, users, key="user", n=6)
+    a, b = pws.copartition(orders, users, key="user", n=6)
     both = [*layout_columns, "user"]
     joined = a.join(b, both).groupBy(*both).agg(sf.max("age"), sf.count("*"))
     assert shuffles(plan(joined)) == 2

@@ -229,7 +229,7 @@ def test_audits_take_it_as_it_is(read: Callable[..., DataFrame], orders: str) ->
     found = pws.check(df, "key", N, partition="partition")
     assert (found.ok, found.misplaced, found.rows) == (True, 0, RECORDS)
     assert "java" in pws.fingerprint(df, "key", n=N, timestamp="timestamp", offset="offset").family
-    assert pws.copartition(df, df, "key", partition="partition").ok
+    assert pws.check_copartition(df, df, "key", partition="partition").ok
 
 
 def test_it_meets_another_table(
@@ -251,8 +251,8 @@ def test_it_meets_another_table(
         with pytest.raises(
             pw.PartwrightError, match=r"^the table has a column 'partition' already: rename it"
         ):
-            pws.kafka_layout_pair(df, users, "key", N)
-        a, b = pws.kafka_layout_pair(df.drop("partition"), users, "key", N)
+            pws.copartition(df, users, "key", N)
+        a, b = pws.copartition(df.drop("partition"), users, "key", N)
         joined = a.join(b, [*pws.LAYOUT_COLUMNS, "key"])
         assert sorted(joined.select("offset", "age").collect()) == plain
         if pyspark_version() >= (4, 1):

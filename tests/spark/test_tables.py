@@ -60,7 +60,7 @@ def test_numbers_with_their_key_type(flights: DataFrame) -> None:
 
 
 def test_nothing_guesses_data(flights: DataFrame) -> None:
-    for function in (pws.with_partition, pws.kafka_layout, pws.kafka_layout_pair, pws.check, pws.resize):
+    for function in (pws.with_partition, pws.kafka_layout, pws.copartition, pws.check, pws.resize):
         for name, parameter in inspect.signature(function).parameters.items():
             if name in {"key", "n", "from_", "to"} or (name == "order_by" and function == pws.kafka_layout):
                 assert parameter.default is inspect.Parameter.empty, (function, name)
@@ -156,7 +156,7 @@ def test_each_key_type_of_text_is_taken_wherever_a_table_is(
         placed = pws.with_partition(df, key, 7, key_type=key_type)
         laid = df.transform(pws.kafka_layout(key, 7, key, key_type=key_type))
         with configured({"spark.sql.requireAllClusterKeysForCoPartition": "false"}):
-            other, _ = pws.kafka_layout_pair(df, df, key, 7, key_type=key_type)
+            other, _ = pws.copartition(df, df, key, 7, key_type=key_type)
         for each in (placed, laid, other):
             assert Counter(row[0] for row in each.select("partition").collect()) == expected
         assert pws.check(df, key, 7, key_type=key_type).used == len(expected)

@@ -21,14 +21,14 @@ from partwright.kafka.point_reads import assign_json
 from partwright.kafka.topic_part import TopicPart
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.records import Workload
-from partwright.spark.audits import check, copartition, fingerprint, resize
+from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.engines.choice import engine_of
 from partwright.spark.errors import first_sentence
 from partwright.spark.executors.doctor import doctor
 from partwright.spark.executors.ship import ship
 from partwright.spark.groups import assign
-from partwright.spark.layout import LAYOUT_COLUMNS, kafka_layout, kafka_layout_pair
+from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (
     max_quota,
     min_quota,
@@ -55,6 +55,7 @@ __all__ = [
     "assign",
     "assign_json",
     "check",
+    "check_copartition",
     "copartition",
     "doctor",
     "encode",
@@ -62,7 +63,6 @@ __all__ = [
     "fingerprint",
     "first_sentence",
     "kafka_layout",
-    "kafka_layout_pair",
     "max_quota",
     "min_quota",
     "murmur2",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.audit.key_sums import Observed
 
-__all__ = ["check", "copartition", "fingerprint", "resize"]
+__all__ = ["check", "check_copartition", "fingerprint", "resize"]
 
 # The largest partition, because n is at most 2^31-1.
 _LARGEST = 2**31 - 2
@@ -265,7 +265,7 @@ def check(
     return found.with_question(question)
 
 
-def copartition(
+def check_copartition(
     a: DataFrame | JoinSide,
     b: DataFrame | JoinSide,
     key: str | Column | None = None,
@@ -277,7 +277,7 @@ def copartition(
 ) -> Meeting:
     """Check whether records of one key are in the same partition of two topics or tables, and if not, why.
 
-    `kafka_layout_pair` lays two tables out so that they meet.
+    `copartition` lays two tables out so that they meet.
 
     Args:
         a: One table's records, or a `JoinSide` of them with settings of its own. Of a topic, such as `read_topic`
@@ -298,7 +298,7 @@ def copartition(
             is in no partition, or in one that n does not have; a table is a stream.
 
     Examples:
-        >>> found = copartition(orders, users, "user", partition="partition")
+        >>> found = check_copartition(orders, users, "user", partition="partition")
         >>> found.ok, found.reasons[0].sentence
         (False, "A's keys are put by java, and B's by librdkafka")
     """

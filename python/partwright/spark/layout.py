@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import DataType
 
-__all__ = ["LAYOUT_COLUMNS", "kafka_layout", "kafka_layout_pair", "laid_out"]
+__all__ = ["LAYOUT_COLUMNS", "copartition", "kafka_layout", "laid_out"]
 
 # Spark Connect's tables have it in the same versions.
 _BY_ID = hasattr(DataFrame, "repartitionById")
 _SALT = "salt"
 LAYOUT_COLUMNS = (PARTITION,) if _BY_ID else (PARTITION, _SALT)
-"""The columns that `kafka_layout_pair` adds: with them first, joins and groups need no further shuffle.
+"""The columns that `copartition` adds: with them first, joins and groups need no further shuffle.
 
 `("partition",)`, and `("partition", "salt")` before PySpark 4.1.
 """
@@ -119,7 +119,7 @@ def laid_out(placed: DataFrame, df: DataFrame, tasks: int, order: Sequence[Colum
     return parts.sortWithinPartitions(*order)
 
 
-def kafka_layout_pair(
+def copartition(
     a: DataFrame,
     b: DataFrame,
     key: str | Column,
@@ -157,7 +157,7 @@ def kafka_layout_pair(
             or a session without the setting that joins need.
 
     Examples:
-        >>> orders, users = kafka_layout_pair(orders, users, key="user", n=48)
+        >>> orders, users = copartition(orders, users, key="user", n=48)
         >>> orders.join(users, [*LAYOUT_COLUMNS, "user"])
         DataFrame[partition: int, user: string, total: bigint, name: string]
     """
