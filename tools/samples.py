@@ -14,7 +14,7 @@ import partwright as pw
 from partwright import report
 from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
+from partwright.pipeline.report import KeyShare, PartitionShare, Report, RunStep
 from partwright.question import Question
 from partwright.rendering.html import html
 
@@ -63,7 +63,7 @@ def ran() -> Document:
             largest_share=max(share.records for share in shares) / 1_000,
             partitions=tuple(shares),
             heaviest_keys=tuple(heaviest),
-            steps=tuple(Step(*step) for step in STEPS),
+            steps=tuple(RunStep(*step) for step in STEPS),
             checks=Checks(1_000, 0, 0, 0, 0, 0, 0, 0, 0),
             proof=Proof(keyed=1_000, equal=1_000, different=0, lost=0),
         )

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from partwright import _doors
+from partwright import _upward
 from partwright.question import Question
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Answer:
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_pandas()["partition"].tolist()
             [0, 1]
         """
-        return _doors.pandas_frame(self.to_arrow())
+        return _upward.pandas_frame(self.to_arrow())
 
     def to_polars(self) -> pl.DataFrame:
         """The main table as a frame of polars.
@@ -94,7 +94,7 @@ class Answer:
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_polars()["partition"].to_list()
             [0, 1]
         """
-        made: pl.DataFrame = _doors.polars_frame(self.to_arrow())
+        made: pl.DataFrame = _upward.polars_frame(self.to_arrow())
         return made
 
     def to_html(self) -> str:
@@ -103,7 +103,7 @@ class Answer:
         Raises:
             MissingExtraError: The package that makes pages is missing.
         """
-        return _doors.page(self)
+        return _upward.page(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The main table for any library that takes Arrow streams, such as polars, pyarrow and duckdb."""
@@ -111,7 +111,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """For notebooks: see `partwright.report.notebook`."""
-        return _doors.notebook(self)
+        return _upward.notebook(self)
 
     def save(self, file: str | os.PathLike[str]) -> Path:
         """Write the answer in the form that the file's suffix names.
@@ -126,7 +126,7 @@ class Answer:
             PartwrightError: The suffix is another one, or the file cannot be written.
             MissingExtraError: The package that makes pages or pictures is missing.
         """
-        return _doors.save(self, file)
+        return _upward.save(self, file)
 
 
 class Answers(Answer, Sequence[_Part_co]):

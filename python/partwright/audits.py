@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from partwright.audit.columns import Columns
     from partwright.audit.copartition import Meeting
     from partwright.audit.fingerprint_answer import Fingerprint
-    from partwright.kafka.connection.given import KafkaConfigLike
+    from partwright.kafka.connection.argument import KafkaConfigLike
     from partwright.record_source import OpenRecords
 
 __all__ = ["check", "copartition", "fingerprint", "resize"]
@@ -269,7 +269,7 @@ def copartition(
         opened = [closing.enter_context(side.open()) for side in sides]
         summed: list[Side] = []
         for side, records in zip(sides, opened, strict=True):
-            if summed and (opened[0].told() or {}).get("interrupted"):
+            if summed and (opened[0].read_counts() or {}).get("interrupted"):
                 # Nothing is known about B, so there is no answer.
                 raise Ended(signal.SIGINT)
             summed.append(side.summed(records))
@@ -279,7 +279,7 @@ def copartition(
                 "no key is in both of the parts that were read, so it is open whether the topics meet: read more "
                 "of them"
             )
-        read = tuple(records.told() for records in opened)
+        read = tuple(records.read_counts() for records in opened)
         if any(side.source.name for side in sides):
             found = replace(found, names=(str(sides[0].source.name or "A"), str(sides[1].source.name or "B")))
         return replace(found, read=read if any(read) else None)

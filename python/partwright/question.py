@@ -39,7 +39,7 @@ class Question:
         command: The command's name; None for a function.
         source: The file, the topic or the cluster.
         settings: The command's other options, by name, without secrets.
-        read: For a topic, how much of it was read; see `partwright.kafka.records.TopicRecords.told`.
+        read: For a topic, how much of it was read; see `partwright.kafka.records.TopicRecords.read_counts`.
         line: The command line, quoted for a shell.
 
     Examples:

@@ -18,7 +18,7 @@ from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.opening import FORMATS
 from partwright.kafka.address import parse_topic
 from partwright.kafka.bounds import Bounds
-from partwright.kafka.connection.given import configured
+from partwright.kafka.connection.argument import configured
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topic_part import TopicPart
 from partwright.keys.key_columns import record_columns
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.files.formats import Column
-    from partwright.kafka.connection.given import KafkaConfigLike
+    from partwright.kafka.connection.argument import KafkaConfigLike
 
 __all__ = ["OpenRecords", "RecordSource", "Watch", "topic_key_type"]
 
@@ -241,13 +241,13 @@ class OpenRecords:
         """Whether only a part of a topic was read, by request or because the reading was ended."""
         return False
 
-    def told(self) -> Json | None:
+    def read_counts(self) -> Json | None:
         """How much of a topic was read, as an object for JSON output; None for others."""
         return None
 
     def question(self) -> Question:
         """The question of an answer about them."""
-        return Question(source=self.source.name, read=self.told())
+        return Question(source=self.source.name, read=self.read_counts())
 
 
 class _OpenTopic(OpenRecords):
@@ -285,8 +285,8 @@ class _OpenTopic(OpenRecords):
     def is_part(self) -> bool:
         return self._is_stopped or not self._records.bounds.is_whole
 
-    def told(self) -> Json:
-        return {**self._records.told(), "partitions": self.partitions, "interrupted": self._is_stopped}
+    def read_counts(self) -> Json:
+        return {**self._records.read_counts(), "partitions": self.partitions, "interrupted": self._is_stopped}
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from written_keys import FAMILIES, SEED, family_of, placed, users
 import partwright as pw
 from partwright.audit import Fingerprint, fingerprint
 from partwright.audit.columns import milliseconds
-from partwright.audit.fingerprint_search import Writer, _following, alike, follows
+from partwright.audit.fingerprint_search import CandidateWriter, _following, alike, follows
 
 GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))
@@ -64,7 +64,7 @@ def test_keys_that_are_hashed_once_follow_whom_they_follow_hashed_for_each_numbe
     determined, follow = _following(pairs, client, numbers)
     assert list(follow) == list(dict.fromkeys(numbers))
     for number, count in follow.items():
-        following = follows(pairs, Writer(client, number))
+        following = follows(pairs, CandidateWriter(client, number))
         if following is None:
             assert count is None, f"seed {seed}"
         else:
@@ -554,12 +554,12 @@ def test_profiles_that_are_alike_put_every_key_into_the_same_partition(n: int) -
     draw = random.Random(n)
     keys = pa.array([b"", b"a", b"42", *(draw.randbytes(draw.randrange(40)) for _ in range(500))])
     names = {row["client"] for row in pw.clients().to_pylist()}
-    assert len({alike(Writer(name, n)) for name in names}) < len(names) // 2
+    assert len({alike(CandidateWriter(name, n)) for name in names}) < len(names) // 2
     for name in sorted(names - {"java:string-hash"}):
-        first = alike(Writer(name, n))
+        first = alike(CandidateWriter(name, n))
         assert first.n == n
         assert pw.partition_for_key(keys, n, name).equals(pw.partition_for_key(keys, n, first.client)), name
-    assert alike(Writer("java:string-hash", n)) == Writer("java:string-hash", n)
+    assert alike(CandidateWriter("java:string-hash", n)) == CandidateWriter("java:string-hash", n)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.documents.doctor import document, of_executor, of_step
-from partwright.kafka.probe import Step
+from partwright.kafka.probe import ProbeStep
 from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
 
 if TYPE_CHECKING:
@@ -80,5 +80,5 @@ def test_what_does_not_fit_together_is_refused(
 
 
 def test_a_name_of_others_stays_on_its_line() -> None:
-    step = Step("group", "billing\n✓ topic orders", False, "there is no such group yet")
+    step = ProbeStep("group", "billing\n✓ topic orders", False, "there is no such group yet")
     assert of_step(step).text == "group billing\\u000a✓ topic orders: there is no such group yet"

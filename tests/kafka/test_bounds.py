@@ -127,7 +127,7 @@ def ours(kafka: EmbeddedKafka, topic: str, bounds: Bounds) -> tuple[set[Place], 
         for place in zip(batch.partitions.to_pylist(), batch.offsets.to_pylist(), strict=True)
     ]
     assert len(places) == len(set(places))
-    return set(places), records.told()
+    return set(places), records.read_counts()
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +224,7 @@ def test_what_is_deleted_meanwhile_is_counted(broker: EmbeddedKafka) -> None:
         *range(400, 500)
     ]
     records.look_again()
-    told = records.told()
+    told = records.read_counts()
     assert (told["records"], told["deleted"], told["came"], told["whole"]) == (100, 400, 7, False)
 
 
@@ -310,7 +310,7 @@ def test_who_reads_what_is_committed_does_not_wait_for_a_transaction(broker: Emb
             config = {"isolation.level": level, "fetch.max.wait.ms": 70_000}
             records = TopicRecords(KafkaConfig.read(config, servers=servers), "unfinished")
             assert sum(len(each.keys) for each in records.batches()) == count
-            assert records.told()["whole"]
+            assert records.read_counts()["whole"]
         producer.abort_transaction(30)
 
 

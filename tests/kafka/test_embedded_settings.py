@@ -71,7 +71,7 @@ def test_what_a_broker_was_told_is_found_again_in_its_folder(tmp_path: Path, sec
     first.folder.mkdir()
     for name, content in first.files.items():
         (first.folder / name).write_bytes(content)
-    assert BrokerSettings.found(first.folder) == first
+    assert BrokerSettings.of_folder(first.folder) == first
 
 
 @pytest.mark.parametrize(

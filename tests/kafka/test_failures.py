@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright.kafka import EmbeddedKafka
-    from partwright.kafka.probe import Step
+    from partwright.kafka.probe import ProbeStep
 
     Told = Callable[..., tuple[int, str, str]]
 
@@ -392,7 +392,7 @@ def test_doctor_ends_at_the_step_that_fails(
     assert is_said(steps[-1]["said"], sentence), steps[-1]["said"]
 
 
-def timed(call: Callable[[], list[Step]]) -> tuple[float, list[Step], str]:
+def timed(call: Callable[[], list[ProbeStep]]) -> tuple[float, list[ProbeStep], str]:
     """Seconds, the answer, and the error instead of an answer."""
     began, found, said = time.monotonic(), [], ""
     try:
@@ -405,7 +405,7 @@ def timed(call: Callable[[], list[Step]]) -> tuple[float, list[Step], str]:
 @pytest.fixture(scope="module")
 def silent(
     secured: Callable[[str], EmbeddedKafka], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, tuple[float, list[Step], str]]]:
+) -> Iterator[dict[str, tuple[float, list[ProbeStep], str]]]:
     """The answers of a reading and of doctor about a server that takes a connection and says nothing, all at once."""
     with ExitStack() as ending, ThreadPoolExecutor(8) as threads:
         near = Near(secured, tmp_path_factory.mktemp("silent"), ending)
@@ -449,7 +449,7 @@ def silent(
     ],
 )
 def test_silence_is_not_waited_for(
-    silent: dict[str, tuple[float, list[Step], str]], name: str, step: str, sentence: str
+    silent: dict[str, tuple[float, list[ProbeStep], str]], name: str, step: str, sentence: str
 ) -> None:
     seconds, _, said = silent[f"read {name}"]
     late = "Kafka at … does not answer in time (it may be too busy, or just starting): "

@@ -135,7 +135,7 @@ def test_a_run_whose_place_was_deleted_does_not_go_on(
     how: str, config: KafkaConfig, topic: Callable[[int], str]
 ) -> None:
     """Where a record of the run is left, the last one is; otherwise nobody knows how far it came."""
-    from partwright.spark.continued import rows_there
+    from partwright.spark.resumed_rows import rows_there
 
     name, mark = topic(2), Mark("partwright", b"8 bytes.")
     marks: list[bytes | None] = [*mark.values(range(10))]

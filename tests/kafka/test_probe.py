@@ -11,7 +11,7 @@ import pytest
 from partwright.kafka import doctor
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.doctor import _explain_address, examine
-from partwright.kafka.probe import Step, way_to
+from partwright.kafka.probe import ProbeStep, way_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def handshake(code: int, *mechanisms: bytes) -> bytes:
     return code.to_bytes(2, "big") + len(mechanisms).to_bytes(4, "big") + named
 
 
-def last(port: int, protocol: str, timeout: float = 2) -> Step:
+def last(port: int, protocol: str, timeout: float = 2) -> ProbeStep:
     settings = {"security.protocol": protocol} | (PLAIN if protocol.startswith("SASL") else {})
     return list(way_to(HOST, port, KafkaConfig.read(settings), timeout))[-1]
 
@@ -63,7 +63,7 @@ def test_a_kafka_without_tls_is_told_as_one() -> None:
 )
 def test_a_kafka_that_does_not_know_sasl_is_one(answers: tuple[bytes, ...]) -> None:
     with listeners.answering(*answers) as port:
-        assert last(port, "PLAINTEXT") == Step(
+        assert last(port, "PLAINTEXT") == ProbeStep(
             "SASL", f"{HOST}:{port}", True, "no user is asked for, as far as can be told"
         )
         step = last(port, "SASL_PLAINTEXT")
@@ -128,12 +128,12 @@ def test_doctor_asks_silent_servers_together_and_tells_them_in_their_order(
     asked: list[tuple[int, float]] = []
     together = threading.Barrier(4)
 
-    def silent(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterator[Step]:
+    def silent(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterator[ProbeStep]:
         del config
         asked.append((port, timeout))
         # Nobody continues before all of them have been asked.
         together.wait(20)
-        yield Step("connect", f"{host}:{port}", False, "silent", "silent")
+        yield ProbeStep("connect", f"{host}:{port}", False, "silent", "silent")
 
     monkeypatch.setattr(doctor, "way_to", silent)
     steps = list(examine({"bootstrap.servers": "a:1,b:2,c:3,d:4"}))

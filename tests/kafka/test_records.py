@@ -175,7 +175,7 @@ def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) 
         stall=5,
     )
     assert list(marks.batches()) == []
-    assert (marks.told()["passed"], marks.records) == (2, 0)
+    assert (marks.read_counts()["passed"], marks.records) == (2, 0)
 
 
 def test_a_transaction_that_is_open_holds_nothing_up(broker: EmbeddedKafka) -> None:

@@ -27,7 +27,7 @@ from partwright.kafka.writing import own_error
 from partwright.migration import Migration, Side
 from partwright.migration.ledger import State
 from partwright.migration.translate import Slice
-from partwright.migration.writer import Writer
+from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,7 @@ def write(
             topics.create_topic(config, migration.ledger, 1)
         some = list(records(config, source, {0: (0, count)}))
         state = State(["", "", ""], ["", "", ""], {}, "copying", [0], [0], [0])
-        with closing(Writer(migration, 1_000_000)) as writer:
+        with closing(MigrationWriter(migration, 1_000_000)) as writer:
             writer.write(some, Slice([0] * count, list(range(count)), [0] * count, {}), lambda _: state)
 
     return {"exactly-once writes": exactly_once, "copies": copied}[request.param]

@@ -21,7 +21,7 @@ from partwright.migration import Migration, Side, topics
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import State
 from partwright.migration.streams import Streams
-from partwright.migration.topics import Found, Settings, patiently
+from partwright.migration.topics import DescribedTopic, Settings, patiently
 
 if TYPE_CHECKING:
     import builtins
@@ -152,7 +152,7 @@ def test_the_end_of_a_step_that_has_begun_says_how_to_go_on(
             pass
         return str(error.value)
 
-    monkeypatch.setattr(module, "source_of", lambda _: (Found("1", [0], [9], [9]), ("c", "1")))
+    monkeypatch.setattr(module, "source_of", lambda _: (DescribedTopic("1", [0], [9], [9]), ("c", "1")))
     monkeypatch.setattr(module, "Ledger", Ledger)
     monkeypatch.setattr(module, "is_there", lambda _: False)
     monkeypatch.setattr(module, "settings_of", lambda _: Settings({}, {}))

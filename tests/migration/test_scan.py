@@ -12,14 +12,14 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.records import TopicChunk
 from partwright.migration.scan import scan
 from partwright.migration.settings import Migration, Side
-from partwright.migration.topics import Found
+from partwright.migration.topics import DescribedTopic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CONFIG = KafkaConfig.read({}, servers="127.0.0.1:1")
 MIGRATION = Migration(Side(CONFIG, "old"), Side(CONFIG, "new"), 3)
-SOURCE = Found("id", [0, 0], [2, 1], [2, 1])
+SOURCE = DescribedTopic("id", [0, 0], [2, 1], [2, 1])
 
 
 @pytest.fixture

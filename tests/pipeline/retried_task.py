@@ -12,7 +12,7 @@ from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
-from partwright.pipeline.targets import KafkaTopic, Placed, Writer, Wrote
+from partwright.pipeline.targets import KafkaTopic, Placed, TargetWriter, Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +42,14 @@ def main(servers: str, source: str, topic: str, flag: str, exactly_once: str) ->
     """Runs, and prints the report."""
     writer = KafkaTopic.writer
 
-    def failing(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> Writer:
+    def failing(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
         how, write = writer(self, in_transactions=in_transactions, goes_on=goes_on)
 
         def write_failing_once(placed: Placed) -> Wrote:
             placed.frame.sparkSession.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "300")
             return write(dataclasses.replace(placed, frame=failing_once(placed.frame, flag)))
 
-        return Writer(how, write_failing_once)
+        return TargetWriter(how, write_failing_once)
 
     KafkaTopic.writer = failing  # type: ignore[method-assign]
     settings = RunSettings(

@@ -22,7 +22,7 @@ from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.run import run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
-from partwright.pipeline.targets import KafkaTopic, Placed, Writer, Wrote
+from partwright.pipeline.targets import KafkaTopic, Placed, TargetWriter, Wrote
 from partwright.spark import exactly_once
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ def main(servers: str, source: str, topic: str, folder: str) -> None:
     writer = KafkaTopic.writer
     (tries := Path(folder, "tries")).mkdir()
 
-    def slowly(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> Writer:
+    def slowly(self: KafkaTopic, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
         how, write = writer(self, in_transactions=in_transactions, goes_on=goes_on)
 
         def write_slowly(placed: Placed) -> Wrote:
             return write(dataclasses.replace(placed, frame=slow(placed.frame, str(tries))))
 
-        return Writer(how, write_slowly)
+        return TargetWriter(how, write_slowly)
 
     KafkaTopic.writer = slowly  # type: ignore[method-assign]
     exactly_once._BATCH_ROWS = ROWS

@@ -5,32 +5,32 @@ from __future__ import annotations
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.pipeline.target_state import Look, arrived, number_of_partitions, refuse_changed
+from partwright.pipeline.target_state import TargetState, arrived, number_of_partitions, refuse_changed
 
 
 @pytest.mark.parametrize(
     ("look", "asked", "append", "n"),
     [
-        (Look(), None, False, 12),
-        (Look(), 5, False, 5),
-        (Look(4), None, False, 4),
-        (Look(4, 10), 4, True, 4),
-        (Look(20_000), None, False, 20_000),
+        (TargetState(), None, False, 12),
+        (TargetState(), 5, False, 5),
+        (TargetState(4), None, False, 4),
+        (TargetState(4, 10), 4, True, 4),
+        (TargetState(20_000), None, False, 20_000),
     ],
 )
-def test_the_number_of_partitions(look: Look, asked: int | None, append: bool, n: int) -> None:
+def test_the_number_of_partitions(look: TargetState, asked: int | None, append: bool, n: int) -> None:
     assert number_of_partitions(look, asked, 12, append, "topic 't'", None) == n
 
 
 @pytest.mark.parametrize(
     ("look", "asked", "sentence"),
     [
-        (Look(4), 5, "topic 't' has 4 partitions, not 5"),
-        (Look(4, 10), None, r"holds 10 records already \(the last run\): nothing was written"),
-        (Look(), 10_001, "a new topic gets at most 10,000 partitions at once, not 10,001"),
+        (TargetState(4), 5, "topic 't' has 4 partitions, not 5"),
+        (TargetState(4, 10), None, r"holds 10 records already \(the last run\): nothing was written"),
+        (TargetState(), 10_001, "a new topic gets at most 10,000 partitions at once, not 10,001"),
     ],
 )
-def test_a_target_that_will_not_do(look: Look, asked: int | None, sentence: str) -> None:
+def test_a_target_that_will_not_do(look: TargetState, asked: int | None, sentence: str) -> None:
     with pytest.raises(PartwrightError, match=sentence):
         number_of_partitions(look, asked, 12, False, "topic 't'", "the last run")
 
@@ -38,28 +38,55 @@ def test_a_target_that_will_not_do(look: Look, asked: int | None, sentence: str)
 @pytest.mark.parametrize(
     ("first", "now", "append"),
     [
-        (Look(), Look(4), False),
-        (Look(4), Look(4), False),
-        (Look(4, 10), Look(4, 20), True),
-        (Look(4), Look(4, 20), True),
+        (TargetState(), TargetState(4), False),
+        (TargetState(4), TargetState(4), False),
+        (TargetState(4, 10), TargetState(4, 20), True),
+        (TargetState(4), TargetState(4, 20), True),
     ],
 )
-def test_a_target_that_is_as_it_was(first: Look, now: Look, append: bool) -> None:
+def test_a_target_that_is_as_it_was(first: TargetState, now: TargetState, append: bool) -> None:
     refuse_changed(first, now, 4, append, "topic 't'")
 
 
 @pytest.mark.parametrize(
     ("first", "now", "append", "sentence"),
     [
-        (Look(4), Look(6), False, "had 4 partitions when the run began and has 6 partitions now"),
-        (Look(4, 10), Look(6, 10), True, "had 4 partitions when the run began and has 6 partitions now"),
-        (Look(), Look(6), False, "was not there when the run began and has 6 partitions now"),
-        (Look(4), Look(), False, "had 4 partitions when the run began and has been deleted since"),
-        (Look(4), Look(4, 100), False, "was empty when the run began and holds 100 records now"),
-        (Look(), Look(4, 100), False, "was not there when the run began and holds 100 records now"),
+        (
+            TargetState(4),
+            TargetState(6),
+            False,
+            "had 4 partitions when the run began and has 6 partitions now",
+        ),
+        (
+            TargetState(4, 10),
+            TargetState(6, 10),
+            True,
+            "had 4 partitions when the run began and has 6 partitions now",
+        ),
+        (TargetState(), TargetState(6), False, "was not there when the run began and has 6 partitions now"),
+        (
+            TargetState(4),
+            TargetState(),
+            False,
+            "had 4 partitions when the run began and has been deleted since",
+        ),
+        (
+            TargetState(4),
+            TargetState(4, 100),
+            False,
+            "was empty when the run began and holds 100 records now",
+        ),
+        (
+            TargetState(),
+            TargetState(4, 100),
+            False,
+            "was not there when the run began and holds 100 records now",
+        ),
     ],
 )
-def test_a_target_that_somebody_changed(first: Look, now: Look, append: bool, sentence: str) -> None:
+def test_a_target_that_somebody_changed(
+    first: TargetState, now: TargetState, append: bool, sentence: str
+) -> None:
     with pytest.raises(PartwrightError, match=f"^topic 't' {sentence}.*nothing was written; ") as refused:
         refuse_changed(first, now, 4, append, "topic 't'")
     assert len(str(refused.value).splitlines()) == 1

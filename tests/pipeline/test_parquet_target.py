@@ -16,7 +16,7 @@ from pyarrow.fs import FileSelector, LocalFileSystem
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.pipeline.manifest import Manifest
+from partwright.pipeline.manifest import RunManifest
 from partwright.pipeline.parquet_target import RemoteFolders
 from partwright.pipeline.settings import ParquetTarget, RunSettings, parse_target
 from partwright.spark.hadoop_files import HadoopFolder
@@ -229,9 +229,9 @@ def test_an_address_that_spark_takes_for_a_pattern() -> None:
 )
 def test_what_is_no_manifest_is_a_sentence(content: bytes) -> None:
     with pytest.raises(PartwrightError, match=r"'m\.json' is not a manifest of partwright"):
-        Manifest.read(content, "m.json")
+        RunManifest.read(content, "m.json")
 
 
 def test_a_manifest_of_a_later_version_is_not_read() -> None:
     with pytest.raises(PartwrightError, match=r"'m\.json' is the manifest of another version of partwright"):
-        Manifest.read(b'{"version": 2}', "m.json")
+        RunManifest.read(b'{"version": 2}', "m.json")

@@ -16,7 +16,7 @@ from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.context import Context
 from partwright.pipeline.parquet_target import LocalFolders, ParquetFolders, RemoteFolders, target_at
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.target_state import Look
+from partwright.pipeline.target_state import TargetState
 from partwright.pipeline.targets import KafkaTopic
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def planned(earlier: object = None, **options: Any) -> list[tuple[str, str | Non
         settings,
         nothing,
         target,
-        Look(),
+        TargetState(),
         5,
         None,
         nothing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partwright.migration import MigrationStep
 from partwright.pipeline.promises import Checks, Proof
-from partwright.pipeline.report import KeyShare, PartitionShare, PlannedStep, Report, Step
+from partwright.pipeline.report import KeyShare, PartitionShare, PlannedStep, Report, RunStep
 from partwright.pipeline.stream import StreamReport
 
 __all__ = ["SAVED"]
@@ -47,9 +47,9 @@ def run_report(*, lost: int) -> Report:
             PlannedStep("read back and check"),
         ),
         steps=(
-            Step("read orders.csv", 0.81),
-            Step("place and write", 12.4),
-            Step("read back and check", 3.06),
+            RunStep("read orders.csv", 0.81),
+            RunStep("place and write", 12.4),
+            RunStep("read back and check", 3.06),
         ),
         checks=Checks(
             records=records,

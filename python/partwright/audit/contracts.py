@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import pyarrow as pa
 
-from partwright import _doors
+from partwright import _upward
 from partwright._check import counted
 from partwright.audit.check import Check, CheckLimits
 from partwright.audit.skew import read_share
@@ -200,7 +200,7 @@ class _Contract:
     def _check_in_spark(self, records: object) -> Check:
         if self.key is None:
             raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
-        found: Check = _doors.spark().check(
+        found: Check = _upward.spark().check(
             records,
             self.key,
             self.n,

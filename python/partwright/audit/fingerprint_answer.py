@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from partwright._check import counted
 from partwright.answer import Answer
 from partwright.audit.faulty_rules import follows_fault
-from partwright.audit.fingerprint_search import Writer, alike, follows, rules
+from partwright.audit.fingerprint_search import CandidateWriter, alike, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
 from partwright.audit.pair_tables import rows_by_key, value_counts
 from partwright.audit.writer_change import Change, Parting, course, parting
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from partwright.audit.faulty_rules import Fault
     from partwright.audit.key_sums import Observed
 
-__all__ = ["Answers", "Fingerprint"]
+__all__ = ["Fingerprint", "VerdictMaker"]
 
 # Up to this share of unexplained records there is still one writer: strays are its exceptions.
 _UNEXPLAINED = 0.02
@@ -115,7 +115,7 @@ class Fingerprint(Answer):
         return pa.table([list(self.explained), right, of], schema=schema)
 
 
-class Answers:
+class VerdictMaker:
     """Make the answers about some pairs of a key and a partition.
 
     Args:
@@ -130,7 +130,7 @@ class Answers:
         self.pairs = pairs
         self.n = n
         self.transform = transform
-        self._following: dict[Writer, Any] = {}
+        self._following: dict[CandidateWriter, Any] = {}
 
     @functools.cached_property
     def _partitions_of_keys(self) -> pa.Table:
@@ -171,7 +171,7 @@ class Answers:
         right, of = self._explained(found.n or 1)[found.family[0]]
         return replace(found, elsewhere=of - right)
 
-    def undecided(self, left: Sequence[Writer]) -> Fingerprint:
+    def undecided(self, left: Sequence[CandidateWriter]) -> Fingerprint:
         """The answer if several rules fit, or one that may fit by chance."""
         numbers = {each.n for each in left}
         n = numbers.pop() if len(numbers) == 1 else self.n
@@ -179,18 +179,20 @@ class Answers:
         family = tuple(name for name in client_names() if name in families)
         return self._made("undecided", n, family=family, explained={} if n is None else self._explained(n))
 
-    def without(self, writers: Sequence[Writer]) -> pa.Table:
+    def without(self, writers: Sequence[CandidateWriter]) -> pa.Table:
         """The pairs that no writer explains, and that each of them determines."""
         explained = (pc.fill_null(self._follows(writer), TRUE) for writer in writers)
         return self.pairs.filter(pc.invert(functools.reduce(pc.or_, explained)))
 
-    def share_of_own(self, fault: Fault, writer: Writer, writers: Sequence[Writer]) -> float:
+    def share_of_own(
+        self, fault: Fault, writer: CandidateWriter, writers: Sequence[CandidateWriter]
+    ) -> float:
         """The share of the records that only this one of several writers explains and a faulty rule explains, too."""
         own = self._alone(writer, writers)
         both = own.filter(follows_fault(own, fault))
         return (pc.sum(both["rows"]).as_py() or 0) / (pc.sum(own["rows"]).as_py() or 1)
 
-    def by(self, writers: Sequence[Writer], fault: Fault | None = None) -> Fingerprint:
+    def by(self, writers: Sequence[CandidateWriter], fault: Fault | None = None) -> Fingerprint:
         """The answer if writers are found, and perhaps one with a faulty rule beside them."""
         found, unexplained = self._shares(writers, fault)
         # A writer that explains less than one record is dropped.
@@ -225,7 +227,10 @@ class Answers:
         )
 
     def _course(
-        self, change: Change, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]
+        self,
+        change: Change,
+        writers: Sequence[CandidateWriter],
+        families: dict[CandidateWriter, tuple[str, ...]],
     ) -> tuple[Json, ...]:
         """How much each writer wrote over time; by number of partitions, if that changed."""
         names = {
@@ -234,7 +239,7 @@ class Answers:
         }
         return course({names[writer]: self._alone(writer, writers) for writer in writers})
 
-    def _strays(self, writer: Writer) -> tuple[tuple[bytes, int, int, int], ...]:
+    def _strays(self, writer: CandidateWriter) -> tuple[tuple[bytes, int, int, int], ...]:
         """The pairs with the most records that a rule puts elsewhere."""
         expected = partition_for_key(self.pairs["key"], writer.n, writer.client).cast(pa.int64())
         elsewhere = pc.fill_null(pc.not_equal(expected, self.pairs["partition"]), FALSE)
@@ -244,18 +249,18 @@ class Answers:
         names = ("key", "partition", "expected", "rows")
         return tuple(zip(*(some[name].to_pylist() for name in names), strict=True))
 
-    def _follows(self, writer: Writer) -> Any:
+    def _follows(self, writer: CandidateWriter) -> Any:
         """Which pairs follow a writer, as `follows` says it; profiles that are alike are asked once."""
         first = alike(writer)
         if first not in self._following:
             self._following[first] = follows(self.pairs, first)
         return self._following[first]
 
-    def _followed(self, writer: Writer) -> pa.Array | pa.ChunkedArray:
+    def _followed(self, writer: CandidateWriter) -> pa.Array | pa.ChunkedArray:
         following = self._follows(writer)
         return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
 
-    def _shares(self, writers: Sequence[Writer], fault: Fault | None) -> tuple[list[float], float]:
+    def _shares(self, writers: Sequence[CandidateWriter], fault: Fault | None) -> tuple[list[float], float]:
         """Each writer's share of the records that some writer determines, and the share of records without a writer.
 
         What a faulty rule wrote is in neither.
@@ -286,7 +291,7 @@ class Answers:
         parts, rest = shares(patterns, len(found), max(numbers))
         return parts[: len(writers)], rest
 
-    def _alone(self, writer: Writer, writers: Sequence[Writer]) -> pa.Table:
+    def _alone(self, writer: CandidateWriter, writers: Sequence[CandidateWriter]) -> pa.Table:
         """The pairs that only this one of several writers explains."""
         alone = self._followed(writer)
         for other in writers:
@@ -294,7 +299,9 @@ class Answers:
                 alone = pc.and_not(alone, self._followed(other))
         return self.pairs.filter(alone)
 
-    def _change(self, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]) -> Change | None:
+    def _change(
+        self, writers: Sequence[CandidateWriter], families: dict[CandidateWriter, tuple[str, ...]]
+    ) -> Change | None:
         """The change from one writer or n to another, if they followed one another."""
         if len(writers) == 1:
             return None
@@ -321,12 +328,12 @@ class Answers:
             kind, steps[-2], steps[-1], last.last_before, last.first_after, last.first_offsets, steps
         )
 
-    def _family(self, writer: Writer, writers: Sequence[Writer]) -> tuple[str, ...]:
+    def _family(self, writer: CandidateWriter, writers: Sequence[CandidateWriter]) -> tuple[str, ...]:
         """The profiles that explain all that a writer explains, and contradict no pair that it leaves open."""
         own = pc.fill_null(self._follows(writer), TRUE)
 
         @functools.cache
-        def fits(other: Writer) -> bool:
+        def fits(other: CandidateWriter) -> bool:
             found = self._follows(other)
             if found is None or not pc.any(found, min_count=0).as_py():
                 return False
@@ -336,11 +343,11 @@ class Answers:
         names = (
             name
             for name in client_names()
-            if fits(alike(Writer(name, writer.n))) and self._null_keys_fit(name, writers)
+            if fits(alike(CandidateWriter(name, writer.n))) and self._null_keys_fit(name, writers)
         )
         return tuple(names) or (writer.client,)
 
-    def _null_keys_fit(self, client: str, writers: Sequence[Writer]) -> bool:
+    def _null_keys_fit(self, client: str, writers: Sequence[CandidateWriter]) -> bool:
         """Whether null keys are where a client that hashes them puts them, now or when the topic had another n."""
         places = {place for each in writers if (place := _place_of_null(client, each.n)) is not None}
         if not places or not self.seen.null_keys:
@@ -357,7 +364,7 @@ class Answers:
 
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
         @functools.cache
-        def counted(writer: Writer) -> tuple[int, int] | None:
+        def counted(writer: CandidateWriter) -> tuple[int, int] | None:
             found = self._follows(writer)
             if found is None:
                 return None
@@ -365,13 +372,13 @@ class Answers:
 
         explained = {}
         for name in client_names():
-            with_key = counted(alike(Writer(name, n)))
+            with_key = counted(alike(CandidateWriter(name, n)))
             if with_key is not None:
                 (right, determined), (nulls_right, nulls) = with_key, self._null_keys(name, n)
                 explained[name] = (right + nulls_right, determined + nulls)
         return explained
 
-    def _deciding(self, writer: Writer) -> int:
+    def _deciding(self, writer: CandidateWriter) -> int:
         keys = self.pairs["key"] if self.keys == self.pairs.num_rows else pc.unique(self.pairs["key"])
         own = partition_for_key(keys, writer.n, writer.client)
         found = []

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from partwright._check import counted, spelled
 from partwright.audit.columns import checked_n, columns
 from partwright.audit.faulty_rules import find_fault
-from partwright.audit.fingerprint_answer import Answers, Fingerprint
+from partwright.audit.fingerprint_answer import Fingerprint, VerdictMaker
 from partwright.audit.fingerprint_search import (
     CHANCE_OF_ANOTHER,
     find_writers,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import SupportsIndex
 
-    from partwright.audit.fingerprint_search import Writer
+    from partwright.audit.fingerprint_search import CandidateWriter
     from partwright.keys.hashing import Column
 
 __all__ = ["fingerprint", "judge"]
@@ -113,7 +113,7 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
                 f"{spelled('n')}"
             )
     pairs = seen.pairs()
-    answers = Answers(seen, pairs, n)
+    answers = VerdictMaker(seen, pairs, n)
     if not pairs.num_rows:
         return answers.without_writer("no-keys", n)
     best = _best(answers, largest)
@@ -140,8 +140,8 @@ class _Found(NamedTuple):
     """An answer, the writers that it is about, and the maker of such answers."""
 
     fingerprint: Fingerprint
-    writers: Sequence[Writer]
-    answers: Answers
+    writers: Sequence[CandidateWriter]
+    answers: VerdictMaker
 
     @property
     def unexplained_pairs(self) -> float:
@@ -150,7 +150,7 @@ class _Found(NamedTuple):
         return self.answers.without(self.writers).num_rows / pairs if self.writers else 0.0
 
 
-def _best(answers: Answers, largest: int) -> _Found | None:
+def _best(answers: VerdictMaker, largest: int) -> _Found | None:
     """The answer by rules that explains most, with the keys as they are or transformed."""
     found = [_by_rules(answers, largest) or _by_main_places(answers, largest)]
     # Rules may agree in part, as FNV-1a does with and without zeros before a key: the best explanation counts.
@@ -158,7 +158,7 @@ def _best(answers: Answers, largest: int) -> _Found | None:
         for name, transform in TRANSFORMS.items():
             changed = _with_keys(answers.pairs, transform)
             if changed is not None:
-                found.append(_by_rules(Answers(answers.seen, changed, answers.n, name), largest))
+                found.append(_by_rules(VerdictMaker(answers.seen, changed, answers.n, name), largest))
     return min(
         (each for each in found if each is not None),
         key=lambda each: each.fingerprint.unexplained,
@@ -166,12 +166,14 @@ def _best(answers: Answers, largest: int) -> _Found | None:
     )
 
 
-def _by_rules(answers: Answers, largest: int) -> _Found | None:
+def _by_rules(answers: VerdictMaker, largest: int) -> _Found | None:
     """The answer if the keys follow rules; None otherwise."""
     return _of_writers(answers, *find_writers(answers.pairs, answers.n, largest))
 
 
-def _of_writers(answers: Answers, writers: list[Writer], left: list[Writer]) -> _Found | None:
+def _of_writers(
+    answers: VerdictMaker, writers: list[CandidateWriter], left: list[CandidateWriter]
+) -> _Found | None:
     """The answer about writers that were found, or about all profiles that are left; None if there are neither."""
     if writers:
         return _Found(answers.by(writers), writers, answers)
@@ -187,7 +189,7 @@ def _with_keys(pairs: pa.Table, transform: Callable[[pa.Array], pa.Array | None]
     return merged(pairs.set_column(pairs.schema.names.index("key"), "key", changed))
 
 
-def _by_other_bytes(answers: Answers, largest: int, most: float) -> Fingerprint | None:
+def _by_other_bytes(answers: VerdictMaker, largest: int, most: float) -> Fingerprint | None:
     """The answer if one writer's rule explains all but a share of the records by other bytes of their keys."""
     sample = sample_of(answers.pairs)
     for name, transform in OTHER_BYTES.items():
@@ -197,7 +199,9 @@ def _by_other_bytes(answers: Answers, largest: int, most: float) -> Fingerprint 
             continue
         changed = _with_keys(answers.pairs, transform)
         found = (
-            None if changed is None else _by_rules(Answers(answers.seen, changed, answers.n, name), largest)
+            None
+            if changed is None
+            else _by_rules(VerdictMaker(answers.seen, changed, answers.n, name), largest)
         )
         if found is None or len(found.writers) != 1:
             continue
@@ -207,7 +211,7 @@ def _by_other_bytes(answers: Answers, largest: int, most: float) -> Fingerprint 
     return None
 
 
-def _by_fault(answers: Answers, largest: int, most: float) -> Fingerprint | None:
+def _by_fault(answers: VerdictMaker, largest: int, most: float) -> Fingerprint | None:
     """The answer if one writer's faulty rule explains all but a share of the records."""
     fault = find_fault(answers.pairs, answers.pairs, numbers_to_try(largest, answers.pairs, answers.n), most)
     return None if fault is None else answers.by_fault(fault)
@@ -227,7 +231,7 @@ def _beside_fault(found: _Found, largest: int) -> Fingerprint | None:
     return answers.by(real, fault) if real else answers.by_fault(fault)
 
 
-def _by_main_places(answers: Answers, largest: int) -> _Found | None:
+def _by_main_places(answers: VerdictMaker, largest: int) -> _Found | None:
     """The answer if keys follow rules once each counts only in the partition with nearly all of its records.
 
     If there are few keys with many records each, a few strays make many pairs of a key and a partition without a rule.
@@ -244,7 +248,7 @@ def _by_main_places(answers: Answers, largest: int) -> _Found | None:
     return _of_writers(answers, *find_writers(main.select(pairs.schema.names), answers.n, largest))
 
 
-def _is_cycle(seen: Observed, answers: Answers) -> bool:
+def _is_cycle(seen: Observed, answers: VerdictMaker) -> bool:
     """Whether partitions are taken in turn over time, regardless of the keys."""
     turns, order = len(seen.rows_in), seen.order()
     # If every key occurs only once, keys may be disregarded, too.

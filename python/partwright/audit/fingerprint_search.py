@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHANCE",
     "CHANCE_OF_ANOTHER",
-    "Writer",
+    "CandidateWriter",
     "alike",
     "chance",
     "find_writers",
@@ -56,7 +56,7 @@ _NEARLY_ALL = 0.9
 _MOSTLY = 0.5
 
 
-class Writer(NamedTuple):
+class CandidateWriter(NamedTuple):
     """A rule for a number of partitions, named by one of the profiles that share it."""
 
     client: str
@@ -76,7 +76,7 @@ def rules() -> list[str]:
     return list(found.values())
 
 
-def alike(writer: Writer) -> Writer:
+def alike(writer: CandidateWriter) -> CandidateWriter:
     """The writer of the first profile that puts every key where this one puts it; null keys may be elsewhere.
 
     Examples:
@@ -85,7 +85,7 @@ def alike(writer: Writer) -> Writer:
         >>> alike(Writer("sarama:crc32", 12))  # librdkafka's own does not hash empty keys.
         Writer(client='librdkafka:consistent', n=12)
     """
-    return Writer(_first_alike()[writer.client], writer.n)
+    return CandidateWriter(_first_alike()[writer.client], writer.n)
 
 
 @functools.cache
@@ -97,7 +97,7 @@ def _first_alike() -> dict[str, str]:
     }
 
 
-def follows(pairs: pa.Table, writer: Writer) -> Any:
+def follows(pairs: pa.Table, writer: CandidateWriter) -> Any:
     """Which pairs follow a rule, null if it determines nothing; None if such a client fails at a key."""
     try:
         placed = partition_for_key(pairs["key"], writer.n, writer.client)
@@ -106,7 +106,9 @@ def follows(pairs: pa.Table, writer: Writer) -> Any:
     return pc.equal(placed.cast(pa.int64()), pairs["partition"])
 
 
-def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Writer], list[Writer]]:
+def find_writers(
+    pairs: pa.Table, n: int | None, largest: int
+) -> tuple[list[CandidateWriter], list[CandidateWriter]]:
     """The writers of the pairs; if there are too few keys to tell, no writers and all remaining profiles.
 
     Args:
@@ -146,9 +148,9 @@ def is_of_one(pairs: pa.Table, n: int | None, largest: int, tried: int) -> bool:
     return best.follow >= _MOSTLY * best.determined and improbable <= CHANCE_OF_ANOTHER
 
 
-def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Writer]:
+def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[CandidateWriter]:
     """The writer that explains most, then the one that explains most of the rest, and so on until it may be chance."""
-    found: list[Writer] = []
+    found: list[CandidateWriter] = []
     left = pairs
     while left.num_rows and len(found) < _WRITERS:
         most, looked_at = _best(sample_of(left), rules(), numbers)
@@ -200,7 +202,7 @@ def sample_of(pairs: pa.Table) -> pa.Table:
 class _Most(NamedTuple):
     """The rules that most pairs of a sample follow: how many follow them, and how many are determined."""
 
-    best: list[Writer]
+    best: list[CandidateWriter]
     follow: int
     determined: int
 
@@ -212,7 +214,7 @@ class _Most(NamedTuple):
 def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> tuple[_Most, int]:
     """The rules that most pairs of a sample follow, and how many rules were tried."""
     most, looked_at = (-1, 0), 0
-    best: list[Writer] = []
+    best: list[CandidateWriter] = []
     for client in clients_:
         determined, follow = _following(sample, client, numbers)
         for n, count in follow.items():
@@ -224,7 +226,7 @@ def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> 
             if found > most:
                 most, best = found, []
             if found == most:
-                best.append(Writer(client, n))
+                best.append(CandidateWriter(client, n))
     return _Most(best, most[0], sample.num_rows - most[1]), looked_at
 
 
@@ -239,13 +241,13 @@ def _following(pairs: pa.Table, client: str, numbers: Sequence[int]) -> tuple[in
     return determined, dict(zip(numbers, follow, strict=True))
 
 
-def _left(pairs: pa.Table, sample: pa.Table, numbers: Sequence[int]) -> list[Writer]:
+def _left(pairs: pa.Table, sample: pa.Table, numbers: Sequence[int]) -> list[CandidateWriter]:
     """All profiles and numbers that no pair contradicts."""
     left = []
     for client in client_names():
         # The sample first, because it leaves few of many numbers.
         some = _numbers_left(sample, client, numbers)
-        left += [Writer(client, n) for n in _numbers_left(pairs, client, some)]
+        left += [CandidateWriter(client, n) for n in _numbers_left(pairs, client, some)]
     return left
 
 
@@ -257,7 +259,7 @@ def _numbers_left(pairs: pa.Table, client: str, numbers: Sequence[int]) -> list[
     return [n for n, count in follow.items() if count and count == determined]
 
 
-def _by_a_divisor(sample: pa.Table, writer: Writer) -> float:
+def _by_a_divisor(sample: pa.Table, writer: CandidateWriter) -> float:
     """A bound on the probability that pairs follow a rule only because they follow it modulo a divisor of its n.
 
     What one faulty writer did with the same hash often agrees modulo 4 or 8: then other numbers of partitions fit more

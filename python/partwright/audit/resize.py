@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from partwright._check import Fields, Json
     from partwright.files.formats import Column
 
-__all__ = ["After", "Alternative", "Before", "Moved", "RecordColumns", "Resize"]
+__all__ = ["After", "Alternative", "Before", "MovedKey", "RecordColumns", "Resize"]
 
 _HEAVY = 10
 # How many numbers of partitions around the requested one are compared, on each side.
@@ -49,7 +49,7 @@ _LISTED = 10_000
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedKey:
     """A key that moves; `from_` and `to` are its partitions."""
 
     key: str
@@ -377,13 +377,15 @@ class Resize(Answer):
         sized = self.bytes is not None
         return [After(to, self._rows_after[to], self._bytes_after[to] if sized else None) for to in listed]
 
-    def heaviest_moved(self) -> list[Moved]:
+    def heaviest_moved(self) -> list[MovedKey]:
         """The keys with the most rows that move; each has at least as many rows as shown, if estimated."""
         placed = self._placed(self._seen.heavy_pairs(), self.to)
         moved = placed.filter(_is_elsewhere(placed))
         to_of = dict(zip(moved["key"].to_pylist(), moved["to"].to_pylist(), strict=True))
         return [
-            Moved(shown_key(each.key, self._placer.key_type), each.rows, each.partition or 0, to_of[each.key])
+            MovedKey(
+                shown_key(each.key, self._placer.key_type), each.rows, each.partition or 0, to_of[each.key]
+            )
             for each in most_rows(moved, _HEAVY)
         ]
 

@@ -26,7 +26,7 @@ from partwright._check import (
     unknown,
     whole,
 )
-from partwright._doors import kafka_metadata, replica_placement
+from partwright._upward import kafka_metadata, replica_placement
 from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
 

@@ -10,7 +10,7 @@ from partwright.documents.sentences.figures import named, summed
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
 
 if TYPE_CHECKING:
-    from partwright.kafka.probe import Diagnosis, Step
+    from partwright.kafka.probe import Diagnosis, ProbeStep
     from partwright.spark.executors.doctor import ExecutorDiagnosis, ExecutorRow
 
 __all__ = ["document", "of_executor", "of_step"]
@@ -32,7 +32,7 @@ _EXECUTORS = (
 )
 
 
-def of_step(step: Step) -> Verdict:
+def of_step(step: ProbeStep) -> Verdict:
     """What a step found, or what to do.
 
     Examples:

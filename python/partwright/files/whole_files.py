@@ -36,7 +36,9 @@ def read_file(file: str | os.PathLike[str], numbers: Collection[str] = ()) -> pa
     with open_records(path) as records:
         for each in records.types():
             types = dict(each)
-    wanted = [ColumnRequest(name, _wanted(kind, is_number=name in numbers)) for name, kind in types.items()]
+    wanted = [
+        ColumnRequest(name, _column_type(kind, is_number=name in numbers)) for name, kind in types.items()
+    ]
     batches = _batches(path, wanted)
     first = next(batches, None)
     schema = pa.schema([(each.name, each.type) for each in wanted]) if first is None else first.schema
@@ -44,7 +46,7 @@ def read_file(file: str | os.PathLike[str], numbers: Collection[str] = ()) -> pa
     return pa.RecordBatchReader.from_batches(schema, chain(started, _of_schema(path, batches, schema)))
 
 
-def _wanted(kind: pa.DataType, *, is_number: bool) -> pa.DataType:
+def _column_type(kind: pa.DataType, *, is_number: bool) -> pa.DataType:
     is_text = pa.types.is_null(kind) or pa.types.is_string(kind)
     return kind if not is_text else pa.int64() if is_number else pa.string()
 

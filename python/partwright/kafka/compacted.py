@@ -69,12 +69,12 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
         producer = confluent_kafka().Producer(given, logger=SILENT)
     refused: list[KafkaError] = []
 
-    def told(error: KafkaError | None, message: Message) -> None:
+    def delivered(error: KafkaError | None, message: Message) -> None:
         del message
         if error is not None:
             refused.append(error)
 
-    producer.produce(topic, value, key, on_delivery=told)
+    producer.produce(topic, value, key, on_delivery=delivered)
     if producer.flush(_FLUSH_S):
         raise troubles.late()
     if refused:

@@ -12,10 +12,10 @@ from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, end
-from partwright.kafka.connection.given import configured
+from partwright.kafka.connection.argument import configured
 from partwright.kafka.connection.servers import host_port
 from partwright.kafka.groups import describe_group
-from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
+from partwright.kafka.probe import PROBE_S, ProbeStep, each_server, way_to
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topics import check_topic_name, existing
 from partwright.kafka.troubles import SERVERS, Troubles, advertised
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.connection.given import KafkaConfigLike
+    from partwright.kafka.connection.argument import KafkaConfigLike
 
 __all__ = ["examine"]
 
@@ -43,7 +43,7 @@ def examine(
     topic: str | None = None,
     group: str | None = None,
     timeout: float = TIMEOUT_S,
-) -> Iterator[Step]:
+) -> Iterator[ProbeStep]:
     """Take every step, and report each one as it is done.
 
     Args:
@@ -66,7 +66,7 @@ def examine(
     if topic is not None:
         check_topic_name(topic)
     mechanism = f" with {config.mechanism}" if config.security_protocol.startswith("SASL") else ""
-    yield Step("configuration", servers, True, f"{config.security_protocol}{mechanism}")
+    yield ProbeStep("configuration", servers, True, f"{config.security_protocol}{mechanism}")
     is_one_there, within = False, min(timeout, PROBE_S)
     for steps in _at_once(each_server(servers), lambda each: list(way_to(*each, config, within))):
         yield from steps
@@ -99,13 +99,13 @@ def _at_once(asked: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Itera
         yield from threads.map(ask, asked)
 
 
-def _step(name: str, where: str, ask: Callable[[], str]) -> Step:
+def _step(name: str, where: str, ask: Callable[[], str]) -> ProbeStep:
     try:
-        return Step(name, where, True, ask())
+        return ProbeStep(name, where, True, ask())
     except PartwrightError as error:
         # Nobody is sent to where they already are.
         said = error.reason if error.field == SERVERS and error.reason else str(error)
-        return Step(name, where, False, said, said)
+        return ProbeStep(name, where, False, said, said)
 
 
 def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, int]]) -> str:
@@ -163,15 +163,15 @@ def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
     return named
 
 
-def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> Step:
+def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> ProbeStep:
     where = host_port(host, port)
     for step in way_to(host, port, config, timeout):
         if not step.passed:
-            return Step("broker", where, False, _explain_address(number, host, port, step), step.why)
-    return Step("broker", where, True, f"broker {number} can be reached where it says that it is")
+            return ProbeStep("broker", where, False, _explain_address(number, host, port, step), step.why)
+    return ProbeStep("broker", where, True, f"broker {number} can be reached where it says that it is")
 
 
-def _explain_address(number: int, host: str, port: int, failed: Step) -> str:
+def _explain_address(number: int, host: str, port: int, failed: ProbeStep) -> str:
     """The sentence for a broker that cannot be reached at the address that the cluster gives.
 
     Examples:

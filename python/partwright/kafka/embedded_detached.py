@@ -254,7 +254,7 @@ def _changed(change: Callable[[EmbeddedCluster], object]) -> DetachedKafka:
 
 def _settings(broker: DetachedBroker) -> BrokerSettings:
     try:
-        return BrokerSettings.found(Path(broker.folder))
+        return BrokerSettings.of_folder(Path(broker.folder))
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BrokerError(
             f"the settings of broker {broker.id} cannot be read ({error}): stop all with `partwright broker stop`"

@@ -137,7 +137,7 @@ class BrokerSettings:
     security: BrokerSecurity
 
     @classmethod
-    def found(cls, folder: Path) -> Self:
+    def of_folder(cls, folder: Path) -> Self:
         """The settings of the broker that runs, or ran, in a folder.
 
         Raises:
@@ -151,7 +151,7 @@ class BrokerSettings:
                 "java": Path(told["java"]),
                 "class_path": [Path(jar) for jar in told["class_path"]],
                 "voters": {int(node): port for node, port in told["voters"].items()},
-                "security": BrokerSecurity.found(folder, **told["security"]),
+                "security": BrokerSecurity.of_folder(folder, **told["security"]),
             },
             folder=folder,
         )
@@ -213,7 +213,7 @@ class BrokerSettings:
     def files(self) -> dict[str, bytes]:
         """The files that the commands need in the folder: their contents by name."""
         told = {name: value for name, value in vars(self).items() if name not in {"folder", "security"}}
-        told["security"] = self.security.told
+        told["security"] = self.security.facts
         return {
             _SETTINGS: json.dumps(told, default=str).encode(),
             "server.properties": self.properties.encode("ascii"),

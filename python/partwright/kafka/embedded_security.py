@@ -183,16 +183,16 @@ class BrokerSecurity:
         return cls(security, folder, keytool, passwords, store_password, stores)
 
     @classmethod
-    def found(
+    def of_folder(
         cls, folder: Path, name: str, passwords: Mapping[str, str], store_password: str, stores: Sequence[str]
     ) -> Self:
-        """The security of a broker that runs in a folder, read from the result of `told`."""
+        """The security of a broker that runs in a folder, read from the result of `facts`."""
         texts = {each: (folder / each).read_bytes() for each in stores}
         return cls(Security.named(name), folder, None, passwords, store_password, texts)
 
     @property
-    def told(self) -> dict[str, object]:
-        """The facts that `found` needs, other than the files."""
+    def facts(self) -> dict[str, object]:
+        """The facts that `of_folder` needs, other than the files."""
         return {
             "name": self.security.name,
             "passwords": dict(self.passwords),

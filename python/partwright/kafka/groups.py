@@ -11,7 +11,7 @@ from partwright.assignors.subscriptions import check_subscriptions
 from partwright.assignors.subscriptions import subscriptions as subscribed_topics
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.connection.given import configured
+from partwright.kafka.connection.argument import configured
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.topics import described
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.assignors.mixed.guess import Guess
     from partwright.assignors.mixed.subscription import MemberMetadata
-    from partwright.kafka.connection.given import KafkaConfigLike
+    from partwright.kafka.connection.argument import KafkaConfigLike
 
-__all__ = ["Told", "any_group", "describe_group", "group_offsets"]
+__all__ = ["MemberFacts", "any_group", "describe_group", "group_offsets"]
 
 _Answer = TypeVar("_Answer")
 
 
-class Told(NamedTuple):
+class MemberFacts(NamedTuple):
     """The facts that a member of a classic group sent to its coordinator.
 
     Attributes:
@@ -163,7 +163,7 @@ def _if_there(admin: Admin, group: str, ask: Callable[[], Future[_Answer]]) -> _
 
 def _classic_group(admin: Admin, group: str, found: ConsumerGroupDescription) -> Json:
     """A described group of the classic protocol, in the form of `any_group`."""
-    told = _told(admin, group, found.partition_assignor)
+    told = _member_facts(admin, group, found.partition_assignor)
     members: list[Json] = []
     for each in found.members:
         member = told.get(each.member_id)
@@ -207,7 +207,7 @@ def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
     return found
 
 
-def _told(admin: Admin, group: str, assignor: str) -> dict[str, Told]:
+def _member_facts(admin: Admin, group: str, assignor: str) -> dict[str, MemberFacts]:
     """The bytes that each member sent to its coordinator, by member id; only librdkafka's older request has them."""
     try:
         with warnings.catch_warnings():
@@ -229,7 +229,7 @@ def _told(admin: Admin, group: str, assignor: str) -> dict[str, Told]:
     return {}
 
 
-def _read(admin: Admin, group: str, assignor: str, member: GroupMember) -> Told:
+def _read(admin: Admin, group: str, assignor: str, member: GroupMember) -> MemberFacts:
     metadata = cast("bytes", member.metadata)
     try:
         subscription = read_subscription(metadata).subscription
@@ -237,4 +237,4 @@ def _read(admin: Admin, group: str, assignor: str, member: GroupMember) -> Told:
         raise BrokerError(
             f"the member {member.id!r} of the group {group!r} {admin.where} has a subscription no consumer sends"
         ) from error
-    return Told(subscription, guessed_client(cast("str", member.client_id), assignor, metadata))
+    return MemberFacts(subscription, guessed_client(cast("str", member.client_id), assignor, metadata))

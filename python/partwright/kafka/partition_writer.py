@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
 from partwright.kafka.last_marks import last_rows, settled_ends
-from partwright.kafka.writing import Advice, Writing
+from partwright.kafka.writing import Writing, WritingAdvice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ class PartitionWriter:
         self._bytes = 0
         self._began = 0.0
         name = f"partwright.{mark.run.hex()}.{partition}"
-        advice = Advice(
+        advice = WritingAdvice(
             taken_over=(
                 f"another process has taken over the writing of partition {partition} of {topic!r}: let it go on"
             ),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig, TlsMaterial
 
-__all__ = ["PROBE_S", "Diagnosis", "Step", "each_server", "way_to"]
+__all__ = ["PROBE_S", "Diagnosis", "ProbeStep", "each_server", "way_to"]
 
 # OpenSSL's X509_V_ERR_….
 _EXPIRED, _NOT_YET, _OTHER_NAMES = 10, 9, {62, 64}
@@ -40,7 +40,7 @@ PROBE_S = 3.0
 """The most seconds for each step, which normally takes milliseconds. A request with a shorter timeout keeps its own."""
 
 
-class Step(NamedTuple):
+class ProbeStep(NamedTuple):
     """One step of a connection to a Kafka.
 
     Attributes:
@@ -69,7 +69,7 @@ class Diagnosis(Answer):
     DOCUMENT = "doctor"
     ROWS = "steps"
 
-    steps: tuple[Step, ...]
+    steps: tuple[ProbeStep, ...]
 
     @property
     def ok(self) -> bool:
@@ -103,7 +103,7 @@ def each_server(servers: str) -> list[tuple[str, int]]:
     return found
 
 
-def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterator[Step]:
+def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterator[ProbeStep]:
     """The steps to one broker, up to the first one that fails.
 
     Args:
@@ -120,27 +120,27 @@ def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterato
     name = "resolve"
     try:
         addresses = ", ".join(_resolved(host, timeout))
-        yield Step(name, where, True, f"{host} is {'an address' if addresses == host else addresses}")
+        yield ProbeStep(name, where, True, f"{host} is {'an address' if addresses == host else addresses}")
         name = "connect"
         _connected(host, port, timeout).close()
-        yield Step(name, where, True, f"something listens at {where}")
+        yield ProbeStep(name, where, True, f"something listens at {where}")
         tls = config.tls()
         if tls is not None:
             name = "TLS"
             with _secured(host, port, tls, timeout) as connection:
                 checked = "the certificate is right" if tls.check_certificate else "no certificate is checked"
                 said = f"{connection.version()}, and {checked}"
-            yield Step(name, where, True, said)
+            yield ProbeStep(name, where, True, said)
         name = "Kafka"
         with _open(host, port, tls, timeout) as connection:
             _spoken_to(connection, where, host, port, config, timeout)
-        yield Step(name, where, True, f"a Kafka answers at {where}")
+        yield ProbeStep(name, where, True, f"a Kafka answers at {where}")
         name = "SASL"
         with _open(host, port, tls, timeout) as connection:
             said = _mechanism(connection, where, config, timeout)
-        yield Step(name, where, True, said)
+        yield ProbeStep(name, where, True, said)
     except _FailedError as error:
-        yield Step(name, where, False, str(error), error.why)
+        yield ProbeStep(name, where, False, str(error), error.why)
 
 
 def _resolved(host: str, timeout: float) -> list[str]:

@@ -113,7 +113,7 @@ def execute(
     to_elect = sorted({*elect, *((each.topic, each.partition) for each in moves)})
     if not moves:
         return _elect(config, to_elect)
-    run = _Run(throttle)
+    run = _Execution(throttle)
     try:
         _execute(config, before, batches, timeout, told, note, run)
         if run.owns_throttle and (found := find_throttles(config, {each.topic for each in moves})):
@@ -127,7 +127,7 @@ def execute(
 
 
 @dataclass
-class _Run:
+class _Execution:
     """What an execution does to Kafka.
 
     Attributes:
@@ -153,7 +153,7 @@ def _execute(
     timeout: float,
     told: Callable[[int, int], None],
     note: Callable[[str], None],
-    run: _Run,
+    run: _Execution,
 ) -> None:
     moves = [each for batch in batches for each in batch.moves]
     throttle = run.throttle
@@ -203,7 +203,7 @@ def _until_done(config: KafkaConfig, batch: Batch, timeout: float) -> Iterator[i
         time.sleep(_LOOK_S)
 
 
-def _left(config: KafkaConfig, moves: Sequence[Move], run: _Run) -> str:
+def _left(config: KafkaConfig, moves: Sequence[Move], run: _Execution) -> str:
     """Removes its own throttle, unless Kafka still moves partitions, and says what an execution leaves behind."""
     command = f"`partwright reassign kafka://{config.required_servers()} --unthrottle`"
     try:
@@ -234,7 +234,7 @@ def _left(config: KafkaConfig, moves: Sequence[Move], run: _Run) -> str:
     )
 
 
-def _moving(config: KafkaConfig, moves: Sequence[Move], run: _Run) -> int:
+def _moving(config: KafkaConfig, moves: Sequence[Move], run: _Execution) -> int:
     """How many partitions of the plan Kafka moves."""
     now = _read_partitions(config, moves)
     # While replicas are only added, Kafka lists what it lists afterwards.

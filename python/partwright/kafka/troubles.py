@@ -79,7 +79,7 @@ class Troubles:
 
     def __init__(self, config: KafkaConfig) -> None:
         self._config = config
-        self.log = _Log(self)
+        self.log = _LibrdkafkaLog(self)
         self._denied: KafkaError | None = None
         # When all brokers were down.
         self._cut: float | None = None
@@ -189,7 +189,7 @@ class Troubles:
         return kind(f"{reason}{then} {hint_at_doctor(self._config)}", field=SERVERS, reason=reason)
 
 
-class _Log(logging.Logger):
+class _LibrdkafkaLog(logging.Logger):
     """What librdkafka logs, of which only failed connections count."""
 
     def __init__(self, troubles: Troubles) -> None:

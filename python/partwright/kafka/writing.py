@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Delivered: TypeAlias = Callable[[KafkaError | None, Message], None]
 
-__all__ = ["Advice", "Writing", "own_error"]
+__all__ = ["Writing", "WritingAdvice", "own_error"]
 
 _START_S, _END_S = 30.0, 120.0
 _POLL_S, _FLUSH_S = 0.1, 1.0
@@ -47,7 +47,7 @@ _FIXED: dict[str, object] = {
 }
 
 
-class Advice(NamedTuple):
+class WritingAdvice(NamedTuple):
     """What errors say that depends on why the records are written.
 
     Attributes:
@@ -87,7 +87,7 @@ class Writing:
         config: KafkaConfig,
         topic: str,
         transactional_id: str,
-        advice: Advice,
+        advice: WritingAdvice,
         tuned: Mapping[str, object],
     ) -> None:
         self.count = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypeV
 import pyarrow as pa
 
 from partwright import _core
-from partwright._doors import polars_expression, series_like
+from partwright._upward import polars_expression, series_like
 from partwright.keys.as_column import as_column, is_expression, is_single, single_column
 from partwright.keys.coordinators import broker_kind_named
 from partwright.keys.key_text import text_bytes

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from partwright.kafka.reading import Record
-    from partwright.migration.groups import Group
+    from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
-    from partwright.migration.placement import Placement
+    from partwright.migration.placement import RecordPlacement
     from partwright.migration.settings import Migration
-    from partwright.migration.writer import Writer
+    from partwright.migration.writer import MigrationWriter
 
 __all__ = ["Copier", "Older"]
 
@@ -46,7 +46,7 @@ class Older:
         now: Where records go in the new topic.
     """
 
-    def __init__(self, migration: Migration, older: int, now: Placement) -> None:
+    def __init__(self, migration: Migration, older: int, now: RecordPlacement) -> None:
         self._before, self._now = placement(migration, older), now
 
     def of(self, keys: pa.Array, partitions: pa.Array) -> pa.Array:
@@ -74,7 +74,7 @@ class Copier:
         self,
         migration: Migration,
         state: State,
-        writer: Writer,
+        writer: MigrationWriter,
         progress: Callable[[int], None],
         *,
         rate: float | None = None,
@@ -96,7 +96,7 @@ class Copier:
         if self._streams is not None:
             self._streams.close()
 
-    def to(self, ends: Sequence[int], groups: Sequence[Group]) -> None:
+    def to(self, ends: Sequence[int], groups: Sequence[MigratedGroup]) -> None:
         """Copy each old partition up to an offset: in layers, by how far the groups have read, if no order is named.
 
         Raises:

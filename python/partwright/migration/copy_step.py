@@ -19,7 +19,7 @@ from partwright.migration.answer import MigrationStep
 from partwright.migration.copier import Copier
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin
-from partwright.migration.ledger import Ledger, State
+from partwright.migration.ledger import MigrationLedger, State
 from partwright.migration.ledger import settings_of as asked_for
 from partwright.migration.same_topics import describe_target, ends_of
 from partwright.migration.scan import refuse_scattered, scan
@@ -27,7 +27,7 @@ from partwright.migration.settings import Side
 from partwright.migration.target import make_target, refuse_other_target
 from partwright.migration.topics import (
     alter,
-    found,
+    described_topic,
     is_there,
     make_ledger,
     meanwhile,
@@ -37,15 +37,15 @@ from partwright.migration.topics import (
     source_of,
 )
 from partwright.migration.translate import Translation
-from partwright.migration.writer import Writer
+from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from partwright._check import Json
-    from partwright.migration.groups import Group
+    from partwright.migration.groups import MigratedGroup
     from partwright.migration.settings import Migration
-    from partwright.migration.topics import Found
+    from partwright.migration.topics import DescribedTopic
 
 __all__ = [
     "copy",
@@ -141,7 +141,7 @@ def opened(
     *,
     must_exist: bool = False,
     new_topic: NewTopic = _LIKE_THE_OLD,
-) -> Iterator[tuple[Writer, State]]:
+) -> Iterator[tuple[MigrationWriter, State]]:
     """A migration's writer and progress; it is begun, and its topics are created, if it was not.
 
     Args:
@@ -156,7 +156,7 @@ def opened(
         BrokerError: See `copy`.
     """
     source, ids = source_of(migration)
-    ledger = Ledger(migration)
+    ledger = MigrationLedger(migration)
     state = ledger.last()
     if state is None and must_exist:
         raise not_begun(migration)
@@ -165,7 +165,7 @@ def opened(
     begin = state or _begun(migration, source, ids, groups, scanning, new_topic)
     with (
         _going_on("cutover" if must_exist else "copy"),
-        closing(Writer(migration, most_bytes(migration))) as writer,
+        closing(MigrationWriter(migration, most_bytes(migration))) as writer,
     ):
         # By now, everything that an earlier writer wrote is committed or aborted.
         now = ledger.last() or writer.note(begin)
@@ -199,12 +199,12 @@ def finished_before(step: str, migration: Migration) -> MigrationStep | None:
         PartwrightError: It was finished with other settings, or the new topic was deleted since.
         BrokerError: No Kafka answers, or it gives no right.
     """
-    state = Ledger(migration).last()
+    state = MigrationLedger(migration).last()
     if state is None or state.phase != "finished":
         return None
     # The old topic may be gone by now.
     state.check(migration, (cluster_id(migration.source.config), state.source[2]))
-    if not is_there(migration.target) or found(migration.target).topic_id != state.target[2]:
+    if not is_there(migration.target) or described_topic(migration.target).topic_id != state.target[2]:
         raise PartwrightError(
             f"this migration is finished, and the topic {migration.target.topic!r} was deleted since: delete its "
             f"ledger {migration.ledger!r} to begin anew",
@@ -224,14 +224,14 @@ def not_begun(migration: Migration) -> PartwrightError:
 
 def _begun(
     migration: Migration,
-    source: Found,
+    source: DescribedTopic,
     ids: tuple[str, str],
     groups: Sequence[str],
     scanning: Callable[[int, float | None], None],
     new_topic: NewTopic,
 ) -> State:
     """The ledger's first record; afterwards its topic exists."""
-    target = found(migration.target) if is_there(migration.target) else None
+    target = described_topic(migration.target) if is_there(migration.target) else None
     if target is not None:
         refuse_foreign(migration, target)
     else:
@@ -242,7 +242,7 @@ def _begun(
     seen = scan(migration, source, groups_of(migration.source, groups), scanning)
     refuse_scattered(migration, seen)
     is_older = migration.order == "generation"
-    if Ledger(migration).extent() is None:
+    if MigrationLedger(migration).extent() is None:
         make_ledger(migration)
     known = settings_of(Side(migration.target.config, migration.ledger)).all
     if target is not None:
@@ -272,7 +272,7 @@ def _target_made(migration: Migration, state: State, new_topic: NewTopic) -> Sta
     if not is_there(migration.target):
         topic_id = make_target(migration, settings_of(migration.source).own, known, new_topic)
     else:
-        target = found(migration.target)
+        target = described_topic(migration.target)
         refuse_foreign(migration, target)
         alter(migration.target, meanwhile(known))
         topic_id = target.topic_id
@@ -317,7 +317,7 @@ def records_behind(
 
 
 def translated(
-    migration: Migration, state: State, groups: Sequence[Group]
+    migration: Migration, state: State, groups: Sequence[MigratedGroup]
 ) -> dict[str, tuple[Mapping[int, int], int, int]]:
     """Where groups begin in the new topic, and how many records each one reads again and has not read.
 
@@ -329,7 +329,7 @@ def translated(
     if not groups:
         return {}
     found_ = {group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups}
-    ledger = Ledger(migration)
+    ledger = MigrationLedger(migration)
     committed = [list(each.committed) for each in found_.values()]
     # In the order of generations or times, a later copy may be of an earlier offset.
     at: list[int] | None = None
@@ -350,7 +350,7 @@ def step_answer(
     step: str,
     migration: Migration,
     state: State,
-    groups: Sequence[Group],
+    groups: Sequence[MigratedGroup],
     more: Json | None = None,
     /,
     **known: Any,

@@ -13,18 +13,18 @@ from partwright.migration.copier import Copier
 from partwright.migration.copy_step import finished_before, opened, records_behind, step_answer, translated
 from partwright.migration.groups import commit, groups_of, refuse_running
 from partwright.migration.layers import committed_or_begin
-from partwright.migration.ledger import Moved
-from partwright.migration.topics import found
+from partwright.migration.ledger import MovedGroup
+from partwright.migration.topics import described_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from partwright._check import Json
     from partwright.migration.answer import MigrationStep
-    from partwright.migration.groups import Group
+    from partwright.migration.groups import MigratedGroup
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
-    from partwright.migration.writer import Writer
+    from partwright.migration.writer import MigrationWriter
 
 __all__ = ["back", "cutover"]
 
@@ -82,7 +82,7 @@ def cutover(
             at, reread, _ = where[group.name]
             commit(migration.target.config, group.name, migration.target.topic, at)
             committed = committed_or_begin(group.committed, state.begin)
-            moved = Moved(committed, {str(target): offset for target, offset in at.items()}, reread)
+            moved = MovedGroup(committed, {str(target): offset for target, offset in at.items()}, reread)
             state = writer.note(state.moved(group.name, moved))
         if not moving:
             state = writer.note(replace(state, phase="moved"))
@@ -100,9 +100,9 @@ def _still(source: Side, seconds: float) -> list[int]:
     Raises:
         BrokerError: Records arrived, or a transaction is open.
     """
-    before = found(source)
+    before = described_topic(source)
     time.sleep(seconds)
-    after = found(source)
+    after = described_topic(source)
     if before.tails != after.tails:
         came = sum(after.tails) - sum(before.tails)
         raise BrokerError(
@@ -124,8 +124,8 @@ def _rest_copied(
     migration: Migration,
     state: State,
     ends: Sequence[int],
-    moving: Sequence[Group],
-    writer: Writer,
+    moving: Sequence[MigratedGroup],
+    writer: MigrationWriter,
     copying: Callable[[int, int], None],
 ) -> State:
     whole = sum(ends)
@@ -168,6 +168,6 @@ def back(migration: Migration) -> MigrationStep:
             )
         refuse_running(migration.target.config, sorted(moved.groups))
         state = writer.note(replace(moved, phase="copying", groups={}))
-        ends = found(migration.target).ends
+        ends = described_topic(migration.target).ends
         written = records_behind(migration, state.ends, ends, committed=True)
     return step_answer("back", migration, state, [], {"written_since": written})

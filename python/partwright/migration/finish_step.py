@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from partwright.errors import PartwrightError
 from partwright.migration.copy_step import finished_before, most_bytes, not_begun, step_answer
 from partwright.migration.groups import groups_of
-from partwright.migration.ledger import Ledger
+from partwright.migration.ledger import MigrationLedger
 from partwright.migration.same_topics import describe_target
 from partwright.migration.topics import alter, source_of
-from partwright.migration.writer import Writer
+from partwright.migration.writer import MigrationWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
         PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
         BrokerError: No Kafka answers, it gives no right, or a topic is missing or was made again.
     """
-    ledger = Ledger(migration)
+    ledger = MigrationLedger(migration)
     if done := finished_before("finish", migration):
         ledger.keep_last()
         return done
@@ -64,7 +64,7 @@ def finish(migration: Migration, groups: Sequence[str] = ()) -> MigrationStep:
     staying = [each.name for each in groups_of(migration.source, ()) if each.name not in state.groups]
     state = replace(state, phase="finished")
     alter(migration.target, state.restore)
-    with closing(Writer(migration, most_bytes(migration))) as writer:
+    with closing(MigrationWriter(migration, most_bytes(migration))) as writer:
         writer.note(state)
     ledger.keep_last()
     known: Json = {"groups": state.offsets(), "reread": state.rereads()}

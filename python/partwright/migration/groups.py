@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
     from partwright.migration.settings import Side
 
-__all__ = ["Group", "commit", "groups_of", "refuse_running"]
+__all__ = ["MigratedGroup", "commit", "groups_of", "refuse_running"]
 
 _LIVE = {"STABLE", "PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN"}
 
 
-class Group(NamedTuple):
+class MigratedGroup(NamedTuple):
     """A consumer group that has read the old topic.
 
     Attributes:
@@ -36,7 +36,7 @@ class Group(NamedTuple):
     committed: dict[int, int]
 
 
-def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
+def groups_of(side: Side, asked: Sequence[str]) -> list[MigratedGroup]:
     """The groups that have committed offsets of a topic, in the order of their names.
 
     Args:
@@ -53,7 +53,7 @@ def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
             _refuse_other(admin, name, kinds)
         consumers = [name for name, is_consumers in kinds.items() if is_consumers]
         found = [
-            Group(name, committed)
+            MigratedGroup(name, committed)
             for name, committed in _committed(admin, side.topic, sorted(set(asked) or consumers))
             if committed or asked
         ]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from partwright.kafka.reading import Record
     from partwright.migration.settings import Migration
 
-__all__ = ["MAPPING", "Copies", "Ledger", "Moved", "State", "encoded"]
+__all__ = ["MAPPING", "Copies", "MigrationLedger", "MovedGroup", "State", "encoded"]
 
 VERSION = 1
 MAPPING = "mapping"
@@ -37,7 +37,7 @@ _FEW = 16
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedGroup:
     """A group that was moved to the new topic.
 
     Attributes:
@@ -93,7 +93,7 @@ class State:
     older: int | None = None
     older_ends: list[int] = field(default_factory=list)
     is_older_done: bool = False
-    groups: dict[str, Moved] = field(default_factory=dict)
+    groups: dict[str, MovedGroup] = field(default_factory=dict)
 
     def json(self) -> bytes:
         """The text in the ledger."""
@@ -146,7 +146,7 @@ class State:
         """By moved group, how many records it reads again."""
         return {name: each.reread for name, each in self.groups.items()}
 
-    def moved(self, group: str, moved: Moved) -> State:
+    def moved(self, group: str, moved: MovedGroup) -> State:
         """The same with one more moved group."""
         return replace(self, phase="moved", groups={**self.groups, group: moved})
 
@@ -226,7 +226,7 @@ class Copies:
         return Slice(partitions, offsets, targets, self.bases)
 
 
-class Ledger:
+class MigrationLedger:
     """A migration's ledger, for reading; the copies' writer writes it."""
 
     def __init__(self, migration: Migration) -> None:
@@ -331,5 +331,5 @@ class Ledger:
                 "the partwright that began it",
                 value=version,
             )
-        groups = {name: Moved(**each) for name, each in found.pop("groups").items()}
+        groups = {name: MovedGroup(**each) for name, each in found.pop("groups").items()}
         return State(**found, groups=groups)

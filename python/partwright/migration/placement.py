@@ -12,10 +12,10 @@ from partwright.keys.hashing import placer
 if TYPE_CHECKING:
     from partwright.migration.settings import Migration
 
-__all__ = ["Placement", "placement"]
+__all__ = ["RecordPlacement", "placement"]
 
 
-class Placement:
+class RecordPlacement:
     """Where records go.
 
     A record that the client would place anywhere goes to a partition that follows from its old partition and offset:
@@ -65,6 +65,6 @@ class Placement:
         return self._home(keys)
 
 
-def placement(migration: Migration, old: int) -> Placement:
+def placement(migration: Migration, old: int) -> RecordPlacement:
     """Where a migration puts the records of a topic that had so many partitions."""
-    return Placement(old, migration.partitions, migration.client, migration.key_type)
+    return RecordPlacement(old, migration.partitions, migration.client, migration.key_type)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from partwright.migration.answer import MigrationStep
 from partwright.migration.copy_step import finished_before
 from partwright.migration.groups import groups_of
-from partwright.migration.ledger import Ledger
+from partwright.migration.ledger import MigrationLedger
 from partwright.migration.scan import scan
-from partwright.migration.topics import found, is_there, refuse_foreign, settings_of, source_of
+from partwright.migration.topics import described_topic, is_there, refuse_foreign, settings_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,9 +47,9 @@ def plan(
         return done
     source, _ = source_of(migration)
     own = settings_of(migration.source).own
-    state = Ledger(migration).last()
+    state = MigrationLedger(migration).last()
     if state is None and is_there(migration.target):
-        refuse_foreign(migration, found(migration.target))
+        refuse_foreign(migration, described_topic(migration.target))
     moving = groups_of(migration.source, groups)
     began = time.monotonic()
     seen = scan(migration, source, moving, progress)

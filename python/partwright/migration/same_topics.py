@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError, PartwrightError
-from partwright.migration.topics import found
+from partwright.migration.topics import described_topic
 
 if TYPE_CHECKING:
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.topics import Found
+    from partwright.migration.topics import DescribedTopic
 
 __all__ = ["describe_target", "ends_of", "made_again"]
 
@@ -27,7 +27,7 @@ def ends_of(migration: Migration, state: State) -> list[int]:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
         PartwrightError: It has been replaced by another topic, or has another number of partitions.
     """
-    now, topic = found(migration.source), migration.source.topic
+    now, topic = described_topic(migration.source), migration.source.topic
     if now.topic_id != state.source[2]:
         raise PartwrightError(
             f"the topic {topic!r} was deleted and made again while it was copied: {state.begin_anew(migration)}",
@@ -42,7 +42,7 @@ def ends_of(migration: Migration, state: State) -> list[int]:
     return now.ends
 
 
-def describe_target(migration: Migration, state: State) -> Found:
+def describe_target(migration: Migration, state: State) -> DescribedTopic:
     """The new topic as it is now.
 
     Args:
@@ -52,7 +52,7 @@ def describe_target(migration: Migration, state: State) -> Found:
     Raises:
         BrokerError: No Kafka answers, it gives no right, there is no such topic, or it has been replaced by another.
     """
-    now = found(migration.target)
+    now = described_topic(migration.target)
     if now.topic_id != state.target[2]:
         raise made_again(migration, state)
     return now

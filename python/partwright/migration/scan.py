@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.kafka.records import TopicChunk
-    from partwright.migration.groups import Group
+    from partwright.migration.groups import MigratedGroup
     from partwright.migration.settings import Migration
-    from partwright.migration.topics import Found
+    from partwright.migration.topics import DescribedTopic
 
-__all__ = ["Reading", "Scan", "refuse_scattered", "scan"]
+__all__ = ["GroupReading", "Scan", "refuse_scattered", "scan"]
 
 # Columns with fewer rows cost more in calls than in rows.
 _ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class Reading:
+class GroupReading:
     """What a group reads in the new topic.
 
     Attributes:
@@ -83,7 +83,7 @@ class Scan:
     untimed: int = 0
     shares: Counter[int] = field(default_factory=Counter)
     fingerprint: Fingerprint | None = None
-    groups: dict[str, Reading] = field(default_factory=dict)
+    groups: dict[str, GroupReading] = field(default_factory=dict)
 
     @property
     def older(self) -> int | None:
@@ -97,8 +97,8 @@ class Scan:
 
 def scan(
     migration: Migration,
-    source: Found,
-    groups: Sequence[Group],
+    source: DescribedTopic,
+    groups: Sequence[MigratedGroup],
     progress: Callable[[int, float | None], None],
 ) -> Scan:
     """Read the old topic once.
@@ -134,7 +134,7 @@ def scan(
 class _Sums:
     """The old topic's records, added up."""
 
-    def __init__(self, migration: Migration, source: Found, groups: Sequence[Group]) -> None:
+    def __init__(self, migration: Migration, source: DescribedTopic, groups: Sequence[MigratedGroup]) -> None:
         self._old, self._new = len(source.begin), migration.partitions
         self._place = placement(migration, self._old)
         self._seen = Observed()
@@ -184,7 +184,7 @@ class _Sums:
 class _Counted:
     """How many records each group has read and has not read, by layer and new partition."""
 
-    def __init__(self, groups: Sequence[Group], source: Found, *, is_layered: bool) -> None:
+    def __init__(self, groups: Sequence[MigratedGroup], source: DescribedTopic, *, is_layered: bool) -> None:
         self._offsets = {each.name: committed_or_begin(each.committed, source.begin) for each in groups}
         bounds = layers(self._offsets.values(), source.begin, source.ends) if is_layered else []
         # Records after the last bound, which arrive during the scan, are one more layer.
@@ -203,7 +203,7 @@ class _Counted:
             is_unread = pc.greater_equal(offsets, pa.array(committed, pa.int64()).take(partitions))
             self._unread[name].update(_by_layer(rows.filter(is_unread)))
 
-    def readings(self, shares: Counter[int], *, is_multiple: bool) -> dict[str, Reading]:
+    def readings(self, shares: Counter[int], *, is_multiple: bool) -> dict[str, GroupReading]:
         found = {}
         for name, unread in self._unread.items():
             reread = 0
@@ -221,7 +221,7 @@ class _Counted:
                 # Each new partition has records of only one old partition, in their order.
                 positions[target] = many - missing if is_multiple else before
                 reread += 0 if is_multiple else again
-            found[name] = Reading(unread.total(), reread, positions)
+            found[name] = GroupReading(unread.total(), reread, positions)
         return found
 
 

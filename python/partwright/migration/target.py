@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from partwright.errors import PartwrightError
 from partwright.kafka.topic_differences import differences
 from partwright.kafka.topics import create_topic
-from partwright.migration.topics import found, meanwhile
+from partwright.migration.topics import described_topic, meanwhile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ def make_target(
         migration.partitions,
         replace(new_topic, configs={**copied, **new_topic.configs, **meanwhile(known)}),
     )
-    return found(migration.target).topic_id
+    return described_topic(migration.target).topic_id
 
 
 def refuse_other_target(

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration, Side
 
 __all__ = [
-    "Found",
+    "DescribedTopic",
     "Settings",
     "alter",
-    "found",
+    "described_topic",
     "is_there",
     "make_ledger",
     "meanwhile",
@@ -58,7 +58,7 @@ def patiently(ask: Callable[[], _Answer]) -> _Answer:
     return try_again(ask, _SETTLE_S, error=lambda error: isinstance(error, RetriableError))
 
 
-class Found(NamedTuple):
+class DescribedTopic(NamedTuple):
     """A topic as it is now.
 
     Attributes:
@@ -86,7 +86,7 @@ class Settings(NamedTuple):
     all: dict[str, str]
 
 
-def found(side: Side) -> Found:
+def described_topic(side: Side) -> DescribedTopic:
     """A topic as it is now.
 
     Raises:
@@ -99,17 +99,19 @@ def found(side: Side) -> Found:
             offsets_of(admin, side.topic, every, spec, committed=committed)
             for spec, committed in (("earliest", False), ("latest", True), ("latest", False))
         )
-        return Found(str(topic.topic_id), *([each[p] for p in every] for each in (begin, ends, tails)))
+        return DescribedTopic(
+            str(topic.topic_id), *([each[p] for p in every] for each in (begin, ends, tails))
+        )
 
 
-def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
+def source_of(migration: Migration) -> tuple[DescribedTopic, tuple[str, str]]:
     """The old topic as it is, with the IDs of its cluster and of the topic.
 
     Raises:
         PartwrightError: The new topic is the same one.
         BrokerError: No Kafka answers, or there is no such topic.
     """
-    source = found(migration.source)
+    source = described_topic(migration.source)
     cluster = cluster_id(migration.source.config)
     is_same = migration.source.topic == migration.target.topic
     if is_same and cluster == cluster_id(migration.target.config):
@@ -183,7 +185,7 @@ def alter(side: Side, settings: Mapping[str, str | None]) -> None:
         admin.answer(asked[resource], "ALTER_CONFIGS", f"the topic {side.topic!r}")
 
 
-def refuse_foreign(migration: Migration, now: Found) -> None:
+def refuse_foreign(migration: Migration, now: DescribedTopic) -> None:
     """Refuse an existing new topic that holds records or has another number of partitions.
 
     Raises:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from partwright.kafka.reading import Record
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration, Side
-    from partwright.migration.topics import Found
+    from partwright.migration.topics import DescribedTopic
 
 __all__ = ["last_values"]
 
@@ -26,8 +26,8 @@ _STEP = 10_000
 def last_values(
     migration: Migration,
     state: State,
-    source: Found,
-    target: Found,
+    source: DescribedTopic,
+    target: DescribedTopic,
     progress: Callable[[int, int], None],
 ) -> tuple[int, int, int, int, int]:
     """Compare them; this takes memory for each key.
@@ -59,7 +59,7 @@ def last_values(
 
 
 def _last(
-    side: Side, topic: Found, ends: Sequence[int], progress: Callable[[int], None]
+    side: Side, topic: DescribedTopic, ends: Sequence[int], progress: Callable[[int], None]
 ) -> tuple[dict[bytes, bytes], set[bytes], int]:
     """By a key's digest, the digest of its last record before some offsets; and the keys with later records."""
     last: dict[bytes, bytes] = {}

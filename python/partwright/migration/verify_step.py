@@ -13,7 +13,7 @@ from partwright.migration.copier import Older
 from partwright.migration.copy_step import finished_before, not_begun, step_answer
 from partwright.migration.groups import groups_of
 from partwright.migration.layers import committed_or_begin
-from partwright.migration.ledger import Ledger
+from partwright.migration.ledger import MigrationLedger
 from partwright.migration.placement import placement
 from partwright.migration.same_topics import describe_target
 from partwright.migration.streams import Streams
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from partwright.migration.answer import MigrationStep
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
-    from partwright.migration.topics import Found
+    from partwright.migration.topics import DescribedTopic
     from partwright.migration.translate import Slice
 
 __all__ = ["verify"]
@@ -57,7 +57,7 @@ def verify(
     if done := finished_before("verify", migration):
         return done
     source, ids = source_of(migration)
-    state = Ledger(migration).last()
+    state = MigrationLedger(migration).last()
     if state is None or state.phase == "new":
         raise not_begun(migration)
     state.check(migration, ids)
@@ -99,8 +99,8 @@ class _Pairs:
 
     migration: Migration
     state: State
-    source: Found
-    target: Found
+    source: DescribedTopic
+    target: DescribedTopic
     groups: Mapping[str, tuple[Sequence[int], Mapping[int, int]]]
     compared: int = 0
     lost: int = 0
@@ -127,7 +127,7 @@ class _Pairs:
         copies = Streams(target.config, target.topic, dict(enumerate(self.target.begin)))
         records = self._records()
         try:
-            for at, made in Ledger(self.migration).entries():
+            for at, made in MigrationLedger(self.migration).entries():
                 if made is None:
                     continue
                 if self._is_older_pass and at.is_older_done:

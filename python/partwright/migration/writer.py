@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from partwright.errors import BrokerError
 from partwright.kafka.errors import no_right
 from partwright.kafka.headers import headers_of
-from partwright.kafka.writing import Advice, Writing
+from partwright.kafka.writing import Writing, WritingAdvice
 from partwright.migration.ledger import MAPPING, encoded
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration
     from partwright.migration.translate import Slice
 
-__all__ = ["Writer"]
+__all__ = ["MigrationWriter"]
 
 _TUNED: dict[str, object] = {
     "compression.type": "lz4",
@@ -66,7 +66,7 @@ class _Edges:
         self.last[target] = offset
 
 
-class Writer:
+class MigrationWriter:
     """A transactional producer of one migration; a later one ends the earlier ones.
 
     Args:
@@ -80,7 +80,7 @@ class Writer:
     def __init__(self, migration: Migration, most_bytes: int) -> None:
         self._topic, self._ledger = migration.target.topic, migration.ledger
         name = migration.transactional_id
-        advice = Advice(
+        advice = WritingAdvice(
             taken_over=(
                 "another copy of this migration was started and goes on in place of this one: leave one of them running"
             ),

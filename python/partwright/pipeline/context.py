@@ -11,13 +11,13 @@ from partwright.pipeline.report import PlannedStep
 if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.ledger import Ledger, RecordedRun
+    from partwright.pipeline.ledger import RecordedRun, RunLedger
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
     from partwright.pipeline.spark_session import Session
     from partwright.pipeline.steps import Progress
-    from partwright.pipeline.target_state import Look
-    from partwright.pipeline.targets import Target, Writer
+    from partwright.pipeline.target_state import TargetState
+    from partwright.pipeline.targets import Target, TargetWriter
 
 __all__ = ["Context"]
 
@@ -44,7 +44,7 @@ class Context:
     settings: RunSettings
     source: Source
     target: Target
-    first: Look
+    first: TargetState
     n: int
     cluster: Cluster | None
     session: Session
@@ -52,7 +52,7 @@ class Context:
     progress: Progress
     run: bytes
     earlier: RecordedRun | None = None
-    ledger: Ledger | None = None
+    ledger: RunLedger | None = None
 
     @property
     def mark(self) -> Mark:
@@ -64,7 +64,7 @@ class Context:
         """Whether records that the client does not place by their key get a partition here too."""
         return self.settings.null_keys == "spread" and not self.target.has_place_for_all
 
-    def writer(self, target: Target) -> Writer:
+    def writer(self, target: Target) -> TargetWriter:
         """The way in which the options let it write to the target."""
         return target.writer(in_transactions=self.settings.exactly_once, goes_on=self.earlier is not None)
 

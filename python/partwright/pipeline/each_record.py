@@ -197,10 +197,10 @@ def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, there: DataFr
         # The key of a record's first copy.
         copies = there.where(F.col("row").isin(others)).orderBy(F.desc("offset"), F.desc("partition"))
         keys |= {row.row: row.key for row in copies.select("row", "key").collect()}
-    return [_told(row, keys[row.row]) for row in rows]
+    return [_row_in_words(row, keys[row.row]) for row in rows]
 
 
-def _told(row: Row, key: bytes | None) -> str:
+def _row_in_words(row: Row, key: bytes | None) -> str:
     asked = "any partition" if row.asked is None else f"partition {row.asked}"
     where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
     wanted = f"asked for {asked}" if row.wanted else "was not asked for"

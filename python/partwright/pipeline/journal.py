@@ -15,7 +15,7 @@ import filelock
 from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.folders import private_file, private_state, write_file
-from partwright.pipeline.orphan import Java, wait_for_orphan
+from partwright.pipeline.orphan import JavaProcess, wait_for_orphan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class Entry:
     began: str
     finished: bool = False
     proof: str | None = None
-    java: Java | None = None
+    java: JavaProcess | None = None
 
     def __str__(self) -> str:
         """The run in words."""
@@ -65,7 +65,7 @@ class Journal:
                 f"{str(file)!r}, the note of the last run to this target, is damaged ({error}): delete it"
             )
 
-    def begin(self, run: str, records: int, java: Java | None = None) -> None:
+    def begin(self, run: str, records: int, java: JavaProcess | None = None) -> None:
         """Note that this Java process is about to write `records` records."""
         self._write(Entry(run, records, now_in_words(), java=java))
 
@@ -116,13 +116,13 @@ def _entry(text: bytes) -> Entry:
     return Entry(**{name: told[name] for name in kinds}, proof=proof, java=_java(told.get("java")))
 
 
-def _java(told: Any) -> Java | None:
+def _java(told: Any) -> JavaProcess | None:
     """The process that an entry names; earlier versions named none."""
     if told is None:
         return None
     try:
         pid, created, driver = told
-        return Java(int(pid), float(created), int(driver))
+        return JavaProcess(int(pid), float(created), int(driver))
     except (TypeError, ValueError):
         raise ValueError(f"'java' is {told!r}") from None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["RUNS", "FolderLedger", "Ledger", "RecordedRun", "TopicLedger", "ledger_at"]
+__all__ = ["RUNS", "FolderLedger", "RecordedRun", "RunLedger", "TopicLedger", "ledger_at"]
 
 RUNS = "__partwright_runs"
 """The compacted topic, of one partition, that holds the last run of each source into each topic of its cluster."""
@@ -137,7 +137,7 @@ class RecordedRun:
         return f"the file {new!r} was added to its source since" if new is not None else None
 
 
-class Ledger(Protocol):
+class RunLedger(Protocol):
     """Where plans are kept."""
 
     def read(self, topic: str, source: str) -> RecordedRun | None:
@@ -214,7 +214,7 @@ class FolderLedger:
         return f"{self._folder.rstrip('/')}/{topic}-{name}.json"
 
 
-def ledger_at(state: str | None, config: KafkaConfig) -> Ledger:
+def ledger_at(state: str | None, config: KafkaConfig) -> RunLedger:
     """The ledger that `--state` names, otherwise the one of the target's cluster."""
     return TopicLedger(config) if state is None else FolderLedger(state)
 

@@ -12,7 +12,7 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Manifest", "ManifestFile", "ManifestPartition", "PlacementRule", "manifest_of"]
+__all__ = ["ManifestFile", "ManifestPartition", "PlacementRule", "RunManifest", "manifest_of"]
 
 _VERSION = 1
 
@@ -53,7 +53,7 @@ class PlacementRule:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class RunManifest:
     """What a run wrote.
 
     Attributes:
@@ -81,7 +81,7 @@ class Manifest:
         return json.dumps({"version": _VERSION, **asdict(self)}, indent=1).encode() + b"\n"
 
     @classmethod
-    def read(cls, content: bytes, name: str) -> Manifest:
+    def read(cls, content: bytes, name: str) -> RunManifest:
         """Read a manifest.
 
         Args:
@@ -138,7 +138,7 @@ def manifest_of(
     topic: str,
     n: int,
     rule: PlacementRule,
-) -> Manifest:
+) -> RunManifest:
     """The manifest of these files, by partition; see `Manifest`."""
     numbers: list[int | None] = [*range(n), *([None] if None in files else [])]
     partitions = []
@@ -146,4 +146,4 @@ def manifest_of(
         own = tuple(sorted(files.get(number, ()), key=lambda file: file.first_offset))
         partitions.append(ManifestPartition(number, sum(file.rows for file in own), own))
     rows = sum(each.rows for each in partitions)
-    return Manifest(run, topic, n, **asdict(rule), rows=rows, partitions=tuple(partitions))
+    return RunManifest(run, topic, n, **asdict(rule), rows=rows, partitions=tuple(partitions))

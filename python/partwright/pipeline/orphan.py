@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from partwright.errors import PartwrightError
 from partwright.kafka.embedded_process import psutil_module, wait_until_gone
 
-__all__ = ["Java", "java_of_pid", "wait_for_orphan"]
+__all__ = ["JavaProcess", "java_of_pid", "wait_for_orphan"]
 
 WAIT_S = 30.0
 """Java ends within two seconds of its Python, unless a task hangs on a silent broker."""
 
 
-class Java(NamedTuple):
+class JavaProcess(NamedTuple):
     """A process of Spark's Java.
 
     Attributes:
@@ -28,18 +28,18 @@ class Java(NamedTuple):
     driver: int
 
 
-def java_of_pid(pid: int | None) -> Java | None:
+def java_of_pid(pid: int | None) -> JavaProcess | None:
     """The Java process with that ID, which runs Spark for this process; None if there is none."""
     if pid is None:
         return None
     psutil = psutil_module()
     try:
-        return Java(pid, psutil.Process(pid).create_time(), os.getpid())
+        return JavaProcess(pid, psutil.Process(pid).create_time(), os.getpid())
     except psutil.Error:
         return None
 
 
-def _orphan(java: Java) -> Any:
+def _orphan(java: JavaProcess) -> Any:
     """The process (psutil's), if it still runs and its Python does not; else None."""
     psutil = psutil_module()
     try:
@@ -51,7 +51,7 @@ def _orphan(java: Java) -> Any:
     return None
 
 
-def wait_for_orphan(java: Java, target: str) -> None:
+def wait_for_orphan(java: JavaProcess, target: str) -> None:
     """Wait until nothing of an earlier run writes any more.
 
     Raises:

@@ -23,10 +23,10 @@ from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 from partwright.kafka import topics
-from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
+from partwright.pipeline.manifest import ManifestFile, RunManifest, manifest_of
 from partwright.pipeline.settings import KafkaTarget
 from partwright.pipeline.source import spark_path
-from partwright.pipeline.target_state import Look
+from partwright.pipeline.target_state import TargetState
 from partwright.pipeline.targets import KafkaTopic, Target
 from partwright.spark.hadoop_files import HadoopFolder
 from partwright.spark.marks import mark_of
@@ -119,7 +119,7 @@ class ParquetFolders(Target):
         """Write the manifest, which marks the folder as finished."""
 
     @abstractmethod
-    def _kept(self) -> Manifest:
+    def _kept(self) -> RunManifest:
         """The manifest as it was written."""
 
     @abstractmethod
@@ -192,7 +192,7 @@ class LocalFolders(ParquetFolders):
     def __str__(self) -> str:
         return f"folder {str(self.folder)!r}"
 
-    def look(self) -> Look:
+    def look(self) -> TargetState:
         """Refuse a folder that already holds partitions of this topic.
 
         Raises:
@@ -207,14 +207,14 @@ class LocalFolders(ParquetFolders):
                 f"{str(self.folder)!r} holds {there[0].name!r} already, from an earlier run{end}: nothing was written; "
                 "take another folder or another --topic, or remove what is there"
             )
-        return Look()
+        return TargetState()
 
     def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
         """See `Target.open`; `look` has checked everything."""
         del spark, in_transactions
         return self
 
-    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
+    def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; all `n` partitions get their folders as they are written."""
         del first, append
         self.look()
@@ -253,8 +253,8 @@ class LocalFolders(ParquetFolders):
     def _keep(self, manifest: bytes) -> None:
         write_file(self._file, manifest)
 
-    def _kept(self) -> Manifest:
-        return Manifest.read(self._file.read_bytes(), str(self._file))
+    def _kept(self) -> RunManifest:
+        return RunManifest.read(self._file.read_bytes(), str(self._file))
 
     def _folders(self) -> list[str]:
         return [spark_path(folder) for folder in self._named()]
@@ -304,9 +304,9 @@ class RemoteFolders(ParquetFolders):
     def __str__(self) -> str:
         return f"folder {self.uri!r}"
 
-    def look(self) -> Look:
+    def look(self) -> TargetState:
         """The folder is checked once Spark has started: see `open`."""
-        return Look()
+        return TargetState()
 
     def open(self, spark: SparkSession, *, in_transactions: bool) -> Self:
         """See `Target.open`."""
@@ -315,7 +315,7 @@ class RemoteFolders(ParquetFolders):
         self._refuse_there(folder)
         return replace(self, opened=folder)
 
-    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
+    def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; a marker says that a run writes here."""
         del first, append
         self._refuse_there(self._folder)
@@ -338,7 +338,7 @@ class RemoteFolders(ParquetFolders):
                 f"{self} has no manifest ({self.MANIFEST}): a run stopped while it wrote, or still writes; nothing was "
                 "written; remove it, or take another --topic"
             )
-        found = Manifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
+        found = RunManifest.read(folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
         raise PartwrightError(
             f"{self} holds {counted(found.rows, 'record')} already, from run {found.run}: nothing was written; take "
             "another address or another --topic, or remove what is there"
@@ -355,8 +355,8 @@ class RemoteFolders(ParquetFolders):
         self._folder.create_whole(self.MANIFEST, manifest)
         self._folder.remove(self.UNFINISHED)
 
-    def _kept(self) -> Manifest:
-        return Manifest.read(self._folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
+    def _kept(self) -> RunManifest:
+        return RunManifest.read(self._folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
 
     def _folders(self) -> list[str]:
         return [self.uri]

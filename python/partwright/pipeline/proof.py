@@ -12,7 +12,7 @@ from partwright.kafka.errors import Meaning, meaning
 from partwright.pipeline import checks
 from partwright.pipeline.spark_errors import refused_by_spark
 from partwright.pipeline.steps import timed
-from partwright.pipeline.target_state import Look
+from partwright.pipeline.target_state import TargetState
 from partwright.spark import classic
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.context import Context
     from partwright.pipeline.journal import Journal
-    from partwright.pipeline.report import Step
+    from partwright.pipeline.report import RunStep
     from partwright.pipeline.targets import KafkaTopic
 
 __all__ = ["ProofResult", "java_proof"]
@@ -34,7 +34,7 @@ class ProofResult(NamedTuple):
 
     proof: checks.Proof | None
     notes: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RunStep, ...] = ()
 
 
 def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult:
@@ -65,7 +65,7 @@ def java_proof(context: Context, placed: DataFrame, records: int) -> ProofResult
     def choices() -> KafkaTopic | BrokerError:
         """The topic with the producer's choices, or why it cannot be made."""
         try:
-            prepared = topic.prepare(context.n, Look(), context.run, append=False)
+            prepared = topic.prepare(context.n, TargetState(), context.run, append=False)
         except BrokerError as error:
             return error
         with refused_by_spark(f"{done} written", "WRITE", topic.topic):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.pipeline.checks import Checks, Proof
 
-__all__ = ["KeyShare", "PartitionShare", "PlannedStep", "Report", "Step"]
+__all__ = ["KeyShare", "PartitionShare", "PlannedStep", "Report", "RunStep"]
 
 
 class PlannedStep(NamedTuple):
@@ -27,7 +27,7 @@ class PlannedStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Step:
+class RunStep:
     """One step of the run and how long it took."""
 
     name: str
@@ -109,7 +109,7 @@ class Report(Answer):
     largest_share: float
     partitions: tuple[PartitionShare, ...]
     heaviest_keys: tuple[KeyShare, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RunStep, ...]
     checks: Checks | None
     proof: Proof | None
     n_now: int | None = None

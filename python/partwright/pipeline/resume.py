@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from partwright.pipeline.ledger import Ledger, RecordedRun
+    from partwright.pipeline.ledger import RecordedRun, RunLedger
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
-    from partwright.pipeline.target_state import Look
+    from partwright.pipeline.target_state import TargetState
     from partwright.pipeline.targets import Target
 
 __all__ = [
@@ -46,7 +46,7 @@ class SourceFacts:
 
 
 def find_earlier(
-    ledger: Ledger, settings: RunSettings, source: Source, target: Target, first: Look
+    ledger: RunLedger, settings: RunSettings, source: Source, target: Target, first: TargetState
 ) -> RecordedRun | None:
     """Find the run that `--resume` continues, and refuse before Spark starts what can already be refused.
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.journal import Journal
     from partwright.pipeline.promises import Checks, Proof
-    from partwright.pipeline.report import Step
+    from partwright.pipeline.report import RunStep
     from partwright.pipeline.resume import SourceFacts
     from partwright.pipeline.steps import Progress
     from partwright.pipeline.sums import RecordSums
@@ -98,7 +98,7 @@ class Begun(NamedTuple):
     """What happened before the first step: what is worth knowing, and what took time."""
 
     notes: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RunStep, ...]
 
 
 def _begin(
@@ -110,7 +110,7 @@ def _begin(
     """
     source = find_source(settings)
     to = settings.target
-    starting: tuple[Step, ...] = ()
+    starting: tuple[RunStep, ...] = ()
     if to is None:
         kafka, step = timed(progress, "start Kafka", lambda: stack.enter_context(EmbeddedKafka()))
         to, starting = KafkaTarget(KafkaConfig.read({}, servers=kafka.bootstrap_servers)), (step,)
@@ -145,7 +145,9 @@ def _begin(
     return context, Begun(cleaned, (*starting, *cleaning, *session.steps))
 
 
-def _clean(target: Target, journal: Journal, progress: Progress) -> tuple[tuple[str, ...], tuple[Step, ...]]:
+def _clean(
+    target: Target, journal: Journal, progress: Progress
+) -> tuple[tuple[str, ...], tuple[RunStep, ...]]:
     """Remove the topic that a killed run's proof left behind; notes about it, and the step."""
     notes = (journal.damage,) if journal.damage else ()
     name = journal.entry.proof if journal.entry else None
@@ -177,7 +179,7 @@ def _cluster(target: Target, strategy: str | None, topic: str, n: int) -> Cluste
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadRecords:
     """The source's records.
 
     Attributes:
@@ -194,7 +196,7 @@ class Read:
     producers: int | None
 
 
-def _read(context: Context, stack: contextlib.ExitStack) -> Read:
+def _read(context: Context, stack: contextlib.ExitStack) -> ReadRecords:
     """Read every record and place it; Spark keeps them until the run ends."""
     settings = context.settings
     with refused_by_spark(f"{context.source.name} cannot be read"):
@@ -211,7 +213,7 @@ def _read(context: Context, stack: contextlib.ExitStack) -> Read:
     if not sums.records:
         why = "no record with one of these keys" if settings.only_keys else "no records: it is empty"
         raise PartwrightError(f"{context.source.name} has {why}, nothing was written")
-    return Read(placed, sums, facts, producers)
+    return ReadRecords(placed, sums, facts, producers)
 
 
 def _forget(placed: DataFrame) -> None:
@@ -235,9 +237,9 @@ class Prepared:
     notes: tuple[str, ...] = ()
 
 
-def _prepare(context: Context, read: Read) -> tuple[Prepared, tuple[Step, ...]]:
+def _prepare(context: Context, read: ReadRecords) -> tuple[Prepared, tuple[RunStep, ...]]:
     """Make the target ready, or find it as the earlier run left it, and record the run before its first record."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RunStep, ...] = ()
     if context.earlier is not None:
         target = context.target.continued(context.earlier.begin)
     else:
@@ -295,7 +297,7 @@ def _recorded(context: Context, target: Target, sums: RecordSums, facts: SourceF
     )
 
 
-def _write(context: Context, prepared: Prepared, read: Read) -> Wrote:
+def _write(context: Context, prepared: Prepared, read: ReadRecords) -> Wrote:
     """Write what is not there yet."""
     records, target = read.sums.records, prepared.target
     context.journal.begin(context.run.hex(), records, java_of_pid(classic.java_pid()))
@@ -341,10 +343,10 @@ class Checked:
     partitions: tuple[PartitionShare, ...]
     proof: Proof | None = None
     notes: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RunStep, ...] = ()
 
 
-def _check(context: Context, target: Target, read: Read) -> Checked:
+def _check(context: Context, target: Target, read: ReadRecords) -> Checked:
     """Read everything back, check each record, and let the Java producer place the same ones."""
     settings = context.settings
     if not settings.check:
@@ -400,7 +402,7 @@ def _with_null_keys(
     return replace(found, partitions=tuple(read)), given_to
 
 
-def _report(context: Context, read: Read, checked: Checked) -> Report:
+def _report(context: Context, read: ReadRecords, checked: Checked) -> Report:
     """The report, without what the write itself has found."""
     settings, source, sums = context.settings, context.source, read.sums
     placed = sums.records - sums.unplaced

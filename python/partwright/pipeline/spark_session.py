@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from partwright.folders import Temporary
-    from partwright.pipeline.report import Step
+    from partwright.pipeline.report import RunStep
     from partwright.pipeline.steps import Progress
 
 __all__ = ["Session", "open_session"]
@@ -56,7 +56,7 @@ class Session:
     spark: SparkSession
     interrupted: Sequence[int]
     log: Path | None
-    steps: tuple[Step, ...]
+    steps: tuple[RunStep, ...]
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from partwright.pipeline.report import Step
+from partwright.pipeline.report import RunStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +28,9 @@ class Progress(Protocol):
         """Spark has started; its progress can be read."""
 
 
-def timed(progress: Progress, name: str, work: Callable[[], _Result]) -> tuple[_Result, Step]:
+def timed(progress: Progress, name: str, work: Callable[[], _Result]) -> tuple[_Result, RunStep]:
     """Do one step: its result, and how long it took."""
     began = time.monotonic()
     with progress.step(name):
         result = work()
-    return result, Step(name, round(time.monotonic() - began, 3))
+    return result, RunStep(name, round(time.monotonic() - began, 3))

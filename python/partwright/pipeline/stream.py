@@ -202,7 +202,7 @@ def stream(
         def take(batch: BatchDone) -> None:
             """Called in a thread of Spark's."""
             done.append(_kept(batch, asked))
-            progress.say(_said(batch, query.lastProgress if query else None))
+            progress.say(_batch_line(batch, query.lastProgress if query else None))
 
         with explained_end(lambda: _standing("before", target, ()), session.interrupted, session.log):
             if settings.is_own_partitioner:
@@ -317,7 +317,7 @@ def _wait(query: StreamingQuery, done: Sequence[BatchDone], target: KafkaTopic, 
             raise Ended(session.interrupted[0], f"the stream to {target} was stopped; {_written(done)}")
 
 
-def _said(batch: BatchDone, progress: Json | None) -> str:
+def _batch_line(batch: BatchDone, progress: Json | None) -> str:
     there = f", {batch.already_there:,} of them there already" if batch.already_there else ""
     rate = f"{batch.records / batch.seconds:,.0f} records/s" if batch.seconds else ""
     parts = [

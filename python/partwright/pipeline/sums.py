@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from partwright.pipeline import checks
 from partwright.pipeline.report import KeyShare, PartitionShare
-from partwright.spark.continued import record_bytes
+from partwright.spark.resumed_rows import record_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

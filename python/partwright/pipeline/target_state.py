@@ -12,14 +12,14 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Look", "arrived", "number_of_partitions", "refuse_changed"]
+__all__ = ["TargetState", "arrived", "number_of_partitions", "refuse_changed"]
 
 # How many partitions Kafka's controller creates in one request (ReplicationControlManager, 4.3).
 _MOST_NEW_PARTITIONS = 10_000
 
 
 @dataclass(frozen=True)
-class Look:
+class TargetState:
     """What a target holds at one moment.
 
     Attributes:
@@ -36,7 +36,7 @@ class Look:
 
 
 def number_of_partitions(
-    look: Look, asked: int | None, default: int, append: bool, target: str, last: str | None
+    look: TargetState, asked: int | None, default: int, append: bool, target: str, last: str | None
 ) -> int:
     """How many partitions the records go to: the topic's own number, if it exists.
 
@@ -70,7 +70,7 @@ def number_of_partitions(
     return n
 
 
-def refuse_changed(first: Look, now: Look, n: int, append: bool, target: str) -> None:
+def refuse_changed(first: TargetState, now: TargetState, n: int, append: bool, target: str) -> None:
     """Refuse a target that somebody changed while the records were read and placed.
 
     Args:

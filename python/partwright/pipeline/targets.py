@@ -16,11 +16,11 @@ from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 from partwright.pipeline.ledger import ledger_at
-from partwright.pipeline.target_state import Look, refuse_changed
+from partwright.pipeline.target_state import TargetState, refuse_changed
 from partwright.spark.connector import READER, load_topic, refuse_second_tasks, spark_options, write_topic
-from partwright.spark.continued import rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.marks import mark_of
+from partwright.spark.resumed_rows import rest_of, rows_there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.marks import Mark
-    from partwright.pipeline.ledger import Ledger
+    from partwright.pipeline.ledger import RunLedger
     from partwright.pipeline.source import Source
 
-__all__ = ["KafkaTopic", "Placed", "Target", "Writer", "Wrote"]
+__all__ = ["KafkaTopic", "Placed", "Target", "TargetWriter", "Wrote"]
 
 
 # The most that a Java producer sends in one request by default.
@@ -73,7 +73,7 @@ class Wrote(NamedTuple):
     late: int = 0
 
 
-class Writer(NamedTuple):
+class TargetWriter(NamedTuple):
     """A way to write a run's records.
 
     Attributes:
@@ -103,11 +103,11 @@ class Target(ABC):
     has_place_for_all: ClassVar[bool]
 
     @abstractmethod
-    def look(self) -> Look:
+    def look(self) -> TargetState:
         """What is there now."""
 
     @abstractmethod
-    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
+    def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """Create what is missing; looks again, because `first` may be minutes old.
 
         Args:
@@ -139,7 +139,7 @@ class Target(ABC):
         """The topic's partitions and leaders; None if there are none yet."""
         return None
 
-    def foresee(self, n: int, first: Look) -> None:
+    def foresee(self, n: int, first: TargetState) -> None:
         """Ask whether what is missing can be created for `n` partitions, without creating it.
 
         Raises:
@@ -159,10 +159,10 @@ class Target(ABC):
         """The target as an earlier run has prepared it, which began at these offsets."""
         raise NotImplementedError(f"{self} has no runs that go on: its settings refuse them")
 
-    def writer(self, *, in_transactions: bool, goes_on: bool) -> Writer:
+    def writer(self, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
         """The way to write all records, or those that an earlier try of the same run left."""
         del in_transactions, goes_on
-        return Writer("by Spark", self._write_all)
+        return TargetWriter("by Spark", self._write_all)
 
     def _write_all(self, placed: Placed) -> Wrote:
         self.write(placed.frame)
@@ -176,7 +176,7 @@ class Target(ABC):
         """Whether what was prepared is known not to exist any more."""
         return False
 
-    def ledger(self, state: str | None) -> Ledger | None:
+    def ledger(self, state: str | None) -> RunLedger | None:
         """Where runs into it are recorded; None if nobody could resume one."""
         del state
         return None
@@ -225,18 +225,18 @@ class KafkaTopic(Target):
     def __str__(self) -> str:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
 
-    def look(self) -> Look:
+    def look(self) -> TargetState:
         """See `Target.look`.
 
         Raises:
             PartwrightError: The topic exists and differs from what was asked for.
         """
         if not self.exists():
-            return Look()
+            return TargetState()
         self._refuse_different()
         first = topics.beginning_offsets(self.config, self.topic)
         ends = topics.end_offsets(self.config, self.topic)
-        return Look(len(ends), sum(ends.values()) - sum(first.values()), ends, self._topic_id())
+        return TargetState(len(ends), sum(ends.values()) - sum(first.values()), ends, self._topic_id())
 
     def cluster(self) -> Cluster | None:
         """See `Target.cluster`."""
@@ -244,7 +244,7 @@ class KafkaTopic(Target):
             return None
         return Cluster.from_kafka(None, [self.topic], kafka_config=self.config)
 
-    def foresee(self, n: int, first: Look) -> None:
+    def foresee(self, n: int, first: TargetState) -> None:
         """See `Target.foresee`; the brokers themselves tell what they would refuse."""
         if first.partitions is None:
             self._make(n, validate_only=True)
@@ -255,7 +255,7 @@ class KafkaTopic(Target):
             refuse_second_tasks(spark)
         return self
 
-    def prepare(self, n: int, first: Look, run: bytes, *, append: bool) -> Self:
+    def prepare(self, n: int, first: TargetState, run: bytes, *, append: bool) -> Self:
         """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
         del run
         now = self.look()
@@ -297,12 +297,14 @@ class KafkaTopic(Target):
         """See `Target.write`; if `placed` has no column `partition`, the Java producer chooses."""
         write_topic(placed, self.config, self.topic, self._most_bytes())
 
-    def writer(self, *, in_transactions: bool, goes_on: bool) -> Writer:
+    def writer(self, *, in_transactions: bool, goes_on: bool) -> TargetWriter:
         """See `Target.writer`; what is there already shows by the marks, for both ways to write."""
         what = "what is missing, " if goes_on else ""
         if in_transactions:
-            return Writer(f"{what}in transactions", functools.partial(self._write_committed, goes_on=goes_on))
-        return Writer(f"{what}by Spark's sink", self._write_rest if goes_on else self._write_all)
+            return TargetWriter(
+                f"{what}in transactions", functools.partial(self._write_committed, goes_on=goes_on)
+            )
+        return TargetWriter(f"{what}by Spark's sink", self._write_rest if goes_on else self._write_all)
 
     def _write_committed(self, placed: Placed, *, goes_on: bool) -> Wrote:
         done = write_exactly_once(
@@ -376,7 +378,7 @@ class KafkaTopic(Target):
             return self.partitions_now() == 0
         return False
 
-    def ledger(self, state: str | None) -> Ledger | None:
+    def ledger(self, state: str | None) -> RunLedger | None:
         """See `Target.ledger`; a topic of its own cluster, unless a folder is named."""
         return ledger_at(state, self.config)
 

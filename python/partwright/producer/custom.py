@@ -202,18 +202,18 @@ class OwnPartitioner:
     ) -> int:
         """A record's partition, asked for once more if it would begin a batch."""
 
-        def asked() -> int:
+        def now_partition() -> int:
             if chosen is not None:
                 return chosen
             return self.partition(
                 topic, record.key, record.key_bytes, record.value, record.value_bytes, cluster
             )
 
-        partition = asked()
+        partition = now_partition()
         if not self.is_told or append(topic, record, partition, False):
             return partition
         self.on_new_batch(topic, cluster, partition)
-        partition = asked()
+        partition = now_partition()
         append(topic, record, partition, True)
         return partition
 

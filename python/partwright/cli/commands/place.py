@@ -116,7 +116,7 @@ def command(
             file if in_place else out,
             records,
             None if in_place else file,
-            told=source.told,
+            told=source.named_format,
             force=force or in_place,
         ) as sink,
         reading(file) as read,

@@ -49,7 +49,7 @@ class Source:
         return self.names[0] if len(self.names) == 1 else f"{self.names[0]} and {len(self.names) - 1} more"
 
     @property
-    def told(self) -> str | None:
+    def named_format(self) -> str | None:
         """The format of files whose names do not tell it."""
         return self.format or ("csv" if self.delimiter else None)
 

@@ -12,12 +12,12 @@ from partwright._check import meant, shown
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import common, names, sasl, slots, tls
 from partwright.kafka.connection.layers import of_command_line, of_file, of_mapping
-from partwright.kafka.connection.said import notes_of, secrets_of
+from partwright.kafka.connection.notes import notes_of, secrets_of
 from partwright.kafka.connection.secret import HIDDEN, Secret, without
 from partwright.kafka.connection.servers import bootstrap_servers
 
 if TYPE_CHECKING:
-    from partwright.kafka.connection.layers import Given, Layer
+    from partwright.kafka.connection.layers import GivenSetting, Layer
     from partwright.kafka.connection.sasl import Sasl
     from partwright.kafka.connection.slots import Slots
     from partwright.kafka.connection.tls import Tls, TlsMaterial
@@ -309,7 +309,7 @@ def _refuse_open(given: Slots) -> None:
             )
 
 
-def _spoken_of_servers(given: Given) -> str:
+def _spoken_of_servers(given: GivenSetting) -> str:
     # An argument has no place to name, only the setting itself.
     return _SERVERS if given.place == _ARGUMENT else slots.spoken_of(given)
 

@@ -13,7 +13,7 @@ from partwright.kafka.connection.secret import Secret
 from partwright.kafka.connection.slots import spoken_of
 
 if TYPE_CHECKING:
-    from partwright.kafka.connection.layers import Given
+    from partwright.kafka.connection.layers import GivenSetting
     from partwright.kafka.connection.slots import Slots
 
 __all__ = ["Identity", "of"]
@@ -114,7 +114,7 @@ def _of_pair(slots: Slots) -> stores.Store | None:
 
 def _text(slots: Slots, inline: str, file: str) -> tuple[str, str] | None:
     """A PEM text and its name in sentences, from a file or a setting. If both are given, they must be equal."""
-    found: list[tuple[str, Given]] = []
+    found: list[tuple[str, GivenSetting]] = []
     if inline in slots:
         found.append((slots[inline].text(), slots[inline]))
     if file in slots:

@@ -33,7 +33,7 @@ class Entries:
     keys: tuple[tuple[bytes, tuple[bytes, ...]], ...] = field(repr=False)
 
 
-class _Reader:
+class _JksReader:
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
@@ -63,7 +63,7 @@ def read(data: bytes, password: str | None) -> Entries:
     """
     if password is not None and not _is_whole(data, password):
         raise PartwrightError("its password is wrong, or it was changed")
-    reader = _Reader(data)
+    reader = _JksReader(data)
     reader.bytes(len(MAGIC))
     version = reader.int()
     if version not in _VERSIONS:
@@ -85,7 +85,7 @@ def read(data: bytes, password: str | None) -> Entries:
     return Entries(tuple(trusted), tuple(keys))
 
 
-def _certificate(reader: _Reader, version: int) -> bytes:
+def _certificate(reader: _JksReader, version: int) -> bytes:
     if version > 1:
         reader.skip_text()
     return reader.bytes(reader.int())
@@ -129,7 +129,7 @@ def opened(protected: bytes, password: str) -> bytes:
 
 def _value(der: bytes, tag: int) -> tuple[bytes, bytes]:
     """The value of the first DER element, which must be of this kind, and the bytes after it."""
-    reader = _Reader(der)
+    reader = _JksReader(der)
     found, length = reader.bytes(2)
     if length >= _LONG_LENGTH:
         length = int.from_bytes(reader.bytes(length - _LONG_LENGTH), "big")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = [
-    "Given",
+    "GivenSetting",
     "Layer",
     "Value",
     "file_bytes",
@@ -47,7 +47,7 @@ _PROVIDED = re.compile(r"\$\{(env|file|dir|directory|secretManager|secrets|vault
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenSetting:
     """One setting under its given name, and the place where it was given."""
 
     name: str
@@ -69,7 +69,7 @@ class Layer:
     """All settings from one place, in order, each once, and the notes about that place."""
 
     where: str
-    given: tuple[Given, ...]
+    given: tuple[GivenSetting, ...]
     notes: tuple[str, ...] = ()
     is_file: bool = False
 
@@ -113,14 +113,14 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
         read = list(properties.read(text))
     except PartwrightError as error:
         raise error.within(where, path=where) from None
-    found: dict[str, Given] = {}
+    found: dict[str, GivenSetting] = {}
     lines: dict[str, int] = {}
     notes: list[str] = []
     for each in read:
         place = f"{where}, line {each.line}"
         _check_name(each.key, each.value, place, of_line=True)
         # Kafka and kcat both remove blanks at both ends of a value.
-        given = Given(each.key, _wrapped(each.key, each.value.strip(_TRIMMED), place), place)
+        given = GivenSetting(each.key, _wrapped(each.key, each.value.strip(_TRIMMED), place), place)
         if each.key in found and found[each.key].value != given.value:
             notes.append(
                 f"{where} sets {each.key} in line {lines[each.key]} and in line {each.line}: the last one counts, "
@@ -151,14 +151,16 @@ def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
     """
     if not isinstance(settings, Mapping):
         raise PartwrightError(f"{where} is a dict of settings, not {type(settings).__name__}")
-    found: list[Given] = []
+    found: list[GivenSetting] = []
     for name, value in settings.items():
         if not isinstance(name, str):
             raise PartwrightError(f"{where}: the name of a setting is text, not {shown(name)}")
         text = _as_text(name, value, where)
         _check_name(name, text if isinstance(text, str) else "", where, of_line=False)
         if text is not None:
-            found.append(Given(name, _wrapped(name, text, where) if isinstance(text, str) else text, where))
+            found.append(
+                GivenSetting(name, _wrapped(name, text, where) if isinstance(text, str) else text, where)
+            )
     return Layer(where, tuple(found))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from partwright._check import shown
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import jaas, names
-from partwright.kafka.connection.layers import Given
+from partwright.kafka.connection.layers import GivenSetting
 from partwright.kafka.connection.secret import Secret
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JAAS", "MODULE", "MODULES", "Slots", "merged", "refuse_placeholder", "spoken_of"]
 
-Slots: TypeAlias = Mapping[str, Given]
+Slots: TypeAlias = Mapping[str, GivenSetting]
 """The given settings by their single name. JAAS options have a setting's name, or `jaas:` before their own."""
 
 JAAS = "jaas:"
@@ -82,7 +82,7 @@ def merged(layers: Sequence[Layer]) -> Slots:
     Raises:
         PartwrightError: A layer gives one setting two values, or `sasl.jaas.config` cannot be read or does not fit.
     """
-    found: dict[str, Given] = {}
+    found: dict[str, GivenSetting] = {}
     for layer in layers:
         upper = _of_layer(layer)
         gone = {name for given in upper for name in _INSTEAD.get(given, ())}
@@ -105,12 +105,12 @@ def merged(layers: Sequence[Layer]) -> Slots:
     return found
 
 
-def spoken_of(given: Given) -> str:
+def spoken_of(given: GivenSetting) -> str:
     """A setting as sentences name it: its place, and its name in that place."""
     return f"{given.place}: {given.name}"
 
 
-def refuse_placeholder(given: Given) -> None:
+def refuse_placeholder(given: GivenSetting) -> None:
     """Refuses a placeholder that a template left in a value, as those of Confluent Cloud do.
 
     Raises:
@@ -122,8 +122,8 @@ def refuse_placeholder(given: Given) -> None:
         )
 
 
-def _of_layer(layer: Layer) -> dict[str, Given]:
-    found: dict[str, Given] = {}
+def _of_layer(layer: Layer) -> dict[str, GivenSetting]:
+    found: dict[str, GivenSetting] = {}
     for given in layer.given:
         is_text = given.name == "sasl.jaas.config" and not _is_not_given(given.name, given)
         options = _expanded(given) if is_text else {given.kept_as: given}
@@ -137,23 +137,23 @@ def _of_layer(layer: Layer) -> dict[str, Given]:
     return found
 
 
-def _is_not_given(name: str, given: Given) -> bool:
+def _is_not_given(name: str, given: GivenSetting) -> bool:
     return name in names.NOT_GIVEN and not callable(given.value) and not given.text().strip()
 
 
-def _fits_not(module: Given | None, mechanism: Given | None) -> bool:
+def _fits_not(module: GivenSetting | None, mechanism: GivenSetting | None) -> bool:
     if module is None or mechanism is None:
         return False
     return mechanism.text().upper() not in MODULES[module.text()]
 
 
-def _compared(name: str, given: Given) -> object:
+def _compared(name: str, given: GivenSetting) -> object:
     if callable(given.value):
         return given.value
     return given.text().strip().upper() if name in _ANY_CASE else given.text().strip()
 
 
-def _expanded(given: Given) -> dict[str, Given]:
+def _expanded(given: GivenSetting) -> dict[str, GivenSetting]:
     """The module of `sasl.jaas.config`, and each of its options under the name of its setting."""
     try:
         login = jaas.parse(given.text())

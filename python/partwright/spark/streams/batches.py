@@ -18,10 +18,10 @@ from partwright.kafka.marks import MARK, Mark
 from partwright.producer.records import Workload
 from partwright.spark.columns import as_column, encode
 from partwright.spark.connector import write_topic
-from partwright.spark.continued import record_bytes, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.layout import laid_out
 from partwright.spark.marks import HEADERS, marked
+from partwright.spark.resumed_rows import record_bytes, rest_of, rows_there
 from partwright.spark.streams.notes import BatchNote, DamagedNoteError, run_of
 from partwright.spark.tables import with_partition
 

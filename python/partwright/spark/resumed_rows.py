@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.marks import Mark
 
-__all__ = ["Rest", "There", "record_bytes", "rest_of", "rows_there"]
+__all__ = ["RemainingRows", "WrittenRows", "record_bytes", "rest_of", "rows_there"]
 
 
-class There(NamedTuple):
+class WrittenRows(NamedTuple):
     """A run's records in one partition.
 
     Attributes:
@@ -37,7 +37,7 @@ class There(NamedTuple):
     offsets: tuple[int, int]
 
 
-class Rest(NamedTuple):
+class RemainingRows(NamedTuple):
     """What is left to write.
 
     Attributes:
@@ -51,7 +51,9 @@ class Rest(NamedTuple):
     late: int
 
 
-def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: Mark) -> dict[int, There]:
+def rows_there(
+    config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: Mark
+) -> dict[int, WrittenRows]:
     """The last record of a run in each partition that holds any.
 
     Args:
@@ -66,12 +68,14 @@ def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: 
     """
     ends = topics.end_offsets(config, topic)
     windows = {each: (begin.get(each, 0), end) for each, end in ends.items()}
-    return {each: There(row, windows[each]) for each, row in last_rows(config, topic, windows, mark).items()}
+    return {
+        each: WrittenRows(row, windows[each]) for each, row in last_rows(config, topic, windows, mark).items()
+    }
 
 
 def rest_of(
-    placed: DataFrame, there: Mapping[int, There], config: KafkaConfig, topic: str, mark: Mark
-) -> Rest:
+    placed: DataFrame, there: Mapping[int, WrittenRows], config: KafkaConfig, topic: str, mark: Mark
+) -> RemainingRows:
     """The rows that are left to write, laid out as they were.
 
     In each partition, all rows up to the last one are there, because one task writes them in order. Some can only be
@@ -88,7 +92,7 @@ def rest_of(
         PartwrightError: The last row is not among them, or records were deleted meanwhile.
     """
     if not there:
-        return Rest(placed, 0, 0)
+        return RemainingRows(placed, 0, 0)
     spark = placed.sparkSession
     last = [(partition, each.row) for partition, each in sorted(there.items())]
     rows = spark.createDataFrame(last, "at_partition int, at_row long")
@@ -114,13 +118,13 @@ def rest_of(
         left = joined.join(sf.broadcast(late), is_late, "left").where(
             ~is_there | sf.col("late_row").isNotNull()
         )
-    return Rest(left.select(placed.columns), sum(up_to.values()) - len(missing), len(missing))
+    return RemainingRows(left.select(placed.columns), sum(up_to.values()) - len(missing), len(missing))
 
 
 def _missing(
     passed: DataFrame,
     up_to: Mapping[int, int],
-    there: Mapping[int, There],
+    there: Mapping[int, WrittenRows],
     config: KafkaConfig,
     topic: str,
     mark: Mark,
