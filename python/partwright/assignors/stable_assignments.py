@@ -36,7 +36,7 @@ def stable_assignment(
 
     Examples:
         >>> members = [{"id": "c1", "topics": ["t"], "owned": [["t", 0], ["t", 1]], "generation": 1}]
-        >>> settled({"t": 2}, [*members, {"id": "c2", "topics": ["t"]}], "cooperative-sticky").to_dict()
+        >>> stable_assignment({"t": 2}, [*members, {"id": "c2", "topics": ["t"]}], "cooperative-sticky").to_dict()
         {'c1': [('t', 0)], 'c2': [('t', 1)]}
     """
     given = assign(topics, members, assignor, owned=owned)

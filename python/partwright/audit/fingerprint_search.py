@@ -80,10 +80,10 @@ def alike(writer: CandidateWriter) -> CandidateWriter:
     """The writer of the first profile that puts every key where this one puts it; null keys may be elsewhere.
 
     Examples:
-        >>> alike(Writer("kafka-python", 12))
-        Writer(client='java', n=12)
-        >>> alike(Writer("sarama:crc32", 12))  # librdkafka's own does not hash empty keys.
-        Writer(client='librdkafka:consistent', n=12)
+        >>> alike(CandidateWriter("kafka-python", 12))
+        CandidateWriter(client='java', n=12)
+        >>> alike(CandidateWriter("sarama:crc32", 12))  # librdkafka's own does not hash empty keys.
+        CandidateWriter(client='librdkafka:consistent', n=12)
     """
     return CandidateWriter(_first_alike()[writer.client], writer.n)
 

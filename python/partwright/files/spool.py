@@ -36,7 +36,7 @@ class Spool:
     Examples:
         >>> import io
         >>> sink = io.BytesIO()
-        >>> with Waiting(sink) as start:
+        >>> with Spool(sink) as start:
         ...     _ = start.write(b"a")
         ...     before = sink.getvalue()
         ...     start.go_on()

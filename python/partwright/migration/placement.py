@@ -30,7 +30,7 @@ class RecordPlacement:
 
     Examples:
         >>> partitions, offsets = pa.array([0, 1, 1]), pa.array([5, 8, 9])
-        >>> Placement(3, 6, "java", None).of(pa.array([b"a", None, None]), partitions, offsets).to_pylist()
+        >>> RecordPlacement(3, 6, "java", None).of(pa.array([b"a", None, None]), partitions, offsets).to_pylist()
         [4, 1, 4]
     """
 

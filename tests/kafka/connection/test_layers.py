@@ -280,7 +280,9 @@ def test_blanks_of_java_are_taken_away_and_no_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", [b"x", 5, [], ("a", "b"), 1.5, True, object()])
 def test_what_is_not_a_configuration_is_refused(given: object) -> None:
-    assert refusal(given).startswith("a configuration is a dict of settings or the path of a file, not a ")
+    assert refusal(given).startswith(
+        "a configuration is host:port, a dict of settings or the path of a file, not a "
+    )
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "a\0b", "x" * 5000])

@@ -23,7 +23,7 @@ def select_protocol(preferred: Mapping[str, Sequence[str]]) -> str:
         PartwrightError: The members have no assignor in common, so the coordinator refuses the last one to join.
 
     Examples:
-        >>> chosen_assignor({"c1": ["range", "sticky"], "c2": ["sticky", "range"], "c3": ["sticky", "range"]})
+        >>> select_protocol({"c1": ["range", "sticky"], "c2": ["sticky", "range"], "c3": ["sticky", "range"]})
         'sticky'
     """
     common = set.intersection(*(set(names) for names in preferred.values()))

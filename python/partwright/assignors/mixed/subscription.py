@@ -1,6 +1,6 @@
 """Encode and decode what a member tells a group's leader (`ConsumerProtocolSubscription`).
 
->>> told = Subscription(3, ("t",), None, (("t", (0, 2)),), generation=7, rack="a")
+>>> told = MemberMetadata(3, ("t",), None, (("t", (0, 2)),), generation=7, rack="a")
 >>> told.to_bytes().hex()
 '000300000001000174ffffffff0000000100017400000002000000000000000200000007000161'
 >>> read_subscription(told.to_bytes()).subscription == told

@@ -55,7 +55,7 @@ def member_metadata(client: str, assignor: str, held: Held, version: str = "") -
         version: `@VERSION` of the client, or empty.
 
     Examples:
-        >>> sent("kafka-go", "range", Held(("t",), None, -1, None, None)).hex()
+        >>> member_metadata("kafka-go", "range", Held(("t",), None, -1, None, None)).hex()
         '000100000001000174ffffffff'
     """
     subscription = _OLDER.get(client + version, _SENDERS[client])(assignor, held)

@@ -116,7 +116,7 @@ def _settings(ctx: click.Context) -> dict[str, str]:
             continue
         if told is not click.core.ParameterSource.COMMANDLINE:
             continue
-        name = option.opts[-1] if value is not False else option.secondary_opts[-1]
+        name = max(option.opts if value is not False else option.secondary_opts, key=len)
         if isinstance(value, bool):
             found[name] = "yes"
         else:

@@ -41,8 +41,8 @@ class PlaySpread(NamedTuple):
         """The spread of values, each multiplied.
 
         Examples:
-            >>> Spread.of([1000, 3000, 2000], 0.001)
-            Spread(median=2.0, p95=3.0)
+            >>> PlaySpread.of([1000, 3000, 2000], 0.001)
+            PlaySpread(median=2.0, p95=3.0)
         """
         if not values:
             return cls(0.0, 0.0)

@@ -61,7 +61,7 @@ def read_manifest(documents: Sequence[object]) -> KubernetesManifest:
         >>> probe = {"readinessProbe": {"periodSeconds": 5}}
         >>> pod = {"spec": {"terminationGracePeriodSeconds": 45, "containers": [probe]}}
         >>> read_manifest([{"kind": "Deployment", "spec": {"replicas": 4, "strategy": strategy, "template": pod}}])
-        Manifest(kind='Deployment', replicas=4, max_surge='25%', max_unavailable=0, recreate=False, partition=0, grace='0s..45s', ready='0s..5s')
+        KubernetesManifest(kind='Deployment', replicas=4, max_surge='25%', max_unavailable=0, recreate=False, partition=0, grace='0s..45s', ready='0s..5s')
     """  # noqa: E501 - an example is one line
     found = [each for document in documents for each in _items(document) if each.get("kind") in _KINDS]
     if len(found) != 1:
