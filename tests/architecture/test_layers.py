@@ -213,7 +213,7 @@ def test_the_doors_upward_are_few() -> None:
     }
     assert dynamic == {
         "__init__.py",
-        "_doors.py",
+        "_upward.py",
         "cli/__init__.py",
         "documents/__init__.py",
         # kafka-python's own classes, an extra.

@@ -144,7 +144,7 @@ def test_the_end_of_a_step_that_has_begun_says_how_to_go_on(
             return state
 
     def ended(end: Callable[[], NoReturn]) -> str:
-        monkeypatch.setattr(module, "Writer", lambda *_: end())
+        monkeypatch.setattr(module, "MigrationWriter", lambda *_: end())
         with (
             pytest.raises(PartwrightError) as error,
             module.opened(migration, (), lambda *_: None, must_exist=must_exist),
@@ -153,7 +153,7 @@ def test_the_end_of_a_step_that_has_begun_says_how_to_go_on(
         return str(error.value)
 
     monkeypatch.setattr(module, "source_of", lambda _: (DescribedTopic("1", [0], [9], [9]), ("c", "1")))
-    monkeypatch.setattr(module, "Ledger", Ledger)
+    monkeypatch.setattr(module, "MigrationLedger", Ledger)
     monkeypatch.setattr(module, "is_there", lambda _: False)
     monkeypatch.setattr(module, "settings_of", lambda _: Settings({}, {}))
     assert ended(late) == f"{LATE}; run {step} again: it goes on where it stopped"

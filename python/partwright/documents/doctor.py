@@ -36,8 +36,8 @@ def of_step(step: ProbeStep) -> Verdict:
     """What a step found, or what to do.
 
     Examples:
-        >>> from partwright.kafka.probe import Step
-        >>> of_step(Step("connect", "a:9092", True, "something listens at a:9092")).text
+        >>> from partwright.kafka.probe import ProbeStep
+        >>> of_step(ProbeStep("connect", "a:9092", True, "something listens at a:9092")).text
         'connect a:9092: something listens at a:9092'
     """
     return Verdict("holds" if step.passed else "fails", plain(f"{step.name} {step.where}: {step.said}"))

@@ -175,7 +175,7 @@ def _explain_address(number: int, host: str, port: int, failed: ProbeStep) -> st
     """The sentence for a broker that cannot be reached at the address that the cluster gives.
 
     Examples:
-        >>> failed = Step("resolve", "kafka:29092", False, "", "the name 'kafka' cannot be resolved")
+        >>> failed = ProbeStep("resolve", "kafka:29092", False, "", "the name 'kafka' cannot be resolved")
         >>> print(_explain_address(1, "kafka", 29092, failed).partition(";")[0])
         broker 1 advertises kafka:29092, which does not work from here: the name 'kafka' cannot be resolved
     """
