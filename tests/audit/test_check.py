@@ -7,6 +7,9 @@ import re
 from collections import Counter
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -401,3 +404,12 @@ def test_times_and_offsets_are_read_alike() -> None:
         pw.PartwrightError, match=r"^row 1 has the timestamp 1\.5, which is not a whole number"
     ):
         milliseconds(pa.array([1.0, 1.5]))
+
+
+def test_partitions_and_offsets_may_be_any_column() -> None:
+    for column in (list, pd.Series, pl.Series, np.array):
+        found = Check(12)
+        found.add(["a", "b"], column([A, A]), column([0, 7]))
+        assert (found.misplaced, found.examples[0].offset) == (1, 7)
+    with pytest.raises(pw.PartwrightError, match=r"^the partitions are not a column of one kind: "):
+        Check(12).add(["a"], 5)

@@ -22,7 +22,7 @@ from partwright import _core
 from partwright._check import MOST_INT, counted, whole
 from partwright._text import plain
 from partwright.answer import Answer
-from partwright.audit.columns import whole_numbers
+from partwright.audit.columns import array_named, whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.audit.salting import WAYS, Salted, salted
 from partwright.audit.skew import Skew, read_share
@@ -323,8 +323,11 @@ class Check(Answer):
                 f"only some records have partitions, from row {first} on: give them for all, or for none"
             )
 
+        partitions = None if partitions is None else array_named(partitions, "partition")
+        offsets = None if offsets is None else array_named(offsets, "offset")
+
         def where(row: int) -> str:
-            if offsets is None:
+            if partitions is None or offsets is None:
                 return f"row {first + row}"
             return f"partition {partitions[row].as_py()}, offset {offsets[row].as_py()}"
 

@@ -31,7 +31,16 @@ _LARGEST = 2**31 - 2
 _LARGEST_SIZE = 2**31 - 1
 _RANGES = {"offset": "from 0 on", "size": f"from 0 to {_LARGEST_SIZE}", "timestamp": "of milliseconds"}
 
-__all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places", "whole_numbers"]
+__all__ = [
+    "Columns",
+    "array_named",
+    "checked_n",
+    "columns",
+    "counts",
+    "milliseconds",
+    "places",
+    "whole_numbers",
+]
 
 
 def checked_n(n: SupportsIndex | None) -> int | None:
@@ -87,7 +96,7 @@ def columns(
     found = Columns(
         key_bytes,
         places(partitions, first_row),
-        None if timestamps is None else milliseconds(_array(timestamps, "timestamp"), first_row),
+        None if timestamps is None else milliseconds(array_named(timestamps, "timestamp"), first_row),
         None if offsets is None else counts(offsets, "offset", first_row),
     )
     for name, column in zip(found._fields[1:], found[1:], strict=True):
@@ -113,7 +122,7 @@ def places(
         >>> places(["4", "7.0"]).to_pylist()
         [4, 7]
     """
-    given = _array(partitions, "partition")
+    given = array_named(partitions, "partition")
     found = whole_numbers(given, "partition", first_row, n)
     largest = _LARGEST if n is None else n - 1
     if found.null_count or not _are_within(found, largest):
@@ -137,7 +146,7 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
         >>> counts(["4", None], "offset").to_pylist()
         [4, None]
     """
-    column = _array(given, what)
+    column = array_named(given, what)
     found = whole_numbers(column, what, first_row)
     largest = _LARGEST_SIZE if what == "size" else MOST_LONG
     if not _are_within(found, largest):
@@ -283,7 +292,20 @@ def _floor(times: pa.Array) -> pa.Array:
     return pc.subtract(whole.cast(pa.int64()), is_later.cast(pa.int64()))
 
 
-def _array(values: Any, what: str) -> pa.Array:
+def array_named(values: Any, what: str) -> pa.Array:
+    """A column as one array, if it is not Arrow's already.
+
+    Args:
+        values: The column.
+        what: What one of its values is called.
+
+    Raises:
+        PartwrightError: The values are not of one kind.
+
+    Examples:
+        >>> array_named([7, None], "partition").to_pylist()
+        [7, None]
+    """
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return in_one(values)
     try:
