@@ -87,7 +87,9 @@ def parameters(value: object) -> str:
         return ""
     signature = inspect.signature(value)
     plain = [
-        each.replace(annotation=each.empty, default="..." if inspect.isfunction(each.default) else each.default)
+        each.replace(
+            annotation=each.empty, default="..." if inspect.isfunction(each.default) else each.default
+        )
         for each in signature.parameters.values()
     ]
     return str(signature.replace(parameters=plain, return_annotation=signature.empty))
