@@ -63,7 +63,14 @@ def test_nothing_guesses_data(flights: DataFrame) -> None:
     for function in (pws.with_partition, pws.kafka_layout, pws.copartition, pws.check, pws.resize):
         for name, parameter in inspect.signature(function).parameters.items():
             if name in {"key", "n", "from_", "to"} or (name == "order_by" and function == pws.kafka_layout):
-                assert parameter.default is inspect.Parameter.empty, (function, name)
+                # None stands for a topic's own columns, and is refused for any other table.
+                assert parameter.default in (inspect.Parameter.empty, None), (function, name)
+    with pytest.raises(pw.PartwrightError, match="key"):
+        pws.check(flights, n=12)
+    with pytest.raises(pw.PartwrightError, match="n="):
+        pws.check(flights, "id")
+    with pytest.raises(pw.PartwrightError, match="key"):
+        pws.resize(flights, from_=12, to=24)
     with pytest.raises(TypeError, match="missing 2 required positional arguments: 'key' and 'n'"):
         pws.with_partition(flights)  # type: ignore[call-arg]
 
