@@ -15,9 +15,8 @@ import partwright as pw
 from partwright.assignors.compare import compare
 from partwright.audit.resize import Resize
 from partwright.cluster import advise
-from partwright.keys.clients import placements
+from partwright.keys.clients import KeyPlacements, placements
 from partwright.keys.coordinators import Coordination, broker_kind_named
-from partwright.keys.key_placements import KeyPlacements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

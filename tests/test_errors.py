@@ -15,11 +15,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from fingerprinting import fingerprint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright import audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -534,11 +534,11 @@ def test_numpys_objects_of_two_types_are_refused(make: Callable[[list[Any]], Any
         with pytest.raises(pw.KeyTypeError, match=f"kind: datetime64 in row 0, {second} in row 1$"):
             pw.encode(make(values))
         for what, call in (
-            ("timestamp", lambda given: audit.fingerprint(["a", "b"], [1, 2], given)),
-            ("partition", lambda given: audit.fingerprint(["a", "b"], given)),
-            ("offset", lambda given: audit.fingerprint(["a", "b"], [1, 2], offsets=given)),
+            ("timestamp", lambda given: fingerprint(["a", "b"], [1, 2], given)),
+            ("partition", lambda given: fingerprint(["a", "b"], given)),
+            ("offset", lambda given: fingerprint(["a", "b"], [1, 2], offsets=given)),
         ):
-            refused = f"the {what}s are not a column of one kind: cannot mix numpy's .*datetime64"
+            refused = f"the column '{what}' is not of one kind: cannot mix numpy's .*datetime64"
             with pytest.raises(pw.PartwrightError, match=refused):
                 call(make(values))
         with pytest.raises(pw.PartwrightError, match=r"^the column 'size' \(.*cannot mix numpy's"):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import partwright as pw
 from partwright import batching
 from partwright.assignors.replica_counts import replica_counts
-from partwright.audit import Resize, fingerprint
+from partwright.audit import Resize
 from partwright.audit.check import Check
 from partwright.cluster import placement, storage
 from partwright.documents import assign, batch, check, group, resize
@@ -77,7 +77,8 @@ def resized() -> Document:
 def written() -> Document:
     """Keys where sarama put them."""
     column = keys(2_000)
-    return fingerprints.document(fingerprint(column, pw.partition_for_key(column, 8, client="sarama")))
+    written = {"key": column, "partition": pw.partition_for_key(column, 8, client="sarama")}
+    return fingerprints.document(pw.fingerprint(written, "key", partition="partition"))
 
 
 def assigned() -> Document:

@@ -14,25 +14,24 @@ from __future__ import annotations
 import signal
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from partwright import _core
 from partwright._check import is_topic, options, spelled
 from partwright.audit.check import Check, CheckLimits, Placer
 from partwright.audit.columns import checked_n, columns
 from partwright.audit.copartition import JoinSide, Side, add_placed, both_sides, meet
 from partwright.audit.fingerprint_judge import judge
 from partwright.audit.key_sums import Observed
-from partwright.audit.resize import RecordColumns, Resize
+from partwright.audit.resize import RecordColumns, Resize, refuse_same
 from partwright.errors import PartwrightError
-from partwright.keys.hashing import partition_for_key
 from partwright.record_source import RecordSource
 from partwright.signals import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import SupportsIndex
 
-    from partwright.audit.columns import Columns
     from partwright.audit.copartition import Meeting
     from partwright.audit.fingerprint_answer import Fingerprint
     from partwright.kafka.connection.argument import KafkaConfigLike
@@ -84,20 +83,14 @@ def check(
     source = RecordSource.of(records, kafka_config)
     named = source.columns({"key": key, "partition": partition})
     key_type, count = source.key_type(key_type), _n_of(source, n, "n")
-    demanded = limits.settings()
-
-    def made(partitions: int, among: int | None = None) -> Check:
-        return Check(partitions, client, key_type, **demanded, among=among)
-
     # Errors in the options are reported before a broker is asked.
-    made(count or 1)
+    _core.check(count or 1, client, key_type)
     with source.open(named, key_type) as opened:
-        found = made(
-            count or opened.partitions or 0, opened.among if count in {None, opened.partitions} else None
-        )
+        partitions, among = opened.numbers(count)
+        check = Check(partitions, client, key_type, limits=limits, among=among)
         for batch in opened.batches():
-            found.add(batch["key"], batch.get("partition"), batch.get("offset"))
-        return found.with_question(opened.question())
+            check.add(batch["key"], batch.get("partition"), batch.get("offset"))
+        return check.with_question(opened.question())
 
 
 def fingerprint(
@@ -143,11 +136,11 @@ def fingerprint(
     roles = {"key": key, "partition": partition, "timestamp": timestamp, "offset": offset}
     named = source.columns(roles, ("key", "partition"))
     key_type, count = source.key_type(key_type), checked_n(n)
-    partition_for_key(None, count or 1, key_type=key_type)
+    _core.check(count or 1, "java", key_type)
     with source.open(named, key_type) as opened:
         seen = Observed()
         for batch in opened.batches():
-            seen.add(*_columns_of(batch, key_type, seen.rows))
+            seen.add(*columns(**batch, key_type=key_type, first_row=seen.rows))
         return judge(seen, count or opened.partitions).with_question(opened.question())
 
 
@@ -200,14 +193,10 @@ def resize(
         raise PartwrightError(f"give the new number of partitions with {spelled('to')}", field="to")
     count = _n_of(source, from_, "from_")
     # Errors in the options are reported before a broker is asked.
-    partition_for_key(None, to, client, key_type)
-    if count is not None:
-        Resize(count, to, client, key_type)
+    refuse_same(count or 0, to, client, key_type)
     with source.open(named, key_type, sizes=True) as opened:
-        is_of_topic = count in {None, opened.partitions}
-        plan = Resize(
-            count or opened.partitions or 0, to, client, key_type, among=opened.among if is_of_topic else None
-        )
+        partitions, among = opened.numbers(count)
+        plan = Resize(partitions, to, client, key_type, among=among)
         for batch in opened.batches():
             plan.add(batch["key"], batch.get("partition"), batch.get("offset"), batch.get("size"))
         if opened.is_part:
@@ -314,7 +303,7 @@ class _Side:
             raise PartwrightError(
                 f"give the number of partitions that {whose} would have with {n}", path=name
             )
-        partition_for_key(None, self._n or 1, self._client or "java", self._key_type)
+        _core.check(self._n or 1, self._client or "java", self._key_type)
 
     def open(self) -> AbstractContextManager[OpenRecords]:
         return self.source.open(self._named, self._key_type)
@@ -326,7 +315,7 @@ class _Side:
         with _within(self.source.name):
             for batch in opened.batches():
                 if placer is None:
-                    seen.add(*_columns_of(batch, self._key_type, seen.rows))
+                    seen.add(*columns(**batch, key_type=self._key_type, first_row=seen.rows))
                 else:
                     add_placed(seen, placer, batch["key"])
         return Side(seen, self._n or opened.partitions, self._client, self._key_type)
@@ -341,12 +330,6 @@ def _within(name: str | None) -> Iterator[None]:
         if name is None or error.path == name or is_topic(name):
             raise
         raise error.within(repr(name), path=name) from error
-
-
-def _columns_of(batch: Mapping[str, Any], key_type: str | None, first_row: int) -> Columns:
-    return columns(
-        batch["key"], batch["partition"], batch.get("timestamp"), batch.get("offset"), key_type, first_row
-    )
 
 
 def _is_topic(records: object) -> bool:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BrokerError", "ContractError", "KeyTypeError", "MissingExtraError", "PartwrightError"]
 
-
 _Error = TypeVar("_Error", bound="PartwrightError")
 
 

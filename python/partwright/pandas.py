@@ -63,26 +63,5 @@ def frame(table: _pa.Table) -> _pd.DataFrame:
 
 
 @_pd.api.extensions.register_series_accessor("kafka")
-class KafkaAccessor:
+class KafkaAccessor(_hashing.KeyMethods[_pd.Series]):
     """`Series.kafka`: the functions of a column of keys as methods of it; null where a key has no answer."""
-
-    def __init__(self, keys: _pd.Series) -> None:
-        self._keys = keys
-
-    def partition_for_key(
-        self, n: int, client: str = "java", key_type: str | None = None, *, threads: int = 1
-    ) -> _pd.Series:
-        """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
-        return _hashing.partition_for_key(self._keys, n, client, key_type, threads=threads)
-
-    def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _pd.Series:
-        """Java's hash of each key, Int32; arguments, nulls and errors as `partwright.murmur2`."""
-        return _hashing.murmur2(self._keys, key_type=key_type, threads=threads)
-
-    def encode(self, key_type: str | None = None) -> _pd.Series:
-        """The key bytes of each value, bytes or None; arguments, nulls and errors as `partwright.encode`."""
-        return _hashing.encode(self._keys, key_type)
-
-    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _pd.Series:
-        """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-        return _hashing.coordinator_partition(self._keys, n, broker_kind=broker_kind)

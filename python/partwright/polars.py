@@ -72,26 +72,5 @@ def expression(
 
 @_pl.api.register_series_namespace("kafka")
 @_pl.api.register_expr_namespace("kafka")
-class KafkaNamespace(_typing.Generic[_Keys]):
+class KafkaNamespace(_hashing.KeyMethods[_Keys]):
     """`Expr.kafka` and `Series.kafka`: the functions of a column of keys as methods of it."""
-
-    def __init__(self, keys: _Keys) -> None:
-        self._keys: _Keys = keys
-
-    def partition_for_key(
-        self, n: int, client: str = "java", key_type: str | None = None, *, threads: int = 1
-    ) -> _Keys:
-        """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
-        return _hashing.partition_for_key(self._keys, n, client, key_type, threads=threads)
-
-    def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _Keys:
-        """Java's hash of each key, Int32; arguments, nulls and errors as `partwright.murmur2`."""
-        return _hashing.murmur2(self._keys, key_type=key_type, threads=threads)
-
-    def encode(self, key_type: str | None = None) -> _Keys:
-        """The key bytes of each value, Binary; arguments, nulls and errors as `partwright.encode`."""
-        return _hashing.encode(self._keys, key_type)
-
-    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _Keys:
-        """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
-        return _hashing.coordinator_partition(self._keys, n, broker_kind=broker_kind)

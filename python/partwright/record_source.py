@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,10 +38,8 @@ Watch: TypeAlias = "Callable[[str], AbstractContextManager[Callable[[int, float 
 records and their share of the whole. The reading of a topic ends once it returns True."""
 
 
-@contextmanager
-def _unwatched(name: str) -> Iterator[Callable[[int, float | None], None]]:
-    del name
-    yield lambda _records, _done: None
+def _unwatched(_name: str) -> AbstractContextManager[Callable[[int, float | None], None]]:
+    return nullcontext(lambda _records, _done: None)
 
 
 @dataclass(frozen=True)
@@ -172,8 +170,11 @@ class RecordSource:
             BrokerError: No Kafka answers, there is no such topic, or no right to see it.
         """
         if self.is_topic:
-            return _open_topic(self, sizes=sizes)
-        return _open_files(self, columns, key_type) if self.files else _open_tables(self, columns, key_type)
+            return nullcontext(_OpenTopic(self, sizes=sizes))
+        if self.files:
+            return _open_files(self, columns, key_type)
+        pieces = record_columns(self.records, list(columns.values()), key_type)
+        return nullcontext(OpenRecords(self, (dict(zip(columns, piece, strict=True)) for piece in pieces)))
 
     def bounds(self) -> Bounds:
         """Which part of a topic is read."""
@@ -236,6 +237,11 @@ class OpenRecords:
         """Batches of columns by role: the named ones; of a topic, its own."""
         return self._batches
 
+    def numbers(self, n: int | None) -> tuple[int, int | None]:
+        """The number of partitions, which a topic has itself, and how many of those are read, if not all."""
+        is_own = n in {None, self.partitions}
+        return n or self.partitions or 0, self.among if is_own else None
+
     @property
     def is_part(self) -> bool:
         """Whether only a part of a topic was read, by request or because the reading was ended."""
@@ -290,11 +296,6 @@ class _OpenTopic(OpenRecords):
 
 
 @contextmanager
-def _open_topic(source: RecordSource, *, sizes: bool) -> Iterator[OpenRecords]:
-    yield _OpenTopic(source, sizes=sizes)
-
-
-@contextmanager
 def _open_files(
     source: RecordSource, columns: Mapping[str, str], key_type: str | None
 ) -> Iterator[OpenRecords]:
@@ -313,14 +314,6 @@ def _open_files(
                     watched(rows, records.done)
 
         yield OpenRecords(source, batches())
-
-
-@contextmanager
-def _open_tables(
-    source: RecordSource, columns: Mapping[str, str], key_type: str | None
-) -> Iterator[OpenRecords]:
-    pieces = record_columns(source.records, list(columns.values()), key_type)
-    yield OpenRecords(source, (dict(zip(columns, piece, strict=True)) for piece in pieces))
 
 
 def topic_key_type(given: str | None) -> str | None:

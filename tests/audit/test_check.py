@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright.audit.check import Check, Placer
+from partwright.audit.check import Check, CheckLimits, Placer
 from partwright.audit.columns import counts, milliseconds, places, whole_numbers
 from partwright.audit.key_sums import Observed
 from partwright.report import document
@@ -84,7 +84,7 @@ def test_a_number_too_large_for_64_bits_is_misplaced() -> None:
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view()])
 def test_partitions_may_be_text(type_: pa.DataType) -> None:
-    found = Check(12, show=20)
+    found = Check(12, limits=CheckLimits(show=20))
     texts = ["4", "04", "4.0", " 4", "4.\t", "99999999999", "-1", "-1.0", "", " ", None]
     found.add(pa.array(["a"] * len(texts)), pa.array(texts, type_))
     assert (found.misplaced, found.nowhere, found.outside) == (len(texts) - 5, 3, 6)
@@ -161,7 +161,7 @@ def test_partitions_of_other_types_are_refused(values: list[Any]) -> None:
 
 
 def test_rows_are_those_of_all_batches() -> None:
-    found = Check(12, show=2)
+    found = Check(12, limits=CheckLimits(show=2))
     for _ in range(3):
         found.add(pa.array(["a", "b"]), pa.array([A, 0]))
     assert [str(example) for example in found.examples] == [

@@ -15,8 +15,7 @@ import pytest
 
 import partwright as pw
 from partwright.audit.check import Placer
-from partwright.audit.copartition import KeyApart, Meeting, Side, add_placed, meet
-from partwright.audit.copartition_reasons import who
+from partwright.audit.copartition import KeyApart, Meeting, Side, add_placed, meet, who
 from partwright.audit.encodings import same_keys
 from partwright.audit.key_sums import Observed
 

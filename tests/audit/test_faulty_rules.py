@@ -8,10 +8,10 @@ import zlib
 from dataclasses import replace
 
 import pytest
+from fingerprinting import fingerprint
 from written_keys import SEED, family_of, placed, users
 
 import partwright as pw
-from partwright.audit import fingerprint
 from partwright.documents.fingerprint import document
 
 M32 = 1 << 32

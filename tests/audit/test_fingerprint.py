@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from fingerprinting import fingerprint
 from written_keys import FAMILIES, SEED, family_of, placed, users
 
 import partwright as pw
-from partwright.audit import Fingerprint, fingerprint
+from partwright.audit import Fingerprint
 from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint_search import CandidateWriter, _following, alike, follows
 
@@ -304,8 +305,8 @@ def test_without_keys_there_is_no_answer() -> None:
         ),
         (["3", "x"], None, None, "row 1 is in 'x', which is not a partition"),
         ([3.0, 1.5], None, None, "row 1 is in 1.5, which is not a partition: they are whole numbers from 0"),
-        ([3], None, None, "there are 2 keys and 1 partition: give as many of each"),
-        ([3, 4], [1], None, "there are 2 keys and 1 time: give as many of each"),
+        ([3], None, None, "the column .key. has 2 rows and .partition. 1: give as many in each"),
+        ([3, 4], [1], None, "the column .key. has 2 rows and .timestamp. 1: give as many in each"),
         ([3, 4], ["soon", "7"], None, "the timestamps from row 0 on are not times"),
         ([3, 14], None, 12, "a record is in partition 14, which a topic of 12 partitions has not: check n="),
         ([0, 0], None, 0, "the number of partitions must be from 1"),

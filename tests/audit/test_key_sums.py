@@ -19,9 +19,8 @@ from partwright import _core
 from partwright.audit import key_sums
 from partwright.audit.columns import milliseconds
 from partwright.audit.fingerprint_judge import judge
-from partwright.audit.heavy_keys import HeavyPairs
 from partwright.audit.key_sums import Observed
-from partwright.audit.pair_tables import ROWS, sums_of
+from partwright.audit.pair_tables import ROWS, HeavyPairs, sums_of
 
 RECORD = st.tuples(
     st.none() | st.sampled_from([b"", b"a", b"b", b"c"]),
@@ -211,7 +210,7 @@ def test_of_partitions_with_as_many_rows_the_first_is_that_of_the_key() -> None:
 
 
 def test_heavy_keys_of_many_bytes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partwright.audit.heavy_keys._MOST_BYTES", 1 << 16)
+    monkeypatch.setattr("partwright.audit.pair_tables._MOST_BYTES", 1 << 16)
     heavy = HeavyPairs()
     table = pa.table(
         {

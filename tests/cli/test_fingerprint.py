@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from fingerprinting import fingerprint
 from table_files import write_table
 
 import partwright as pw
-from partwright.audit import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from limited import limited_commands
 from pyarrow import feather, parquet
 from thrift import List, Struct, footer_of, with_footer
 
-from partwright.files.avro_blocks import UncompressedAvro
+from partwright.files.avro import UncompressedAvro
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import partwright as pw
 from partwright.errors import PartwrightError
-from partwright.files import ColumnRequest, json_lines, lines, spool
+from partwright.files import ColumnRequest, json_lines, lines
 from partwright.files.json_lines import JsonRecords, _may_have
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_any_object_survives(
     sink = io.BytesIO()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lines, "_BLOCK", block)
-        patched.setattr(spool, "_IN_MEMORY", in_memory)
+        patched.setattr(json_lines, "_IN_MEMORY", in_memory)
         if all(key is ABSENT for _, key in rows):
             with pytest.raises(PartwrightError, match=r"^there is no member 'k' in 'x\.jsonl'"):
                 placed(data, sink=sink)
@@ -138,7 +138,7 @@ def test_any_object_survives(
 def test_rows_wait_for_the_first_that_has_the_key(in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """On disk as in memory; later rows no longer wait."""
     monkeypatch.setattr(lines, "_BLOCK", 100)
-    monkeypatch.setattr(spool, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(json_lines, "_IN_MEMORY", in_memory)
     without, with_key = b'{"j":1}\n' * 1000, b'{"k":"a"}\n' * 1000
     wanted = b'{"j":1,"partition":null}\n' * 1000 + (A + b"\n") * 1000
     sink, written = io.BytesIO(), []
@@ -223,7 +223,7 @@ def test_a_key_that_no_object_has_gives_no_half_answer(
 ) -> None:
     """Many blocks, read one after another; the last one decides."""
     monkeypatch.setattr(lines, "_BLOCK", 1000)
-    monkeypatch.setattr(spool, "_IN_MEMORY", 1000)
+    monkeypatch.setattr(json_lines, "_IN_MEMORY", 1000)
     Path("x.jsonl").write_text('{"user":"a","n":1}\n' * 5000, encoding="utf-8")
     err = refusal(*words.split())
     assert "there is no member 'usr' in 'x.jsonl': did you mean 'user'? It has user, n" in err

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from partwright.errors import PartwrightError
-from partwright.files import quotes
+from partwright.files import delimited
 from partwright.files.delimited import DelimitedRecords
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def test_a_quote_that_nothing_closes(
     text: str, line: int | None, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A byte order mark is expected only in the first chunk.
-    monkeypatch.setattr(quotes, "_CHUNK", max(chunk, 3) if text.startswith("\ufeff") else chunk)
-    assert quotes.open_quote(io.BytesIO(text.encode())) == line
+    monkeypatch.setattr(delimited, "_CHUNK", max(chunk, 3) if text.startswith("\ufeff") else chunk)
+    assert delimited.open_quote(io.BytesIO(text.encode())) == line
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "CSV.GZ", "csv.bz2", "csv.zst"])
@@ -50,16 +50,16 @@ def test_a_file_of_any_packing(ending: str, tmp_path: Path) -> None:
     for text, is_open in [(b'a;b\nc;"d\n', True), (b'a;b\nc;"d"\n', False)]:
         with pa.output_stream(file, codecs.get(ending.lower().rpartition(".")[2])) as sink:
             sink.write(text)
-        quotes.refuse_open_quote(file, b",")
+        delimited.refuse_open_quote(file, b",")
         if not is_open:
-            quotes.refuse_open_quote(file, b";")
+            delimited.refuse_open_quote(file, b";")
             continue
         with pytest.raises(
             PartwrightError, match=r"^the quote that is opened in line 2 of .* is not closed: "
         ):
-            quotes.refuse_open_quote(file, b";")
+            delimited.refuse_open_quote(file, b";")
     file.write_bytes(b"\x1f\x8b" if "gz" in ending.lower() else b"")
-    quotes.refuse_open_quote(file, b";")
+    delimited.refuse_open_quote(file, b";")
 
 
 def test_it_is_what_place_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,8 +68,8 @@ def test_it_is_what_place_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = 0
     for _ in range(3000):
         text = "a,b\n" + "".join(draws.choices('"",\nx', k=draws.randrange(1, 14)))
-        monkeypatch.setattr(quotes, "_CHUNK", draws.choice([1, 2, 5, 64]))
-        line = quotes.open_quote(io.BytesIO(text.encode()))
+        monkeypatch.setattr(delimited, "_CHUNK", draws.choice([1, 2, 5, 64]))
+        line = delimited.open_quote(io.BytesIO(text.encode()))
         file = io.BufferedReader(io.BytesIO(text.encode()))  # type: ignore[arg-type]
         said = ""
         with DelimitedRecords("t.csv", file, None, ",") as records:

@@ -9,8 +9,7 @@ import pytest
 
 import partwright as pw
 from partwright.audit.check import Check
-from partwright.keys.key_text import shown_key
-from partwright.keys.typed_text import read_key
+from partwright.keys.key_text import read_key, shown_key
 
 NUMBERS = [0, 42, None, -1, 2**31 - 1]
 

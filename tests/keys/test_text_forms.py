@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
-from partwright.keys.typed_text import read_key
+from partwright.keys.key_text import read_key
 
 GOLDEN: dict[str, list[list[Any]]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "text_forms.json").read_text(encoding="ascii")

@@ -13,8 +13,7 @@ from recorded.saved_answers import SAVED
 
 import partwright as pw
 from partwright import report
-from partwright.keys.clients import placements
-from partwright.keys.key_placements import KeyPlacements
+from partwright.keys.clients import KeyPlacements, placements
 from partwright.question import Question
 from partwright.rendering.document import Column, Document, Section, Verdict
 from partwright.rendering.html import MOST_BYTES, html
@@ -134,8 +133,9 @@ def test_the_same_answer_is_the_same_page() -> None:
 
 def test_each_kind_of_answer_has_a_page(tmp_path: Path) -> None:
     import pyarrow as pa
+    from fingerprinting import fingerprint
 
-    from partwright.audit import Resize, fingerprint
+    from partwright.audit import Resize
     from partwright.audit.check import Check
 
     keys = pa.array([f"k{place}" for place in range(100)])
@@ -245,8 +245,8 @@ def test_what_a_run_lacks_is_said() -> None:
 
 def test_tables_of_answers_have_a_row_for_each_partition_client_or_key() -> None:
     import pyarrow as pa
+    from fingerprinting import fingerprint
 
-    from partwright.audit import fingerprint
     from partwright.audit.check import Check
 
     keys = pa.array([f"k{place}" for place in range(100)])

@@ -15,8 +15,7 @@ from partwright import report
 from partwright.batching import Delivery, Tuning, tune
 from partwright.documents import tune as figures
 from partwright.kafka.throttles import Throttles
-from partwright.keys.clients import placements
-from partwright.keys.key_placements import KeyPlacements
+from partwright.keys.clients import KeyPlacements, placements
 
 if TYPE_CHECKING:
     from pathlib import Path

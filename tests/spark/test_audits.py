@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pytest
+from fingerprinting import fingerprint
 from pyspark.sql import functions as sf
 
 import partwright as pw
@@ -62,7 +63,7 @@ def records(rows: int = 4000, keys: int = 700, client: str = "java", n: int = 12
 
 def on_columns(table: pa.Table, **settings: Any) -> audit.Fingerprint:
     names = ("key", "partition", "timestamp")
-    return audit.fingerprint(*(table[name] for name in names), offsets=table["offset"], **settings)
+    return fingerprint(*(table[name] for name in names), offsets=table["offset"], **settings)
 
 
 @pytest.mark.parametrize("client", ["java", "librdkafka", "sarama", "kafka-go:crc32"])
@@ -93,7 +94,7 @@ def test_a_change_is_dated_and_placed(table: Table) -> None:
     assert found.change.first_timestamp_after is not None
     assert found.change.first_timestamp_after >= 2 * DAY
     undated = pws.fingerprint(table(given.drop_columns("timestamp")), "key", offset="offset", n=18)
-    assert undated == audit.fingerprint(given["key"], given["partition"], offsets=given["offset"], n=18)
+    assert undated == fingerprint(given["key"], given["partition"], offsets=given["offset"], n=18)
 
 
 def test_a_topics_own_columns_need_no_names(table: Table) -> None:
@@ -200,7 +201,7 @@ def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
     for partition in (None, "partition"):
         limits = pws.CheckLimits(max_share=0.2, min_used=1.0)
         found = pws.check(table(given), "key", 12, client, partition=partition, limits=limits)
-        right = Check(12, client, max_share=0.2, min_used=1.0)
+        right = Check(12, client, limits=limits)
         right.add(given["key"], None if partition is None else given["partition"])
         ours, theirs = found.to_dict(), right.to_dict()
         examples = ours.pop("examples")

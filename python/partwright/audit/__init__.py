@@ -9,7 +9,6 @@ from __future__ import annotations
 from partwright.audit.check import Check, CheckLimits
 from partwright.audit.copartition import JoinSide, Meeting
 from partwright.audit.fingerprint_answer import Fingerprint
-from partwright.audit.fingerprint_judge import fingerprint
 from partwright.audit.resize import RecordColumns, Resize
 from partwright.audit.writer_change import Change
 
@@ -22,5 +21,4 @@ __all__ = [
     "Meeting",
     "RecordColumns",
     "Resize",
-    "fingerprint",
 ]

@@ -24,8 +24,7 @@ from partwright._text import plain
 from partwright.answer import Answer
 from partwright.audit.columns import array_named, whole_numbers
 from partwright.audit.key_sums import Observed
-from partwright.audit.salting import WAYS, Salted, salted
-from partwright.audit.skew import Skew, read_share
+from partwright.audit.skew import WAYS, Salted, Skew, read_share, salted
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from partwright._check import Json
-    from partwright.audit.heavy_keys import HeavyKey
+    from partwright.audit.pair_tables import HeavyKey
     from partwright.files.formats import Column
 
 __all__ = ["Check", "CheckLimits", "Example", "Placer"]
@@ -142,23 +141,22 @@ class CheckLimits:
         max_share: The largest share of the rows that a partition may have: 0.05 or "5%"; None for any.
         min_used: The smallest share of the partitions that must have rows: 0.9 or "90%"; None for any.
         show: How many misplaced records are kept as examples; in Spark, how many of their keys, the heaviest.
+
+    Raises:
+        PartwrightError: One of them is neither a share nor a whole number.
     """
 
     max_share: float | str | None = None
     min_used: float | str | None = None
     show: int = 10
 
-    def settings(self) -> Json:
-        """The settings of a `Check`.
+    def __post_init__(self) -> None:
+        self.shares()
+        whole(self.show, "show", 0, MOST_INT)
 
-        Raises:
-            PartwrightError: One of them is neither a share nor a whole number.
-        """
-        return {
-            "max_share": read_share(self.max_share, "max_share"),
-            "min_used": read_share(self.min_used, "min_used"),
-            "show": whole(self.show, "show", 0, MOST_INT),
-        }
+    def shares(self) -> tuple[float | None, float | None]:
+        """`max_share` and `min_used` from 0 to 1."""
+        return read_share(self.max_share, "max_share"), read_share(self.min_used, "min_used")
 
 
 class Check(Answer):
@@ -168,12 +166,13 @@ class Check(Answer):
         n: How many partitions the topic has.
         client: The client profile whose partitions are right.
         key_type: How a value becomes key bytes.
-        show: How many misplaced records to keep as examples.
-        max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
-        min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
+        limits: What is demanded of the shares, and how many misplaced records are kept as examples.
         among: How many partitions were read, if not all: shares are of these.
 
     Attributes:
+        n: How many partitions the topic has.
+        among: How many of them are read.
+        client: The client profile.
         rows: Rows seen.
         null_keys: Those without a key.
         misplaced: Records that are not where the client puts them, including those in no partition from 0 to n-1; None
@@ -196,20 +195,18 @@ class Check(Answer):
         client: str = "java",
         key_type: str | None = None,
         *,
-        show: int = 10,
-        max_share: float | None = None,
-        min_used: float | None = None,
+        limits: CheckLimits | None = None,
         among: int | None = None,
     ) -> None:
-        self._among = among
-        self._contract = (max_share, min_used)
+        self._placer = Placer(n, client, key_type)
+        self.n, self.client = self._placer.n, client
+        self.among = self.n if among is None else among
+        self._limits = limits or CheckLimits()
         self.misplaced: int | None = None
         self.undetermined = 0
         self.nowhere = 0
         self.outside: int | None = 0
         self.examples: list[Example] = []
-        self._show = show
-        self._placer = Placer(n, client, key_type)
         self._seen = Observed()
 
     def __repr__(self) -> str:
@@ -222,21 +219,6 @@ class Check(Answer):
             f"Check({counted(self.n, 'partition')}, {self.client}: {self.misplaced:,} of "
             f"{counted(self.rows, 'row')} misplaced)"
         )
-
-    @property
-    def n(self) -> int:
-        """How many partitions the topic has."""
-        return self._placer.n
-
-    @property
-    def among(self) -> int:
-        """How many of the partitions are read."""
-        return self.n if self._among is None else self._among
-
-    @property
-    def client(self) -> str:
-        """The client profile."""
-        return self._placer.client
 
     @property
     def rows(self) -> int:
@@ -266,12 +248,12 @@ class Check(Answer):
     @property
     def broken(self) -> list[str]:
         """The broken parts of the contract on shares, a sentence each."""
-        return self._shares.broken(*self._contract)
+        return self._shares.broken(*self._limits.shares())
 
     @property
     def has_contract(self) -> bool:
         """Whether there is a contract."""
-        return self._contract != (None, None)
+        return self._limits.shares() != (None, None)
 
     @property
     def used(self) -> int:
@@ -360,7 +342,7 @@ class Check(Answer):
         self.misplaced += len(wrong)
         self.nowhere += pc.sum(pc.and_(pc.invert(right), is_nowhere)).as_py() or 0
         self.outside = (self.outside or 0) + len(pc.indices_nonzero(pc.invert(inside)))
-        for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
+        for row in wrong[: max(0, self._limits.show - len(self.examples))].to_pylist():
             self.examples.append(self._example(row, keys, partitions, offsets, expected))
         return pc.if_else(inside, found, pa.nulls(1, found.type)[0])
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from decimal import Decimal
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import MOST_LONG, counted, first_line, shown, spelled
+from partwright._check import MOST_LONG, first_line, shown, spelled
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, TRUE, array_of, number
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from partwright.keys.hashing import Column
 
+__all__ = ["array_named", "checked_n", "columns", "counts", "milliseconds", "places", "whole_numbers"]
+
 # A whole number of 64 bits, except for the last few; a program that has only floats writes it with a point and zeros.
 _WHOLE = r"^(-?0*(?:[0-9]{1,18}|[0-8][0-9]{18}))(?:\.0*)?$"
 _ABSENT = ("", "NaN")
@@ -30,17 +32,6 @@ _LARGEST = 2**31 - 2
 # The largest size of a record, whose length is stored in 32 bits.
 _LARGEST_SIZE = 2**31 - 1
 _RANGES = {"offset": "from 0 on", "size": f"from 0 to {_LARGEST_SIZE}", "timestamp": "of milliseconds"}
-
-__all__ = [
-    "Columns",
-    "array_named",
-    "checked_n",
-    "columns",
-    "counts",
-    "milliseconds",
-    "places",
-    "whole_numbers",
-]
 
 
 def checked_n(n: SupportsIndex | None) -> int | None:
@@ -59,53 +50,40 @@ def checked_n(n: SupportsIndex | None) -> int | None:
     return index(n)
 
 
-class Columns(NamedTuple):
-    """Columns of one length.
-
-    Attributes:
-        keys: Key bytes, null if there is no key.
-        partitions: Whole numbers of 64 bits from 0 on, without nulls.
-        times: Milliseconds since 1970, null if unknown; None if none are known.
-        offsets: Whole numbers of 64 bits, the same.
-    """
-
-    keys: pa.Array
-    partitions: pa.Array
-    times: pa.Array | None
-    offsets: pa.Array | None
-
-
 def columns(
-    keys: Column,
-    partitions: object,
-    timestamps: object = None,
-    offsets: object = None,
+    key: Column,
+    partition: object,
+    timestamp: object = None,
+    offset: object = None,
     key_type: str | None = None,
     first_row: int = 0,
-) -> Columns:
+) -> tuple[pa.Array, pa.Array, pa.Array | None, pa.Array | None]:
     """The columns that `Observed.add` takes.
 
+    Args:
+        key: The keys.
+        partition: Their partitions, whole numbers without nulls or text of such.
+        timestamp: Their times, whole numbers of milliseconds or times, null if unknown; None if none are known.
+        offset: Their offsets, whole numbers or text of such, the same.
+        key_type: How a key becomes bytes.
+        first_row: The row of the whole file that is the columns' first.
+
+    Returns:
+        Key bytes, partitions, milliseconds since 1970 and offsets: binary and whole numbers of 64 bits.
+
     Raises:
-        PartwrightError: They differ in length, or a value is invalid; with its row, counted from `first_row`.
+        PartwrightError: A value is invalid; with its row.
 
     Examples:
-        >>> columns(["a"], ["4"]).partitions.to_pylist()
+        >>> columns(["a"], ["4"])[1].to_pylist()
         [4]
     """
-    key_bytes = in_one(encode(as_arrow(keys, key_type), key_type))
-    found = Columns(
-        key_bytes,
-        places(partitions, first_row),
-        None if timestamps is None else milliseconds(array_named(timestamps, "timestamp"), first_row),
-        None if offsets is None else counts(offsets, "offset", first_row),
+    return (
+        in_one(encode(as_arrow(key, key_type), key_type)),
+        places(partition, first_row),
+        None if timestamp is None else milliseconds(array_named(timestamp, "timestamp"), first_row),
+        None if offset is None else counts(offset, "offset", first_row),
     )
-    for name, column in zip(found._fields[1:], found[1:], strict=True):
-        if column is not None and len(column) != len(key_bytes):
-            raise PartwrightError(
-                f"there are {counted(len(key_bytes), 'key')} and {counted(len(column), name[:-1])}: give as many of "
-                "each"
-            )
-    return found
 
 
 def places(

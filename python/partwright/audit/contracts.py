@@ -18,7 +18,6 @@ import pyarrow as pa
 from partwright import _upward
 from partwright._check import counted
 from partwright.audit.check import Check, CheckLimits
-from partwright.audit.skew import read_share
 from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_columns import key_columns
 from partwright.keys.key_text import short
@@ -78,9 +77,7 @@ def contract(
             ...
         partwright.errors.ContractError: orders: partition 8 has 90.5% of the rows, more than 20%, with the key US (900 rows): US alone has more than that whatever n is, so make the key finer, or raise max_share
     """  # noqa: E501 - the error's sentence is one line
-    promised = _Contract(
-        n, key, client, key_type, read_share(max_share, "max_share"), read_share(min_used, "min_used")
-    )
+    promised = _Contract(n, key, client, key_type, CheckLimits(max_share, min_used))
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name = getattr(function, "__name__", type(function).__name__)
@@ -139,10 +136,7 @@ def check_contract(
             ...
         partwright.errors.ContractError: partition 0 has 100.0% of the rows, more than 40%, with the keys 1 (1 row) and 2 (1 row): 1 alone has more than that whatever n is, so make the key finer, or raise max_share
     """  # noqa: E501 - the error's sentence is one line
-    promised = _Contract(
-        n, key, client, key_type, read_share(max_share, "max_share"), read_share(min_used, "min_used")
-    )
-    return promised.check(records)
+    return _Contract(n, key, client, key_type, CheckLimits(max_share, min_used)).check(records)
 
 
 @dataclass(frozen=True)
@@ -153,28 +147,26 @@ class _Contract:
     key: str | None
     client: str
     key_type: str | None
-    max_share: float | None
-    min_used: float | None
+    limits: CheckLimits
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str | None):
             raise PartwrightError(f"key is the name of a column, not {self.key!r}")
-        self.nothing_found()
-        if self.max_share is None and self.min_used is None:
+        if not self.new_check().has_contract:
             raise PartwrightError("a contract says something: give max_share, min_used or both")
 
-    def nothing_found(self) -> Check:
+    def new_check(self) -> Check:
         """A new check, without records."""
         if self.n is None:
             raise PartwrightError("give the number of partitions with n=", field="n")
-        return Check(self.n, self.client, self.key_type, max_share=self.max_share, min_used=self.min_used)
+        return Check(self.n, self.client, self.key_type, limits=self.limits)
 
     def check(self, records: object, name: str | None = None) -> Check:
         """Check records that can be read again, or that nobody else will read."""
         if hasattr(records, "mapInArrow"):
             found = self._check_in_spark(records)
         else:
-            found = self.nothing_found()
+            found = self.new_check()
             self._add(records, found)
         self._judge(found, name)
         return found
@@ -187,7 +179,7 @@ class _Contract:
         return pa.RecordBatchReader.from_batches(reader.schema, self._passed(reader, name))
 
     def _passed(self, batches: Iterable[object], name: str) -> Iterator[object]:
-        found = self.nothing_found()
+        found = self.new_check()
         for batch in batches:
             self._add(batch, found)
             yield batch
@@ -200,20 +192,15 @@ class _Contract:
     def _check_in_spark(self, records: object) -> Check:
         if self.key is None:
             raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
-        found: Check = _upward.spark().check(
-            records,
-            self.key,
-            self.n,
-            client=self.client,
-            key_type=self.key_type,
-            limits=CheckLimits(self.max_share, self.min_used),
+        check: Check = _upward.spark().check(
+            records, self.key, self.n, client=self.client, key_type=self.key_type, limits=self.limits
         )
-        return found
+        return check
 
     def _judge(self, found: Check, name: str | None) -> None:
         if not found.broken:
             return
-        sentence = _sentence(found.broken, found.to_dict(), self.max_share)
+        sentence = _sentence(found.broken, found.to_dict(), self.limits.shares()[0])
         raise ContractError(sentence if name is None else f"{name}: {sentence}", found)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,6 @@ from partwright._check import counted
 from partwright.answer import Answer
 from partwright.audit.faulty_rules import follows_fault
 from partwright.audit.fingerprint_search import CandidateWriter, alike, follows, rules
-from partwright.audit.maximum_likelihood import Pattern, shares
 from partwright.audit.pair_tables import rows_by_key, value_counts
 from partwright.audit.writer_change import Change, Parting, course, parting
 from partwright.errors import PartwrightError
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from partwright.audit.faulty_rules import Fault
     from partwright.audit.key_sums import Observed
 
-__all__ = ["Fingerprint", "VerdictMaker"]
+__all__ = ["Fingerprint", "Pattern", "VerdictMaker", "shares"]
 
 # Up to this share of unexplained records there is still one writer: strays are its exceptions.
 _UNEXPLAINED = 0.02
@@ -76,19 +75,19 @@ class Fingerprint(Answer):
 
     verdict: str
     n: int | None
-    family: tuple[str, ...]
-    shares: dict[str, float]
-    key_transform: str | None
-    change: Change | None
-    explained: dict[str, tuple[int, int]]
-    deciding_keys: int
-    rows: int
-    null_keys: int
-    keys: int
-    scattered_keys: int
-    scattered: tuple[tuple[bytes, tuple[int, ...]], ...]
-    unexplained: float
-    is_sampled: bool
+    family: tuple[str, ...] = ()
+    shares: dict[str, float] = field(default_factory=dict)
+    key_transform: str | None = None
+    change: Change | None = None
+    explained: dict[str, tuple[int, int]] = field(default_factory=dict)
+    deciding_keys: int = 0
+    rows: int = 0
+    null_keys: int = 0
+    keys: int = 0
+    scattered_keys: int = 0
+    scattered: tuple[tuple[bytes, tuple[int, ...]], ...] = ()
+    unexplained: float = 0.0
+    is_sampled: bool = False
     strays: tuple[tuple[bytes, int, int, int], ...] = ()
     course: tuple[Json, ...] = ()
     fault: Fault | None = None
@@ -394,42 +393,21 @@ class VerdictMaker:
     def _rows(self, mask: object) -> int:
         return pc.sum(self.pairs["rows"].filter(mask)).as_py() or 0
 
-    def _made(
-        self,
-        verdict: str,
-        n: int | None,
-        *,
-        family: tuple[str, ...] = (),
-        shares: dict[str, float] | None = None,
-        change: Change | None = None,
-        explained: dict[str, tuple[int, int]] | None = None,
-        deciding_keys: int = 0,
-        unexplained: float = 0.0,
-        strays: tuple[tuple[bytes, int, int, int], ...] = (),
-        course: tuple[Json, ...] = (),
-        fault: Fault | None = None,
-    ) -> Fingerprint:
+    def _made(self, verdict: str, n: int | None, **known: Any) -> Fingerprint:
+        """An answer with what is known of the writers, and all that is known of the records without them."""
         some = self.scattered.take(pc.sort_indices(self.scattered).slice(0, _EXAMPLES))
         return Fingerprint(
-            verdict=verdict,
-            n=n,
-            family=family,
-            shares=shares or {},
+            verdict,
+            n,
             key_transform=self.transform,
-            change=change,
-            explained=explained or {},
-            deciding_keys=deciding_keys,
             rows=self.seen.rows,
             null_keys=self.seen.null_keys,
             keys=self.keys,
             scattered_keys=len(self.scattered),
             scattered=tuple(self._places(key) for key in some),
-            unexplained=unexplained,
             is_sampled=self.seen.is_sampled,
-            strays=strays,
-            course=course,
-            fault=fault,
             is_all_empty=self.seen.is_all_empty,
+            **known,
         )
 
     def _places(self, key: pa.Scalar) -> tuple[bytes, tuple[int, ...]]:
@@ -450,3 +428,76 @@ def _middle(pairs: pa.Table) -> float:
     )
     middle: float = pc.sum(weighted).as_py() / (pc.sum(times["rows"]).as_py() or 1)
     return middle
+
+
+_ROUNDS = 500
+_STILL = 1e-9
+
+
+class Pattern(NamedTuple):
+    """Records that the same writers explain.
+
+    Attributes:
+        explains: For each writer, whether it explains them.
+        rows: How many records there are.
+        pairs: How many pairs of a key and a partition they form.
+    """
+
+    explains: tuple[bool, ...]
+    rows: int
+    pairs: int
+
+
+def shares(patterns: Sequence[Pattern], writers: int, n: int) -> tuple[list[float], float]:
+    """Each writer's share, and the share of records without a rule, which may be in any of n partitions.
+
+    By expectation and maximisation: records that several writers explain are divided by the writers' shares, and
+    records that chance explains are subtracted. Chance may act on each record or on each key, whichever leaves less
+    unexplained.
+
+    Args:
+        patterns: All records.
+        writers: How many writers there are.
+        n: How many partitions there are.
+
+    Returns:
+        The writers' shares of the records, and the rest; together they are 1.
+
+    Examples:
+        >>> seen = [Pattern((True, False), 60, 6), Pattern((False, True), 20, 2), Pattern((True, True), 20, 2)]
+        >>> found, rest = shares(seen, 2, 12)
+        >>> [round(share, 2) for share in found], rest
+        ([0.75, 0.25], 0.0)
+    """
+    by_rows = _shares(patterns, [each.rows for each in patterns], writers, n)
+    by_pairs = _shares(patterns, [each.pairs for each in patterns], writers, n)
+    *found, rest = min(by_rows, by_pairs, key=lambda each: each[-1])
+    return found, rest
+
+
+def _shares(patterns: Sequence[Pattern], weights: Sequence[int], writers: int, n: int) -> list[float]:
+    found = [1.0] * (writers + 1)
+    if all(any(each.explains) for each in patterns):
+        # Nothing is left for chance.
+        found[-1] = 0.0
+    found = [share / sum(found) for share in found]
+    for _ in range(_ROUNDS):
+        before, found = found, _split(patterns, weights, found, n)
+        if max(abs(old - new) for old, new in zip(before, found, strict=True)) < _STILL:
+            break
+    return _split(patterns, [each.rows for each in patterns], found, n)
+
+
+def _split(
+    patterns: Sequence[Pattern], weights: Sequence[int], shares_: Sequence[float], n: int
+) -> list[float]:
+    """Divide the weights among the writers by their shares."""
+    counts = [0.0] * len(shares_)
+    for pattern, weight in zip(patterns, weights, strict=True):
+        parts = [share * by for share, by in zip(shares_, (*pattern.explains, 1 / n), strict=True)]
+        # If no writer has a share left, nobody explains it.
+        whole = sum(parts) or 1.0
+        for place, part in enumerate(parts):
+            counts[place] += weight * part / whole
+    total = sum(weights) or 1
+    return [count / total for count in counts]

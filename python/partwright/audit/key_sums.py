@@ -15,8 +15,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
-from partwright.audit.heavy_keys import HeavyPairs, most_rows
-from partwright.audit.pair_tables import HASHES, PAIR, PAIRS, ROWS, sums_of, table_of, value_counts
+from partwright.audit.pair_tables import (
+    HASHES,
+    PAIR,
+    PAIRS,
+    ROWS,
+    HeavyPairs,
+    most_rows,
+    sums_of,
+    table_of,
+    value_counts,
+)
 from partwright.files.scalars import binary_column, number
 from partwright.keys.hashing import murmur2
 
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from partwright.audit.heavy_keys import HeavyKey
+    from partwright.audit.pair_tables import HeavyKey
 
 __all__ = ["EARLIEST", "ORDER", "Level", "Observed", "scale_of"]
 

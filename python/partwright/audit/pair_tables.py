@@ -1,4 +1,4 @@
-"""Tables of pairs of a key and a partition, and what the core sums up of them.
+"""Tables of pairs of a key and a partition, what the core sums up of them, and the heaviest of them.
 
 pyarrow's own grouping imports its data sets and pandas, which takes a fifth of a second at each start of a command.
 
@@ -9,14 +9,18 @@ pyarrow's own grouping imports its data sets and pandas, which takes a fifth of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.files.formats import in_one
+from partwright.files.scalars import number
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from partwright.files.formats import Column
 
 __all__ = [
@@ -24,11 +28,15 @@ __all__ = [
     "PAIR",
     "PAIRS",
     "ROWS",
+    "HeavyKey",
+    "HeavyPairs",
     "merged",
+    "most_rows",
     "rows_by_key",
     "rows_by_partition",
     "sums_of",
     "table_of",
+    "total",
     "value_counts",
 ]
 
@@ -103,7 +111,134 @@ def rows_by_partition(partitions: Column, rows: Column | None = None) -> pa.Tabl
     return pa.Table.from_batches([pa.RecordBatch.from_struct_array(found)])
 
 
+def total(rows: Column) -> int:
+    """The sum of a column of whole numbers, or how many are true; 0 of nothing.
+
+    Examples:
+        >>> total(pa.array([1, 2, None])), total(pa.array([], pa.bool_()))
+        (3, 0)
+    """
+    return pc.sum(rows).as_py() or 0
+
+
 def value_counts(column: pa.Array | pa.ChunkedArray) -> dict[int, int]:
     """How many rows of a column of whole numbers have each value, the smallest first; nulls are left out."""
     found = rows_by_partition(column.cast(pa.int64()))
     return dict(zip(found["partition"].to_pylist(), found["rows"].to_pylist(), strict=True))
+
+
+_COUNTERS = 1 << 16
+_MOST_BYTES = 32 << 20
+# The lightest are dropped once there are this many pairs.
+_PENDING = 1 << 20
+
+
+class HeavyKey(NamedTuple):
+    """A key with many rows.
+
+    Attributes:
+        key: Its bytes.
+        rows: How many rows it has, at least.
+        at_most: How many it has, at most; the same if they were counted.
+        partition: The partition with most of them, the first if several are equal; None if they are in none.
+    """
+
+    key: bytes
+    rows: int
+    at_most: int
+    partition: int | None
+
+
+class HeavyPairs:
+    """The heaviest pairs of a key and a partition, in bounded memory: Misra and Gries's summary, over tables.
+
+    A pair's kept count is at most its number of rows, and at most `missed` below it; `missed` times the pairs that
+    there is room for is at most the rows seen. Summaries of parts can be merged: Agarwal et al., Mergeable Summaries,
+    2012.
+
+    Args:
+        counters: How many pairs are kept at most.
+
+    Examples:
+        >>> heavy = HeavyPairs(counters=1)
+        >>> heavy.add(sums_of(pa.table({"partition": [4, 8, 8], "key": [b"a", b"b", b"c"], "rows": [90, 6, 4]})))
+        >>> heavy.table()["rows"].to_pylist(), heavy.missed
+        ([84], 6)
+    """
+
+    def __init__(self, counters: int = _COUNTERS) -> None:
+        self._missed = 0
+        self._counters = counters
+        self._sums = _core.KeySums()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle the core's sums as a table."""
+        table = self.table()  # It may miss more rows by that.
+        return {**self.__dict__, "_sums": table}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._sums = sums_of(state["_sums"])
+
+    @property
+    def missed(self) -> int:
+        """How many rows of a pair are left out at most; all of them, if the pair is not kept."""
+        self._sums = self._lightened(self._sums)
+        return self._missed
+
+    def add(self, sums: _core.KeySums) -> None:
+        """Take counted rows, which stay as they are."""
+        # Pairs that are light within this part go first, so that little is merged.
+        self._sums.merge(self._lightened(sums), HASHES)
+        if self._sums.pairs > _PENDING:
+            self._sums = self._lightened(self._sums)
+
+    def merge(self, other: Self) -> None:
+        """Take over another summary, of other rows."""
+        self._missed += other.missed
+        self.add(other._sums)
+
+    def table(self) -> pa.Table:
+        """The kept pairs, with the least number of rows that each has; the columns are partition, key and rows."""
+        self._sums = self._lightened(self._sums)
+        return table_of(self._sums).select(ROWS.names)
+
+    def _lightened(self, sums: _core.KeySums) -> _core.KeySums:
+        while sums.pairs > (room := self._room(sums)):
+            less, sums = sums.heaviest(room)
+            self._missed += less
+        return sums
+
+    def _room(self, sums: _core.KeySums) -> int:
+        """How many pairs are kept: fewer if their keys have many bytes."""
+        return self._counters if sums.key_bytes <= _MOST_BYTES else min(self._counters, sums.pairs // 2)
+
+
+def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
+    """The keys with the most rows, from pairs of a key and a partition.
+
+    Args:
+        pairs: With the columns partition, key and rows.
+        count: How many keys are given.
+        missed: How many more rows a key may have.
+    """
+    rows = rows_by_key(pairs["key"], pairs["rows"])
+    if not rows.num_rows:  # pyarrow before 22 finds nothing heaviest in an empty table, and raises.
+        return []
+    # Only the heaviest are also sorted by their bytes.
+    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows", "descending")])
+    least = rows["rows"][places[-1].as_py()] if len(places) else number(0)
+    heavy = rows.filter(pc.greater_equal(rows["rows"], least)).sort_by(
+        [("rows", "descending"), ("key", "ascending")]
+    )
+    heavy = heavy.slice(0, count)
+    of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
+    # With equal rows the first partition, regardless of the pairs' order.
+    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by(
+        [("rows", "ascending"), ("partition", "descending")]
+    )
+    at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
+    return [
+        HeavyKey(key, sum_, sum_ + missed, at.get(key))
+        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows"].to_pylist(), strict=True)
+    ]

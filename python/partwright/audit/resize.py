@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright import _core
 from partwright._check import counted
 from partwright.answer import Answer
 from partwright.audit.check import Placer
 from partwright.audit.columns import counts, places
-from partwright.audit.heavy_keys import most_rows
 from partwright.audit.key_sums import Observed
-from partwright.audit.pair_tables import rows_by_partition, value_counts
+from partwright.audit.pair_tables import most_rows, rows_by_partition, value_counts
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.scalars import FALSE, number, number_column
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from partwright._check import Fields, Json
     from partwright.files.formats import Column
 
-__all__ = ["After", "Alternative", "Before", "MovedKey", "RecordColumns", "Resize"]
+__all__ = ["After", "Alternative", "Before", "MovedKey", "RecordColumns", "Resize", "refuse_same"]
 
 _HEAVY = 10
 # How many numbers of partitions around the requested one are compared, on each side.
@@ -134,6 +134,7 @@ class Resize(Answer):
         among: How many of the topic's partitions were read, if not all.
 
     Attributes:
+        client: The client profile.
         rows: Rows that the client places by their key.
         rows_moved: Those that it would place elsewhere.
         bytes: The bytes of those rows; None if no sizes are known.
@@ -157,13 +158,9 @@ class Resize(Answer):
         *,
         among: int | None = None,
     ) -> None:
+        refuse_same(from_, to, client, key_type)
         self._placer = Placer(from_, client, key_type)
-        partition_for_key(None, to, client, key_type)
-        self.from_, self.to = index(from_), index(to)
-        if self.from_ == self.to:
-            raise PartwrightError(
-                f"the topic would keep its {counted(self.from_, 'partition')}: nothing would move"
-            )
+        self.from_, self.to, self.client = index(from_), index(to), client
         self.among = self.from_ if among is None else among
         self.rows = self.rows_moved = self.unplaced = 0
         self.misplaced: int | None = None
@@ -192,11 +189,6 @@ class Resize(Answer):
         """Whether every record has a key, and every key is empty: their writer may have meant none."""
         return self._seen.is_all_empty
 
-    @property
-    def client(self) -> str:
-        """The client profile."""
-        return self._placer.client
-
     def add(
         self,
         keys: Column,
@@ -219,7 +211,7 @@ class Resize(Answer):
         first = self._placer.rows
         before = in_one(self._placer.place(keys)).cast(pa.int64())
         keys = as_arrow(keys, self._placer.key_type)
-        after = in_one(partition_for_key(keys, self.to, self._placer.client, self._placer.key_type))
+        after = in_one(partition_for_key(keys, self.to, self.client, self._placer.key_type))
         if partitions is offsets is sizes is None and not before.null_count + after.null_count:
             self._count_moves(before, after)
         else:
@@ -478,6 +470,19 @@ class Resize(Answer):
             # Only a new topic can have fewer partitions.
             if to != self.from_ and (self.to < self.from_ or to > self.from_):
                 yield to
+
+
+def refuse_same(from_: SupportsIndex, to: SupportsIndex, client: str, key_type: str | None) -> None:
+    """Refuse two numbers of partitions that are the same, and a client or a key type that there is not.
+
+    Raises:
+        PartwrightError: They are.
+    """
+    _core.check(to, client, key_type)
+    if index(from_) == index(to):
+        raise PartwrightError(
+            f"the topic would keep its {counted(index(from_), 'partition')}: nothing would move"
+        )
 
 
 def _is_elsewhere(placed: pa.Table) -> pa.ChunkedArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
-from partwright.audit.copartition_reasons import who
+from partwright.audit.copartition import who
 from partwright.documents.fingerprint import settings
 from partwright.documents.sentences import all_empty, named, of_reading, summed
 from partwright.rendering.document import Column, Document, Section, Verdict, bounded
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from partwright._check import Fields
-    from partwright.audit.copartition import Meeting
-    from partwright.audit.copartition_reasons import Summary
+    from partwright.audit.copartition import Meeting, Summary
 
 __all__ = ["document"]
 

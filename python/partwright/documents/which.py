@@ -12,8 +12,7 @@ from partwright.rendering.text import label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from partwright.keys.clients import KeyPlacement
-    from partwright.keys.key_placements import KeyPlacements
+    from partwright.keys.clients import KeyPlacement, KeyPlacements
 
 __all__ = ["document"]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from partwright.errors import PartwrightError
+from partwright.files.file_sets import is_remote
 from partwright.files.formats import (
-    Opened,
+    Records,
     declared,
     find_column,
     in_one,
@@ -21,7 +22,8 @@ from partwright.files.formats import (
     whole,
 )
 from partwright.files.lines import LONGEST
-from partwright.files.remote import is_remote
+
+__all__ = ["ArrowRecords"]
 
 if TYPE_CHECKING:
     _Reader: TypeAlias = pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from partwright.files.formats import Column, ColumnRequest, Writable
-
-__all__ = ["ArrowRecords"]
 
 _FILE = b"ARROW1"
 _FEATHER_1 = b"FEA1"
@@ -42,7 +42,7 @@ _RECORD_BATCHES = 3
 _CODECS = {0: "lz4", 1: "zstd"}
 
 
-class ArrowRecords(Opened):
+class ArrowRecords(Records):
     """A file of record batches; see `partwright.files.formats.Records`."""
 
     format = "arrow"
@@ -54,7 +54,7 @@ class ArrowRecords(Opened):
         self._size = size
         if size is None:
             raise not_regular(path)
-        # Opened a second time, to be read without Python.
+        # Records a second time, to be read without Python.
         self._source = file if isinstance(file, pa.NativeFile) else _native(path, file)
         start = self._source.read(len(_FILE))
         self._source.seek(0)
@@ -71,9 +71,10 @@ class ArrowRecords(Opened):
         """See `Records`."""
         return self._source.tell() / self._size if self._size else None
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._source.close()
-        super()._close()
+        super().close()
 
     def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -12,7 +12,7 @@ from partwright._check import first_line
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+    from collections.abc import Iterator
 
     from partwright.files.formats import Writable
 
@@ -96,30 +96,18 @@ def unpacked(path: str, file: BinaryIO, codec: str) -> Peeked:
     return Peeked(path, cast("BinaryIO", stream), codec)
 
 
-class compressing:  # noqa: N801 - used as a context manager
-    """Compresses bytes into a file."""
-
-    def __init__(self, sink: Writable, codec: str | None) -> None:
-        self._sink, self._codec = sink, codec
-
-    def __enter__(self) -> Writable:
-        if self._codec is None:
-            return self._sink
-        self._stream = pa.CompressedOutputStream(pa.PythonFile(self._sink, mode="w"), self._codec)
-        return self
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        """Take all of the data."""
-        view = memoryview(data)
-        self._stream.write(view)
-        return view.nbytes
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._codec is None:
-            return
-        if kind is None:
-            self._stream.close()
-            return
+@contextmanager
+def compressing(sink: Writable, codec: str | None) -> Iterator[Writable]:
+    """Compress bytes into a file; without a codec they stay as they are."""
+    if codec is None:
+        yield sink
+        return
+    stream = pa.CompressedOutputStream(pa.PythonFile(sink, mode="w"), codec)
+    try:
+        yield stream
+    except BaseException:
         # Left open, it would write its end when it is collected, after the file's own end, and Arrow would complain.
         with suppress(OSError, PartwrightError, pa.ArrowException):
-            self._stream.close()
+            stream.close()
+        raise
+    stream.close()

@@ -10,37 +10,34 @@ import csv
 import io
 import re
 from contextlib import suppress
-from itertools import islice, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.files.formats import Opened, declared, find_column, in_one, refuse_taken
-from partwright.files.lines import LineReader, text_of
-from partwright.files.quotes import unclosed
-from partwright.files.scalars import FALSE, TRUE, text, text_column
-from partwright.files.text_types import typed
+from partwright.files.formats import Records, declared, find_column, in_one, refuse_taken, typed
+from partwright.files.lines import LineReader, with_inserted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
     from typing import BinaryIO
 
     from partwright.files.formats import Column, ColumnRequest, Writable
-from partwright.files.lines import Block
+    from partwright.files.lines import Block
 
-__all__ = ["DelimitedRecords"]
+__all__ = ["DelimitedRecords", "open_quote", "refuse_open_quote", "unclosed"]
 
-_NOTHING = text("")
 # A reader of csv takes some hundred bytes for each field of a header.
 _MOST_FIELDS = 100_000
+_LINE = re.compile(rb"[^\r\n]++")
 _HEADER = " (the first line has to name the columns)"
 
 
-class DelimitedRecords(Opened):
+class DelimitedRecords(Records):
     """A csv or tsv file with a header; see `partwright.files.formats.Records`."""
 
     is_text = True
@@ -53,17 +50,8 @@ class DelimitedRecords(Opened):
         self._path = path
         self._delimiter = delimiter
         self._lines = LineReader(path, file, size)
-        field = _field_pattern(delimiter)
-        apart = re.escape(delimiter)
-        self._fields = re.compile(f"{_possessive(field)}({apart}|$)".encode())
-        record = f"{field}(?:{apart}{field})*"
-        # Arrow's regular expressions are RE2's; Python's mean the same here, and need no backtracking.
-        self._whole = f"^{record}$"
-        self._opening = re.compile(_possessive(record))
-        self._closing = re.compile(_possessive(f"{_quoted_end(delimiter)}(?:{apart}{field})*"))
-        # Also if the closing quote is in a later line.
-        self._quoted_start = re.compile('[^"]*(?:""[^"]*)*(?:"|$)')
-        self._quoted = re.compile(f'(?:^|{apart})"{self._quoted_start.pattern}')
+        self._record = _record(delimiter.encode())
+        self._records = self._blocks()
         self._names: list[str] = []
         self._rows = 0
 
@@ -74,128 +62,105 @@ class DelimitedRecords(Opened):
 
     def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
-        blocks = self._blocks()
-        self._header(blocks)
+        self._header()
         self._refuse_other_delimiters()
         places = [find_column(self._path, self._names, column.name, hint=_HEADER) for column in wanted]
-        for block, closed in blocks:
-            yield self._columns(block, self._ends(block, closed), wanted, places)
+        for block, ends in self._records:
+            yield self._columns(block, ends, wanted, places)
 
     def types(self) -> Iterator[dict[str, pa.DataType]]:
         """See `Records`."""
-        self._header(self._blocks())
+        self._header()
         yield from declared(self._names, repeat(pa.string()))
 
     def extend(
         self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
     ) -> None:
         """See `Records`."""
-        blocks = self._blocks()
-        header, closed = self._header(blocks)
+        header, end = self._header()
         self._refuse_other_delimiters()
         places = [find_column(self._path, self._names, key.name, hint=_HEADER)]
         refuse_taken(self._path, self._names, name)
-        start = self._lines.mark + bytes(
-            _text(header, closed, text_column((self._delimiter + _field(name, self._delimiter)).encode()))
-        )
-        for block, quoted in blocks:
-            ends = self._ends(block, quoted)
-            (keys,) = self._columns(block, ends, [key], places)
-            partitions = in_one(computed(keys)).cast(pa.string())
-            new = pc.binary_join_element_wise(
-                text(self._delimiter), partitions, _NOTHING, null_handling="replace"
+        delimiter = self._delimiter.encode()
+        field = delimiter + _field(name, self._delimiter).encode()
+        start = self._lines.mark + with_inserted(header, [end], [field])
+        for block, known_ends in self._records:
+            is_one = len(self._names) == 1
+            ends = known_ends or (
+                self._scanned(block)[0] if is_one else [line.end() for line in _LINE.finditer(block.text)]
             )
+            (keys,) = self._columns(block, ends, [key], places)
+            partitions = in_one(computed(keys)).to_pylist()
+            field_of = {each: delimiter + (b"" if each is None else b"%d" % each) for each in set(partitions)}
             # The header is written only once the key cannot be refused any more.
             sink.write(start)
-            sink.write(_text(block, ends, new))
+            sink.write(with_inserted(block.text, ends, map(field_of.__getitem__, partitions)))
             start = b""
         sink.write(start)
 
-    def _blocks(self) -> Iterator[tuple[Block, pa.Array | None]]:
-        """Whole records, and for each line whether no quote is open at its end; None if none is open at any."""
+    def _blocks(self) -> Iterator[tuple[Block, list[int] | None]]:
+        """Whole records, and where each ends; None if no quote makes that differ from the lines' ends."""
         for block in self._lines.blocks():
-            closed = self._closed(block.lines)
-            if b"\r" in block.text:
-                self._refuse_lone_returns(block, closed)
-            if closed is None:
+            if b'"' not in block.text and block.text.count(b"\r") == block.text.count(b"\r\n"):
                 yield block, None
                 continue
-            whole = len(closed) - pc.index(closed[::-1], TRUE).as_py() if pc.any(closed).as_py() else 0
-            if whole < len(closed):
+            ends, whole = self._scanned(block)
+            if whole < len(block.text):
                 if self._lines.at_end:
-                    raise unclosed(self._path, block.first + whole)
+                    raise unclosed(self._path, block.line_at(whole))
                 self._lines.give_back(block, whole)
             if whole:
-                yield block.head(whole), closed[:whole]
+                yield block._replace(text=block.text[:whole]), ends
             # As in `LineReader.blocks`.
-            del block, closed
+            del block, ends
 
-    def _closed(self, lines: pa.Array) -> pa.Array | None:
-        if not pc.any(pc.match_substring(lines, '"')).as_py():
-            return None
-        whole = pc.match_substring_regex(lines, self._whole)
-        first = pc.index(whole, FALSE).as_py()
-        if first < 0:
-            return None
-        # A line without a quote changes nothing: Python looks only at the others.
-        quoted = pc.match_substring(lines[first:], '"')
-        closed, is_closed = bytearray(), True
-        for line in lines[first:].filter(quoted):
-            is_closed = (self._opening if is_closed else self._closing).fullmatch(line.as_py()) is not None
-            closed.append(is_closed)
-        unknown = pa.nulls(len(quoted), pa.bool_())
-        # From bytes, because pyarrow imports pandas before it makes an array of Python's objects.
-        known = pa.Array.from_buffers(pa.uint8(), len(closed), [None, pa.py_buffer(closed)]).cast(pa.bool_())
-        states = pc.replace_with_mask(unknown, quoted, known)
-        return pa.concat_arrays([whole[:first], pc.fill_null(pc.fill_null_forward(states), TRUE)])
-
-    def _refuse_lone_returns(self, block: Block, closed: pa.Array | None) -> None:
-        """Refuse a carriage return inside a line: pyarrow ends a record there, others take it as a character."""
-        for place in pc.indices_nonzero(pc.match_substring(block.lines, "\r")).to_pylist():
-            line = block.lines[place].as_py()
-            if closed is not None and place and not closed[place - 1].as_py():
-                # It begins inside quotes; what follows them does not start a field.
-                line = "x" + self._quoted_start.sub("", line, count=1)
-            if "\r" in self._quoted.sub("", line):
+    def _scanned(self, block: Block) -> tuple[list[int], int]:
+        """Where the records of a block end, before their line ends, and where one begins whose quote is still open."""
+        ends: list[int] = []
+        is_one, size = len(self._names) == 1, len(block.text)
+        for found in self._record.finditer(block.text):
+            start, end = found.span(1)
+            if found.end("end") < 0 and block.text.startswith(b"\r", end):
+                # pyarrow ends a record there, others take it as a character.
                 raise PartwrightError(
-                    f"line {block.first + place} of {self._path!r} has a carriage return that ends no line: put the "
+                    f"line {block.line_at(end)} of {self._path!r} has a carriage return that ends no line: put the "
                     "field in quotes, or end each line with a line feed",
                     path=self._path,
                 )
+            if found.end("end") < 0 or start == size:
+                return ends, start
+            # A blank line is a record only where there is one field, which then is null.
+            if is_one or end > start:
+                ends.append(end)
+        return ends, size
 
-    def _header(self, blocks: Iterator[tuple[Block, pa.Array | None]]) -> tuple[Block, pa.Array]:
-        """Only the header; the rest of its block comes again."""
-        block, closed = next(blocks)
-        first = 0 if closed is None else pc.index(closed, TRUE).as_py()
-        self._refuse_many_fields(block.text, block.start_of(first + 1))
-        header = block.head(first + 1)
-        if first + 1 < len(block.lines):
-            self._lines.give_back(block, first + 1)
-        names = io.StringIO(header.text.decode().rstrip("\r\n"), newline="")
-        try:
-            found = list(csv.reader(names, delimiter=self._delimiter))
-        except csv.Error as error:
-            raise PartwrightError(
-                f"the header of {self._path!r} cannot be read ({error})", path=self._path
-            ) from error
-        if len(found) != 1:
-            raise PartwrightError(
-                f"line 1 of {self._path!r} is blank: the first line is the header", path=self._path
-            )
-        (self._names,) = found
-        return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
-
-    def _refuse_many_fields(self, text: bytes, end: int) -> None:
-        """Refuse a header, which ends at a position in the text, before a large one is copied."""
-        if text.count(self._delimiter.encode(), 0, end) < _MOST_FIELDS:
-            return
+    def _header(self) -> tuple[bytes, int]:
+        """The header, and where it ends, before its line end; the rest of its block comes again."""
+        block, _ = next(self._records)
+        found = next(self._record.finditer(block.text))
+        header, end = found[0], found.end(1)
         # A delimiter in quotes ends no field.
-        fields = (field for field in self._fields.finditer(text, 0, end) if field[1])
-        if next(islice(fields, _MOST_FIELDS - 1, None), None):
+        if re.sub(rb'"[^"]*+"', b"", header).count(self._delimiter.encode()) >= _MOST_FIELDS:
             raise PartwrightError(
                 f"line 1 of {self._path!r} has more than {_MOST_FIELDS:,} fields: look at its delimiter",
                 path=self._path,
             )
+        if found.end() < len(block.text):
+            self._lines.give_back(block, found.end())
+        try:
+            found_names = list(
+                csv.reader(io.StringIO(header[:end].decode(), newline=""), delimiter=self._delimiter)
+            )
+        except csv.Error as error:
+            raise PartwrightError(
+                f"the header of {self._path!r} cannot be read ({error})", path=self._path
+            ) from error
+        if len(found_names) != 1:
+            raise PartwrightError(
+                f"line 1 of {self._path!r} is blank: the first line is the header", path=self._path
+            )
+        (self._names,) = found_names
+        return header, end
 
     def _refuse_other_delimiters(self) -> None:
         """Refuse a single name that contains another common delimiter."""
@@ -208,23 +173,11 @@ class DelimitedRecords(Opened):
                     path=self._path,
                 )
 
-    def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:
-        """For each line, whether a record ends there; None if one ends at every line."""
-        if len(self._names) == 1:
-            # There a blank line is a record, with a null in its only field.
-            return closed
-        blank = pc.equal(block.lines, _NOTHING)
-        if not pc.any(blank).as_py():
-            return closed
-        filled = pc.invert(blank)
-        return filled if closed is None else pc.and_(filled, closed)
-
     def _columns(
-        self, block: Block, ends: pa.Array | None, wanted: Sequence[ColumnRequest], places: Sequence[int]
+        self, block: Block, ends: Sequence[int] | None, wanted: Sequence[ColumnRequest], places: Sequence[int]
     ) -> tuple[Column, ...]:
         """The requested columns of a block's records."""
-        rows = len(block.lines) if ends is None else pc.sum(ends).as_py()
-        if not rows:
+        if ends == [] or (len(self._names) > 1 and not block.text.strip(b"\r\n")):
             return tuple(pa.nulls(0, column.type) for column in wanted)
         columns = [f"{place}" for place in range(len(self._names))]
         # If a text ends without a line end, pyarrow takes an empty last field as quoted when others are in quotes.
@@ -249,12 +202,12 @@ class DelimitedRecords(Opened):
             )
         except pa.ArrowInvalid as error:
             raise self._ragged(block, str(error)) from None
-        if table.num_rows != rows:
+        if ends is not None and table.num_rows != len(ends):
             raise self._ragged(
-                block, f"{counted(table.num_rows, 'record')} where {counted(rows, 'ends', 'end')}"
+                block, f"{counted(table.num_rows, 'record')} where {counted(len(ends), 'ends', 'end')}"
             )
         first = self._rows
-        self._rows += rows
+        self._rows += table.num_rows
         return tuple(
             typed(in_one(table[columns[place]]), column, self._path, first)
             for column, place in zip(wanted, places, strict=True)
@@ -276,33 +229,18 @@ class DelimitedRecords(Opened):
                     )
                 line = block.first + records.line_num
         return PartwrightError(
-            f"lines {block.first} to {block.first + len(block.lines) - 1} of {self._path!r} cannot be read "
+            f"lines {block.first} to {block.line_at(len(block.text) - 1)} of {self._path!r} cannot be read "
             f"({why}): look at their quotes",
             path=self._path,
         )
 
 
-def _text(block: Block, ends: pa.Array | None, new: Column) -> memoryview:
-    """The lines, with the new field at the end of each record."""
-    if ends is not None:
-        # A line in the middle of a record gets nothing.
-        new = pc.replace_with_mask(pa.repeat(_NOTHING, len(ends)), ends, new)
-    return text_of(pc.binary_join_element_wise(block.lines, new, block.ends, _NOTHING))
-
-
-def _quoted_end(delimiter: str) -> str:
-    """The rest of a quoted field, from inside the quotes."""
+def _record(delimiter: bytes) -> re.Pattern[bytes]:
+    """A record and its line end, which it lacks where a quote is not closed, or at a carriage return in a line."""
     apart = re.escape(delimiter)
-    return f'[^"]*(?:""[^"]*)*"(?:[^"{apart}][^{apart}]*)?'
-
-
-def _field_pattern(delimiter: str) -> str:
-    apart = re.escape(delimiter)
-    return f'(?:"{_quoted_end(delimiter)}|[^"{apart}][^{apart}]*|)'
-
-
-def _possessive(pattern: str) -> str:
-    return pattern.replace("*", "*+").replace(")?", ")?+")
+    text = rb'[^"%b\r\n][^%b\r\n]*+' % (apart, apart)
+    field = rb'(?:"[^"]*+(?:""[^"]*+)*+"(?:%b)?+|%b|)' % (text, text)
+    return re.compile(rb"(%b(?:%b%b)*+)(?P<end>\r?(?:\n|\Z))?+" % (field, apart, field))
 
 
 def _field(name: str, delimiter: str) -> str:
@@ -310,3 +248,76 @@ def _field(name: str, delimiter: str) -> str:
     if any(each in name for each in ('"', delimiter, "\r", "\n")):
         return '"' + name.replace('"', '""') + '"'
     return name
+
+
+_CHUNK = 1 << 20
+_CODECS = {".csv": None, "": None, ".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_BOM = b"\xef\xbb\xbf"
+# The rest of a quoted field, from inside the quotes; two quotes are one character of it.
+_CLOSED = re.compile(rb'(?:[^"]++|"")*+"')
+
+
+def open_quote(file: BinaryIO, delimiter: bytes = b",") -> int | None:
+    r"""The line that opens a quote that is never closed, as `DelimitedRecords` reads quotes.
+
+    Args:
+        file: The csv's bytes, in an encoding with ASCII's quotes, delimiters and line ends.
+        delimiter: The byte between fields.
+
+    Returns:
+        The line's number, from 1; None if every quote is closed.
+
+    Examples:
+        >>> import io
+        >>> open_quote(io.BytesIO(b'id,text\na,"b\nc"\nd,"e\n'))
+        4
+    """
+    opening = re.compile(rb'[\n\r%b]"' % re.escape(delimiter))
+    lines, opened = 1, None
+    # A quote opens a field at the start of a line; the file's first one has no line end before it.
+    before = b"\n"
+    chunk = file.read(_CHUNK).removeprefix(_BOM) or file.read(_CHUNK)
+    while chunk:
+        # What follows a quote shows whether it closes the field.
+        while chunk.endswith(b'"') and (more := file.read(_CHUNK)):
+            chunk += more
+        text = before + chunk
+        closed = _CLOSED.match(text) if opened is not None else None
+        if opened is None or closed:
+            opened, found = None, opening.search(text, closed.end() if closed else 0)
+            while found and (closed := _CLOSED.match(text, found.end())):
+                found = opening.search(text, closed.end())
+            if found:
+                opened = lines + text.count(b"\n", len(before), found.end())
+        lines += chunk.count(b"\n")
+        # Inside quotes, the last byte does not start a field. It is not a quote either, because then more would have
+        # been read.
+        before = text[-1:] if opened is None else b""
+        chunk = file.read(_CHUNK)
+    return opened
+
+
+def refuse_open_quote(path: Path, delimiter: bytes) -> None:
+    """Refuse a csv that ends inside quotes, compressed or not; a compression that Arrow does not know is not checked.
+
+    Args:
+        path: The file.
+        delimiter: As for `open_quote`.
+
+    Raises:
+        PartwrightError: A quote is open at its end.
+    """
+    ending = path.suffix.lower()
+    if ending in _CODECS:
+        # The reader of the file reports that it cannot be read to its end.
+        with suppress(OSError), pa.input_stream(path, _CODECS[ending]) as file:
+            if (line := open_quote(file, delimiter)) is not None:
+                raise unclosed(str(path), line)
+
+
+def unclosed(path: str, line: int) -> PartwrightError:
+    """The error for a file that ends inside quotes."""
+    return PartwrightError(
+        f"the quote that is opened in line {line} of {path!r} is not closed: look for a quote at the start of a field",
+        path=path,
+    )

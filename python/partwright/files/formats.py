@@ -1,7 +1,8 @@
-"""The common interface of all file formats, and the refusals that they share."""
+"""The common interface of all file formats, the refusals that they share, and what text means under a key type."""
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
@@ -24,7 +25,6 @@ __all__ = [
     "TEXT_AND_BINARY",
     "Column",
     "ColumnRequest",
-    "Opened",
     "Records",
     "Writable",
     "declared",
@@ -37,9 +37,11 @@ __all__ = [
     "not_regular",
     "path_in",
     "picked",
+    "read_one",
     "refuse_taken",
     "taken",
     "text_type",
+    "typed",
     "whole",
 ]
 
@@ -82,8 +84,8 @@ class Writable(Protocol):
         """Take all of the data, and return how many bytes it was."""
 
 
-class Records(Protocol):
-    """An open file of records.
+class Records:
+    """An open file of records, the base of all formats; it is open until the `with` ends.
 
     Attributes:
         format: Its name; files of the same format can replace each other.
@@ -94,9 +96,21 @@ class Records(Protocol):
     format: str
     is_text: bool
 
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
     @property
     def done(self) -> float | None:
         """How much of the file has been read, 0 to 1; None where nobody knows its size."""
+        return None
 
     def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """Some columns in batches, in the file's order.
@@ -104,6 +118,7 @@ class Records(Protocol):
         Raises:
             PartwrightError: A column is missing or there twice, or the file cannot be read to its end.
         """
+        raise NotImplementedError
 
     def types(self) -> Iterator[Mapping[str, pa.DataType]]:
         """The columns and their types: once, as the file declares them; of JSON, what each further part shows.
@@ -114,6 +129,7 @@ class Records(Protocol):
         Raises:
             PartwrightError: The file cannot be read.
         """
+        raise NotImplementedError
 
     def extend(
         self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
@@ -130,31 +146,10 @@ class Records(Protocol):
             PartwrightError: The key column is missing or there twice, the new one exists already, or the file cannot be
                 read to its end.
         """
+        raise NotImplementedError
 
-    def __enter__(self) -> Self:
-        """The records; leaving the block closes the file."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """Close the file."""
-
-
-class Opened:
-    """The part of `Records` that all formats share: the file, open until the `with` ends."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._close()
-
-    def _close(self) -> None:
         self._file.close()
 
 
@@ -321,3 +316,80 @@ def taken(path: str, name: str, *, where: str = "") -> PartwrightError:
         f"{where}{path!r} has a column {name!r} already: give the new one another name with --column",
         path=path,
     )
+
+
+# Python does not read whole numbers of more than 4,300 digits.
+_LONG = 100
+
+# Arrow's own casts accept more, such as 0x10 as a number and 1 as true.
+_FLOAT = r"^[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf(?:inity)?|[nN]a[nN])$"
+_FORMS = {
+    pa.int64(): ("^-?[0-9]+$", "a whole number of 64 bits"),
+    pa.float32(): (_FLOAT, "a floating-point number"),
+    pa.float64(): (_FLOAT, "a floating-point number"),
+    pa.bool_(): ("^(true|false)$", "true or false"),
+}
+
+
+def typed(column: Column, wanted: ColumnRequest, path: str, first_row: int) -> Column:
+    """Convert a column of text to the wanted type.
+
+    Args:
+        column: Text.
+        wanted: The requested column.
+        path: The file's name, for errors.
+        first_row: The number, in the file, of the column's first row.
+
+    Returns:
+        The column; text if the type is text, or if it is lenient and a value does not fit.
+
+    Raises:
+        PartwrightError: A text that does not fit.
+    """
+    if wanted.type == pa.string():
+        return column
+    form, what = _FORMS[wanted.type]
+    if pc.all(pc.match_substring_regex(column, form)).as_py() is not False:
+        try:
+            return column.cast(wanted.type)
+        except pa.ArrowInvalid:
+            pass
+    if wanted.lenient:
+        return column
+    row, text = next(
+        (row, text)
+        for row, text in enumerate(column.to_pylist(), first_row)
+        if text is not None and not _fits(text, wanted.type, form)
+    )
+    raise PartwrightError(
+        f"row {row} of {path!r}: {text!r} in column {wanted.name!r} is not {what}",
+        field=wanted.name,
+        value=text,
+        path=path,
+    )
+
+
+def read_one(text: str, type_: pa.DataType) -> int | float | bool | None:
+    """One text as a number or a boolean; None if it is neither.
+
+    Examples:
+        >>> read_one("42", pa.int64()), read_one(" 42", pa.int64())
+        (42, None)
+    """
+    if not _fits(text, type_, _FORMS[type_][0]):
+        # The caller, who knows the limits, checks whole numbers of more than 64 bits.
+        whole = type_ == pa.int64() and re.fullmatch(_FORMS[type_][0], text)
+        return int(text) if whole and len(text) < _LONG else None
+    found: int | float | bool = pa.array([text]).cast(type_)[0].as_py()
+    return found
+
+
+def _fits(text: str, type_: pa.DataType, form: str) -> bool:
+    one = pa.array([text])
+    if not pc.match_substring_regex(one, form)[0].as_py():
+        return False
+    try:
+        one.cast(type_)
+    except pa.ArrowInvalid:
+        return False
+    return True

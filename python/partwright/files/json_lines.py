@@ -5,31 +5,35 @@ from __future__ import annotations
 import functools
 import json
 import re
+import shutil
+import tempfile
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
-from partwright.files.formats import Opened, in_one, no_column, picked, taken
-from partwright.files.lines import LineReader, text_of
-from partwright.files.scalars import FALSE, text
-from partwright.files.spool import Spool
+from partwright.files.formats import Records, in_one, no_column, picked, taken
+from partwright.files.lines import Block, LineReader, with_inserted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
     from typing import BinaryIO
 
-    from partwright.files.formats import Column, ColumnRequest, Writable
-from partwright.files.lines import Block
+    from _typeshed import ReadableBuffer
 
-__all__ = ["JsonRecords"]
+    from partwright.files.formats import Column, ColumnRequest, Writable
+
+__all__ = ["JsonRecords", "Spool"]
+
 
 # The blanks allowed around an object; the line feed ends its line.
 _BLANKS = " \t\r"
+_FILLED = re.compile(rb"[^ \t\r\n][^\n]*+")
 _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.string(): ((str,), "text"),
     pa.int64(): ((int,), "a whole number of 64 bits"),
@@ -37,29 +41,16 @@ _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.float64(): ((Decimal, float, int), "a number"),
     pa.bool_(): ((bool,), "true or false"),
 }
-_NOTHING, _NULL, _CLOSE = text(""), text("null"), text("}")
-_EMPTY = rf"^[{_BLANKS}]*\{{[{_BLANKS}]*\}}$"
 # The most rows of a pipe that may wait (it has no size); of a file, all may.
 _MOST_WAITING = 1 << 30
 _INT64 = range(-(2**63), 2**63)
 _INT64_DIGITS = 100
 
 
-class _Objects(NamedTuple):
-    """A block's objects.
-
-    Attributes:
-        lines: The lines that have an object, without the blanks after it.
-        tails: The blanks after it; None if there are none.
-        filled: For each line of the block, whether it has an object; None if all have one.
-    """
-
-    lines: pa.Array
-    tails: pa.Array | None
-    filled: pa.Array | None
+_Span: TypeAlias = tuple[int, int]
 
 
-class JsonRecords(Opened):
+class JsonRecords(Records):
     """A file of JSON lines; see `partwright.files.formats.Records`.
 
     A member that an object lacks is null. A requested member must not be there twice. A name with dots that no object
@@ -92,16 +83,15 @@ class JsonRecords(Opened):
     def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         for block in self._lines.blocks():
-            yield self._columns(block, _objects(block, self._path, self._what), wanted)
+            yield self._columns(block, self._objects(block), wanted)
         self._refuse_unseen(wanted)
 
     def types(self) -> Iterator[dict[str, pa.DataType]]:
         """See `Records`."""
         found: dict[str, pa.DataType] = {}
         for block in self._lines.blocks():
-            objects = _objects(block, self._path, self._what)
-            for place, given in enumerate(objects.lines.to_pylist()):
-                for name, value in _read_members(self._path, _line(block, objects, place), given, self._what):
+            for line, text in _numbered(block, self._objects(block)):
+                for name, value in _read_members(self._path, line, text, self._what):
                     found[name] = _both(found.get(name, pa.null()), _type_of(value))
             yield found
 
@@ -109,28 +99,28 @@ class JsonRecords(Opened):
         self, key: ColumnRequest, name: str, computed: Callable[[Column], Column], sink: Writable
     ) -> None:
         """See `Records`."""
-        member = "," + json.dumps(name, ensure_ascii=False) + ":"
-        start = True
+        member = f",{json.dumps(name, ensure_ascii=False)}:".encode()
+        mark = True
         # A key that no object has is a typing mistake, which only the end of the file shows: until then nobody may read
         # a row.
         with Spool(sink) as out:
             for block in self._lines.blocks():
-                objects = _objects(block, self._path, self._what)
+                objects = self._objects(block)
                 (keys,) = self._columns(block, objects, [key], name)
-                values = in_one(computed(keys)).cast(pa.string())
-                is_empty = pc.match_substring_regex(objects.lines, _EMPTY)
-                members = pc.if_else(is_empty, text(member[1:]), text(member))
-                heads = pc.utf8_slice_codeunits(objects.lines, 0, -1)
-                values = pc.fill_null(values, _NULL)
-                tails = _NOTHING if objects.tails is None else objects.tails
-                new = pc.binary_join_element_wise(heads, members, values, _CLOSE, tails, _NOTHING)
-                if objects.filled is not None:
-                    new = pc.replace_with_mask(block.lines, objects.filled, new)
+                partitions = in_one(computed(keys)).to_pylist()
+                member_of = {
+                    each: member + (b"null" if each is None else b"%d" % each) for each in set(partitions)
+                }
+                members = [member_of[each] for each in partitions]
+                for place, (start, end) in enumerate(objects):
+                    # The first member has no comma before it.
+                    if block.text[start + 1 : end - 1].isspace() or end - start == len("{}"):
+                        members[place] = members[place][1:]
                 if key.name in self._seen:
                     out.go_on()
-                out.write(self._lines.mark if start else b"")
-                out.write(text_of(pc.binary_join_element_wise(new, block.ends, _NOTHING)))
-                start = False
+                out.write(self._lines.mark if mark else b"")
+                out.write(with_inserted(block.text, (end - 1 for _, end in objects), members))
+                mark = False
                 if self.done is None and out.bytes > _MOST_WAITING:
                     raise PartwrightError(
                         f"no object in the first {_MOST_WAITING >> 20:,} MiB of {self._path!r} has a member "
@@ -140,17 +130,35 @@ class JsonRecords(Opened):
                     )
             self._refuse_unseen([key])
 
+    def _objects(self, block: Block) -> list[_Span]:
+        """Where the objects of a block are, one in each line that is not blank."""
+        whole = block.text.rstrip(b"\n")
+        if whole.startswith(b"{") and whole.endswith(b"}") and whole.count(b"}\n{") == whole.count(b"\n"):
+            # Nearly always: no line is blank, or has blanks around its object.
+            return [line.span() for line in _FILLED.finditer(whole)]
+        objects = []
+        for found in _FILLED.finditer(block.text):
+            text = found[0].rstrip(_BLANKS.encode())
+            if not (text.startswith(b"{") and text.endswith(b"}")):
+                _read_members(self._path, block.line_at(found.start()), text.decode(), self._what)
+            objects.append((found.start(), found.start() + len(text)))
+        return objects
+
     def _columns(
-        self, block: Block, objects: _Objects, wanted: Sequence[ColumnRequest], new: str | None = None
+        self,
+        block: Block,
+        objects: Sequence[_Span],
+        wanted: Sequence[ColumnRequest],
+        new: str | None = None,
     ) -> tuple[Column, ...]:
         """The requested members of a block's objects; `new` is a name that none of them may have."""
-        if self._first is None and len(objects.lines):
-            first = _read_members(self._path, _line(block, objects, 0), objects.lines[0].as_py(), self._what)
-            self._first = list(dict(first))
+        if self._first is None and objects:
+            line, text = next(_numbered(block, objects))
+            self._first = list(dict(_read_members(self._path, line, text, self._what)))
         if new is None or not _may_have(block.text, new):
             ways = [way for column in wanted if (way := _way(block, column.name)) is not None]
             table = self._parsed(block, wanted, ways) if len(ways) == len(wanted) else None
-            if table is not None and table.num_rows == len(objects.lines):
+            if table is not None and table.num_rows == len(objects):
                 found = [picked(self._path, in_one(table[way[0]]), way[1:], way[0]) for way in ways]
                 if self._known(block, wanted, ways, found):
                     return tuple(found)
@@ -191,12 +199,11 @@ class JsonRecords(Opened):
             return None
 
     def _one_by_one(
-        self, block: Block, objects: _Objects, wanted: Sequence[ColumnRequest], new: str | None
+        self, block: Block, objects: Sequence[_Span], wanted: Sequence[ColumnRequest], new: str | None
     ) -> tuple[Column, ...]:
         values: list[list[object]] = [[] for _ in wanted]
-        for place, given in enumerate(objects.lines.to_pylist()):
-            line = _line(block, objects, place)
-            members = self._checked(given, line, wanted, new)
+        for line, text in _numbered(block, objects):
+            members = self._checked(text, line, wanted, new)
             for column, found in zip(wanted, values, strict=True):
                 found.append(self._value(self._member(members, column.name, line), column, line))
         return tuple(
@@ -360,26 +367,12 @@ def _may_have(data: bytes, name: str) -> bool:
     return b"\\" in data and _escaped(name).search(data) is not None
 
 
-def _objects(block: Block, path: str, what: str) -> _Objects:
-    lines = block.lines
-    if pc.all(pc.starts_with(lines, "{")).as_py() and pc.all(pc.ends_with(lines, "}")).as_py():
-        return _Objects(lines, None, None)
-    filled = pc.invert(pc.match_substring_regex(lines, f"^[{_BLANKS}]*$"))
-    lines = lines.filter(filled)
-    found = pc.extract_regex(lines, rf"^(?P<object>[{_BLANKS}]*\{{(?s:.*)\}})(?P<tail>[{_BLANKS}]*)$")
-    objects = _Objects(found.field("object"), found.field("tail"), filled)
-    if found.null_count:
-        place = pc.index(found.is_valid(), FALSE).as_py()
-        _read_members(path, _line(block, objects, place), lines[place].as_py(), what)
-    return objects
-
-
-def _line(block: Block, objects: _Objects, place: int) -> int:
-    """The line of the file that holds one of a block's objects."""
-    if objects.filled is None:
-        return block.first + place
-    line: int = pc.indices_nonzero(objects.filled)[place].as_py()
-    return block.first + line
+def _numbered(block: Block, objects: Sequence[_Span]) -> Iterator[tuple[int, str]]:
+    """The objects of a block, each after the number of its line in the file."""
+    line, counted_to = block.first, 0
+    for start, end in objects:
+        line, counted_to = line + block.text.count(b"\n", counted_to, start), start
+        yield line, block.text[start:end].decode()
 
 
 def _whole_number(digits: str) -> int | Decimal:
@@ -421,3 +414,76 @@ def _lenient(values: list[object]) -> pa.Array:
         [value if value is None or isinstance(value, str) else _dumps(value) for value in values],
         pa.string(),
     )
+
+
+_IN_MEMORY = 8 << 20
+_BLOCK = 1 << 20
+
+
+class Spool:
+    """Keeps what is written to it until `go_on` is called; from then on everything goes straight to `sink`.
+
+    The file on disk has no name, or loses it with its process, so nothing stays behind however the process ends.
+
+    Args:
+        sink: Where the bytes go.
+
+    Attributes:
+        bytes: How many bytes wait.
+
+    Examples:
+        >>> import io
+        >>> sink = io.BytesIO()
+        >>> with Spool(sink) as start:
+        ...     _ = start.write(b"a")
+        ...     before = sink.getvalue()
+        ...     start.go_on()
+        ...     _ = start.write(b"b")
+        >>> before, sink.getvalue()
+        (b'', b'ab')
+    """
+
+    def __init__(self, sink: Writable) -> None:
+        self._sink = sink
+        self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the block
+        self._waits = True
+        self.bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # Closing the file reports a full disk again, which was reported already.
+        with suppress(OSError):
+            self._kept.close()
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """See `Writable`.
+
+        Raises:
+            PartwrightError: The bytes have to wait, and the disk has no room for them.
+        """
+        if not self._waits:
+            return self._sink.write(data)
+        try:
+            done = self._kept.write(data)
+            self._kept.flush()
+        except OSError as error:
+            where = f" in {tempfile.tempdir!r}" if tempfile.tempdir else ""
+            raise PartwrightError(
+                f"no row is written before one that has the key, and the temporary file{where} in which they wait "
+                f"cannot be written ({error.strerror}): make room, or name another folder with TMPDIR"
+            ) from error
+        self.bytes += done
+        return done
+
+    def go_on(self) -> None:
+        """Write the waiting bytes."""
+        if self._waits:
+            self._waits = False
+            self._kept.seek(0)
+            shutil.copyfileobj(self._kept, self._sink, _BLOCK)
+            self._kept.close()
+            self.bytes = 0

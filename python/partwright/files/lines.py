@@ -1,71 +1,43 @@
-"""A file's text as blocks of whole lines, each block's lines as one Arrow column: Python handles no single line."""
+"""A file's text as blocks of whole lines, and what is put between its bytes."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.errors import PartwrightError
-from partwright.files.scalars import text, text_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
-    from partwright.files.formats import Column
-
-__all__ = ["LONGEST", "Block", "LineReader", "text_of"]
+__all__ = ["LONGEST", "Block", "LineReader", "with_inserted"]
 
 # As much as the processor's caches hold: larger blocks take longer.
 _BLOCK = 1 << 20
 LONGEST = 16 << 20
 """The most bytes of a line, and of a value over several lines: an endless line, or an extra quote, is reported before
-it fills the memory. Once a value is cut into lines, it takes up to ten times as much."""
-# The most lines of a value: a text of short lines takes many times its bytes once it is cut into them.
+it fills the memory."""
+# The most lines of a value.
 _MOST_LINES = 1 << 21
 _BOM = b"\xef\xbb\xbf"
-_FED, _RETURNED = text("\n"), text("\r\n")
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Some whole lines of a file.
 
     Attributes:
         text: Their bytes, which are UTF-8.
-        lines: The lines without their ends.
-        ends: How each line ends, or one for all: a line feed, perhaps after a carriage return. The file's last line may
-            have no end.
         first: The number of the first line in the file, from 1.
     """
 
     text: bytes
-    lines: pa.Array
-    ends: Column
     first: int
 
-    def start_of(self, line: int) -> int:
-        """The position in the text where a line starts."""
-        removed = pc.sum(pc.binary_length(self.ends[:line])).as_py() or 0 if self._mixed else line * self._end
-        return _offset(self.lines, line) + removed
-
-    @property
-    def _mixed(self) -> bool:
-        return not isinstance(self.ends, pa.Scalar)
-
-    @property
-    def _end(self) -> int:
-        return len(self.ends.as_py())
-
-    def head(self, lines: int) -> Block:
-        """Only the first lines."""
-        ends = self.ends[:lines] if self._mixed else self.ends
-        return Block(self.text[: self.start_of(lines)], self.lines[:lines], ends, self.first)
+    def line_at(self, place: int) -> int:
+        """The number of the line that has a place in the text."""
+        return self.first + self.text.count(b"\n", 0, place)
 
 
 class LineReader:
@@ -100,8 +72,10 @@ class LineReader:
         """
         start = True
         while text := self._next(start=start):
-            block = self._block(text)
-            self.lines += len(block.lines)
+            if not text.isascii():
+                self._refuse_not_utf8(text)
+            block = Block(text, self.lines + 1)
+            self.lines += _lines_of(text)
             start = False
             yield block
             # A value that is given back would be there twice while more of it is read.
@@ -109,20 +83,21 @@ class LineReader:
         if start:
             raise PartwrightError(f"{self.name!r} is empty: it has no records")
 
-    def give_back(self, block: Block, line: int) -> None:
-        """Take back a block's lines from one on, so that the next block starts with them.
+    def give_back(self, block: Block, place: int) -> None:
+        """Take back a block's text from a line's start on, so that the next block starts with it.
 
         Raises:
-            PartwrightError: They are more than 16 MiB, or more than two million.
+            PartwrightError: It is more than 16 MiB, or more than two million lines.
         """
-        start, lines = block.start_of(line), len(block.lines) - line
-        if len(block.text) - start > LONGEST or lines > _MOST_LINES:
+        text = block.text[place:]
+        lines = _lines_of(text)
+        if len(text) > LONGEST or lines > _MOST_LINES:
             within = f"{_MOST_LINES:,} lines" if lines > _MOST_LINES else f"{LONGEST >> 20} MiB"
             raise PartwrightError(
-                f"line {block.first + line} of {self.name!r} starts a value that has no end within {within}: look at "
+                f"line {block.line_at(place)} of {self.name!r} starts a value that has no end within {within}: look at "
                 "its quotes"
             )
-        self._rest = block.text[start:] + self._rest
+        self._rest = text + self._rest
         self.lines -= lines
 
     def _next(self, *, start: bool) -> bytes:
@@ -176,48 +151,28 @@ class LineReader:
             return text.removeprefix(_BOM)
         return text
 
-    def _block(self, data: bytes) -> Block:
-        whole = data.endswith(b"\n")
-        one = text_column(data, len(data) - whole)
-        try:
-            one.validate(full=True)
-        except pa.ArrowInvalid:
-            raise self._not_utf8(data) from None
-        lines = pc.split_pattern(one, "\n").flatten()
-        returned = pc.ends_with(lines, "\r")
-        ends = _FED
-        if pc.any(returned).as_py():
-            lines = pc.if_else(returned, pc.utf8_slice_codeunits(lines, 0, -1), lines)
-            every = pc.all(returned).as_py()
-            ends = _RETURNED if every else pc.if_else(returned, _RETURNED, ends)
-        if not whole:
-            last = text_column(b"\r" if data.endswith(b"\r") else b"")
-            others = pa.repeat(ends, len(lines) - 1) if isinstance(ends, pa.Scalar) else ends[:-1]
-            ends = pa.concat_arrays([others, last])
-        return Block(data, lines, ends, self.lines + 1)
-
-    def _not_utf8(self, text: bytes) -> PartwrightError:
+    def _refuse_not_utf8(self, text: bytes) -> None:
         try:
             text.decode()
         except UnicodeDecodeError as error:
             line = self.lines + 1 + text.count(b"\n", 0, error.start)
-            return PartwrightError(
+            raise PartwrightError(
                 f"line {line} of {self.name!r} has the byte 0x{text[error.start]:02x}, which is not UTF-8: convert "
                 "the file, for example with iconv"
-            )
-        raise AssertionError("Arrow and Python agree on what is UTF-8")
+            ) from None
 
 
-def text_of(lines: pa.Array) -> memoryview:
-    """The bytes of all texts of a column, one after another, as a kernel has just made them.
+def with_inserted(text: bytes, places: Iterable[int], parts: Iterable[bytes]) -> bytes:
+    """A text with each part at its place; places grow.
 
     Examples:
-        >>> bytes(text_of(pc.ascii_upper(pa.array(["a", "bc"]))))
-        b'ABC'
+        >>> with_inserted(b"abc", [1, 3], [b",", b"."])
+        b'a,bc.'
     """
-    return memoryview(lines.buffers()[2] or b"")[: _offset(lines, len(lines))]
+    starts = [0, *places]
+    pieces = (text[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True))
+    return b"".join(chain.from_iterable(zip(pieces, [*parts, b""], strict=True)))
 
 
-def _offset(lines: pa.Array, line: int) -> int:
-    at = (lines.offset + line) * 4
-    return int.from_bytes(memoryview(lines.buffers()[1])[at : at + 4].cast("B"), sys.byteorder)
+def _lines_of(text: bytes) -> int:
+    return text.count(b"\n") + (not text.endswith(b"\n"))

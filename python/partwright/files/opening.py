@@ -1,31 +1,35 @@
-"""A file's format, by its name or as given, and opening the file; anything that is not a file of records is refused."""
+"""A file's format, by its name or as given, and opening it; anything that is not a file of records is refused."""
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+import pyarrow as pa
+
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.files.arrow_ipc import ArrowRecords
 from partwright.files.avro import AvroRecords
 from partwright.files.compressed import Peeked, codec_of, unpacked, without_suffix
 from partwright.files.delimited import DelimitedRecords
-from partwright.files.file_sets import FileSet, files_of
-from partwright.files.formats import not_regular
+from partwright.files.file_sets import FileSet, files_of, is_remote, opened
+from partwright.files.formats import ColumnRequest, in_one, not_regular
 from partwright.files.json_documents import DocumentLines, are_documents
 from partwright.files.json_lines import JsonRecords
 from partwright.files.parquet import ParquetRecords
-from partwright.files.remote import is_remote, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from partwright.files.formats import Records
 
-__all__ = ["FORMATS", "format_of", "named_format", "open_records"]
+__all__ = ["FORMATS", "format_of", "named_format", "open_records", "read_file"]
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -186,3 +190,53 @@ def _start(file: BinaryIO) -> bytes:
     start = file.read(4)
     file.seek(0)
     return start
+
+
+def read_file(file: str | os.PathLike[str], numbers: Collection[str] = ()) -> pa.RecordBatchReader:
+    """The records of a file, a folder or a pattern, whose format its name tells.
+
+    Args:
+        file: Its name.
+        numbers: The columns that are whole numbers, also where the file has only text; other columns of csv are text.
+
+    Raises:
+        PartwrightError: There is no such file, it holds no records, or a column's type changes within it.
+    """
+    path = os.fspath(file)
+    if path == "-":
+        raise PartwrightError("stdin is read once, and a table is read more often: name a file")
+    types: dict[str, pa.DataType] = {}
+    with open_records(path) as records:
+        for each in records.types():
+            types = dict(each)
+    wanted = [
+        ColumnRequest(name, _column_type(kind, is_number=name in numbers)) for name, kind in types.items()
+    ]
+    batches = _batches(path, wanted)
+    first = next(batches, None)
+    schema = pa.schema([(each.name, each.type) for each in wanted]) if first is None else first.schema
+    started = () if first is None else (first,)
+    return pa.RecordBatchReader.from_batches(schema, chain(started, _of_schema(path, batches, schema)))
+
+
+def _column_type(kind: pa.DataType, *, is_number: bool) -> pa.DataType:
+    is_text = pa.types.is_null(kind) or pa.types.is_string(kind)
+    return kind if not is_text else pa.int64() if is_number else pa.string()
+
+
+def _batches(path: str, wanted: Sequence[ColumnRequest]) -> Iterator[pa.RecordBatch]:
+    names = [each.name for each in wanted]
+    with open_records(path) as records:
+        for columns in records.read(wanted):
+            yield pa.RecordBatch.from_arrays([in_one(column) for column in columns], names)
+
+
+def _of_schema(path: str, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        try:
+            yield batch.cast(schema)
+        except (pa.ArrowException, ValueError) as error:
+            raise PartwrightError(
+                f"a column of {path!r} is of several types ({first_line(error)}): write it with one type",
+                path=path,
+            ) from None

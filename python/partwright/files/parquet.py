@@ -21,7 +21,7 @@ from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.files.formats import (
     TEXT_AND_BINARY,
-    Opened,
+    Records,
     declared,
     find_column,
     in_one,
@@ -53,7 +53,7 @@ _INDEX_BYTES = 3
 _CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "UNKNOWN": "NONE"}
 
 
-class ParquetRecords(Opened):
+class ParquetRecords(Records):
     """A Parquet file; see `partwright.files.formats.Records`."""
 
     format = "parquet"
@@ -74,10 +74,10 @@ class ParquetRecords(Opened):
         """See `Records`."""
         return self._read / self._parquet.metadata.num_rows if self._parquet.metadata.num_rows else None
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Close the file."""
         self._parquet.close()
-        super()._close()
+        super().close()
 
     def read(self, wanted: Sequence[ColumnRequest]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""

@@ -15,17 +15,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "array_of",
-    "as_whole",
-    "binary_column",
-    "number",
-    "number_column",
-    "text",
-    "text_column",
-]
+__all__ = ["FALSE", "TRUE", "array_of", "as_whole", "binary_column", "number", "number_column"]
 
 
 def array_of(values: Any) -> pa.Array:
@@ -65,17 +55,6 @@ def as_whole(column: pa.Array) -> pa.Array:
         return column
 
 
-def text_column(value: bytes, length: int | None = None) -> pa.Array:
-    """A column of one text, whose bytes are neither copied nor looked at.
-
-    Args:
-        value: UTF-8.
-        length: How many of its bytes make up the text; all by default.
-    """
-    offsets = pa.py_buffer(struct.pack("=2i", 0, len(value) if length is None else length))
-    return pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(value)])
-
-
 def binary_column(values: Sequence[bytes]) -> pa.Array:
     """A column of binary.
 
@@ -86,16 +65,6 @@ def binary_column(values: Sequence[bytes]) -> pa.Array:
     offsets = struct.pack(f"={len(values) + 1}i", *accumulate(map(len, values), initial=0))
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
     return pa.Array.from_buffers(pa.binary(), len(values), buffers)
-
-
-def text(value: str) -> pa.Scalar:
-    """A text.
-
-    Examples:
-        >>> text("é")
-        <pyarrow.StringScalar: 'é'>
-    """
-    return text_column(value.encode())[0]
 
 
 def number(value: int) -> pa.Scalar:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.files.compressed import compressing, without_suffix
+from partwright.files.file_sets import is_remote
 from partwright.files.opening import format_of, named_format
-from partwright.files.remote import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,12 @@ def open_sink(
         )
     about = _about(out)
     if about is not None and not stat.S_ISREG(about.st_mode):
-        with _opened(out) as device:
+        # A device or a pipe, which cannot be replaced.
+        try:
+            device = open(out, "wb", buffering=0)  # noqa: PTH123, SIM115 - closed below
+        except OSError as error:
+            raise _unwritable(out, error) from error
+        with device:
             yield _Sink(device, out)
         return
     if about is not None and source is not None and _is_same(source, about):
@@ -147,17 +152,6 @@ def _about(out: str) -> os.stat_result | None:
     if stat.S_ISDIR(about.st_mode):
         raise PartwrightError(f"--out {out!r} is a folder: name a file")
     return about
-
-
-@contextmanager
-def _opened(out: str) -> Iterator[BinaryIO]:
-    """Whether it is a device or a pipe, which cannot be replaced."""
-    try:
-        file = open(out, "wb", buffering=0)  # noqa: PTH123, SIM115 - closed below
-    except OSError as error:
-        raise _unwritable(out, error) from error
-    with file:
-        yield file
 
 
 @contextmanager

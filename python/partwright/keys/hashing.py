@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import pyarrow as pa
 
@@ -28,6 +28,7 @@ __all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key", "p
 _PARTITION = "partition"
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_Keys = TypeVar("_Keys")
 
 
 class ArrowArray(Protocol):
@@ -61,10 +62,6 @@ def murmur2(keys: None, *, key_type: str | None = None) -> None: ...
 def murmur2(keys: Key, *, key_type: str | None = None) -> int: ...
 @overload
 def murmur2(keys: _Polars, *, key_type: str | None = None, threads: SupportsIndex = 1) -> _Polars: ...
-@overload
-def murmur2(
-    keys: Sequence[Key | None], *, key_type: str | None = None, threads: SupportsIndex = 1
-) -> pa.Array: ...
 @overload
 def murmur2(
     keys: Column, *, key_type: str | None = None, threads: SupportsIndex = 1
@@ -128,15 +125,6 @@ def partition_for_key(
     *,
     threads: SupportsIndex = 1,
 ) -> _Polars: ...
-@overload
-def partition_for_key(
-    keys: Sequence[Key | None],
-    n: SupportsIndex,
-    client: str = "java",
-    key_type: str | None = None,
-    *,
-    threads: SupportsIndex = 1,
-) -> pa.Array: ...
 @overload
 def partition_for_key(
     keys: Column,
@@ -256,10 +244,6 @@ def coordinator_partition(
 ) -> _Polars: ...
 @overload
 def coordinator_partition(
-    ids: Sequence[str | bytes | None], n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
-) -> pa.Array: ...
-@overload
-def coordinator_partition(
     ids: Column, n: SupportsIndex | None = None, *, broker_kind: str = "kafka"
 ) -> pa.Array | pa.ChunkedArray: ...
 def coordinator_partition(
@@ -321,8 +305,6 @@ def encode(values: None, key_type: str | None = None) -> None: ...
 def encode(values: Key, key_type: str | None = None) -> bytes: ...
 @overload
 def encode(values: _Polars, key_type: str | None = None) -> _Polars: ...
-@overload
-def encode(values: Sequence[Key | None], key_type: str | None = None) -> pa.Array: ...
 @overload
 def encode(values: Column, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
 def encode(
@@ -386,6 +368,31 @@ def encode(
     if is_single(values):
         return _single_bytes(values, key_type)
     return series_like(values, _core.encode(as_column(values, key_type), key_type), None)
+
+
+class KeyMethods(Generic[_Keys]):
+    """The functions of a column of keys as methods of it, for the accessors of pandas and polars."""
+
+    def __init__(self, keys: _Keys) -> None:
+        self._keys: Any = keys
+
+    def partition_for_key(
+        self, n: int, client: str = "java", key_type: str | None = None, *, threads: int = 1
+    ) -> _Keys:
+        """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
+        return partition_for_key(self._keys, n, client, key_type, threads=threads)  # type: ignore[no-any-return]
+
+    def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _Keys:
+        """Java's hash of each key, Int32; arguments, nulls and errors as `partwright.murmur2`."""
+        return murmur2(self._keys, key_type=key_type, threads=threads)  # type: ignore[no-any-return]
+
+    def encode(self, key_type: str | None = None) -> _Keys:
+        """The key bytes of each value, binary; arguments, nulls and errors as `partwright.encode`."""
+        return encode(self._keys, key_type)  # type: ignore[no-any-return]
+
+    def coordinator_partition(self, n: int | None = None, *, broker_kind: str = "kafka") -> _Keys:
+        """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
+        return coordinator_partition(self._keys, n, broker_kind=broker_kind)  # type: ignore[no-any-return]
 
 
 def _single_bytes(value: object, key_type: str | None) -> bytes | None:

@@ -14,7 +14,7 @@ from partwright.kafka.address import parse_kafka
 from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.new_topic import NewTopic
 from partwright.keys.hashing import encode
-from partwright.keys.typed_text import read_key
+from partwright.keys.key_text import read_key
 from partwright.pipeline.manifest import PlacementRule
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path

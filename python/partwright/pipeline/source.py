@@ -13,8 +13,8 @@ from pyspark.sql import types as T
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
-from partwright.files.quotes import refuse_open_quote
-from partwright.files.remote import is_remote
+from partwright.files.delimited import refuse_open_quote
+from partwright.files.file_sets import is_remote
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.marks import MARK, Mark
 from partwright.pipeline import flights

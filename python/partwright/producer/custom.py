@@ -184,27 +184,20 @@ class OwnPartitioner:
         cluster: Cluster,
         append: Callable[[str, ProducerRow, int, bool], bool],
     ) -> int:
-        """The partition of one record, which is put into its batch; see `placed`.
+        """The partition of one record, asked for once more if it would begin a batch, and put into it; see `placed`.
 
         Raises:
             PartwrightError: The record names no partition of its topic, or gets none.
         """
-        _check_named(own, topic, cluster)
-        return self._appended(topic, own, record, cluster, append)
-
-    def _appended(
-        self,
-        topic: str,
-        chosen: int | None,
-        record: ProducerRow,
-        cluster: Cluster,
-        append: Callable[[str, ProducerRow, int, bool], bool],
-    ) -> int:
-        """A record's partition, asked for once more if it would begin a batch."""
+        count = len(cluster.partitions(topic))
+        if own is not None and not 0 <= own < count:
+            raise PartwrightError(
+                f"the record names partition {own}, and topic {topic!r} has {count} (from 0 on)"
+            )
 
         def now_partition() -> int:
-            if chosen is not None:
-                return chosen
+            if own is not None:
+                return own
             return self.partition(
                 topic, record.key, record.key_bytes, record.value, record.value_bytes, cluster
             )
@@ -249,11 +242,3 @@ class OwnPartitioner:
                 f"{self.name} gives the partition {shown(given)}, and topic {topic!r} has 0 to {count - 1}"
             )
         return number
-
-
-def _check_named(partition: int | None, topic: str, cluster: Cluster) -> None:
-    count = len(cluster.partitions(topic))
-    if partition is not None and not 0 <= partition < count:
-        raise PartwrightError(
-            f"the record names partition {partition}, and topic {topic!r} has {count} (from 0 on)"
-        )

@@ -20,10 +20,8 @@ from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.producer.configs import Configs, ProducerConfig, linger, read_configs
 from partwright.producer.custom import OwnPartitioner, is_path
-from partwright.producer.leader import is_near
 from partwright.producer.records import ProducerRecords, ProducerRow, Workload
-from partwright.producer.sticky import INT, LONG, Sticky
-from partwright.producer.strategy import Strategy
+from partwright.producer.strategy import INT, LONG, Sticky, Strategy, is_near
 from partwright.user_code import called
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.producer.configs import Configs
 
-_T = TypeVar("_T")
-
 __all__ = ["ProducerRecords", "ProducerRow", "RecordChunk", "Workload", "network"]
+
+_T = TypeVar("_T")
 
 # The names that kafka-python gives the parts of a header.
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -153,7 +153,7 @@ def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> 
         return records
     if not hasattr(records, "__arrow_c_stream__"):
         raise PartwrightError(
-            f"a {type(records).__name__} is not a table of records: pass an Arrow table, a dict of columns or "
+            f"this {type(records).__name__} is not a table of records: pass an Arrow table, a dict of columns or "
             "a file's name"
         )
     for data_type in getattr(records, "dtypes", ()):

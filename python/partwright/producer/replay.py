@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright._check import Fields, Json, counted, hex_key, object_fields, refuse_many, shown
+from partwright._check import Fields, Json, bits, counted, hex_key, object_fields, refuse_many, shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 from partwright.producer.records import Workload
+from partwright.producer.strategy import INT, LONG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ _OPS = {
 }
 _KINDS = {str: "names, or null", int: "whole numbers"}
 _RECORD = ("topic", "partition", "key", "value size", "time")
-_BITS = {"partition": 32, "value size": 32, "time": 64}
+_BITS = {"partition": INT, "value size": INT, "time": LONG}
 
 
 def replay(question: Mapping[str, object]) -> Json:
@@ -107,11 +108,8 @@ def _refuse_many(given: Mapping[str, object]) -> None:
     """Refuse too many partitions, of the topics and of later clusters together: they are made one by one."""
     topics, events = given["topics"], given.get("events")
     counts = [*topics.values()] if isinstance(topics, dict) else []
-    counts += (
-        [event.get("partitions") for event in events or () if isinstance(event, dict)]
-        if isinstance(events, list)
-        else []
-    )
+    if isinstance(events, list):
+        counts += [event.get("partitions") for event in events if isinstance(event, dict)]
     refuse_many(sum(count for count in counts if isinstance(count, int)), "a replay")
 
 
@@ -150,7 +148,7 @@ def _call(place: int, event: object) -> tuple[str, str, Fields]:
     for name in ("prev", "bytes", "at_ms", "length", "partition"):
         needed = name == "bytes" or (name == "prev" and op == "on_new_batch")
         if name in rest and not (rest[name] is None and not needed):
-            _refuse_other(rest[name], 64 if name == "at_ms" else 32, f"{where}: {name}")
+            bits(rest[name], f"{where}: {name}", LONG if name == "at_ms" else INT)
     for name in ("queue_sizes", "partition_ids", "leader_racks"):
         _refuse_no_list(rest.get(name), str if name == "leader_racks" else int, f"{where}: {name}")
     return op, found["topic"], rest
@@ -165,13 +163,7 @@ def _refuse_no_list(given: object, kind: type, what: str) -> None:
     ):
         raise PartwrightError(f"{what} is a list of {_KINDS[kind]}, not {shown(given)}")
     for each in given if kind is int else ():
-        _refuse_other(each, 32, f"{what}, each of them,")
-
-
-def _refuse_other(given: object, bits: int, what: str) -> None:
-    """Refuse a value that is not a whole number of this many bits."""
-    if type(given) is not int or not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
-        raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
+        bits(each, f"{what}, each of them,", INT)
 
 
 def _result(producer: Producer, op: str, topic: str, rest: Fields) -> object:
@@ -219,10 +211,10 @@ def _placed(producer: Producer, records: Sequence[object]) -> list[int | None]:
     for row, record in enumerate(records):
         if not isinstance(record, list) or len(record) != len(_RECORD) or not isinstance(record[0], str):
             raise PartwrightError(f"record {row} is a list of {', '.join(_RECORD)}, not {shown(record)}")
-        for name, bits in _BITS.items():
+        for name, values in _BITS.items():
             number = record[_RECORD.index(name)]
             if number is not None:
-                _refuse_other(number, bits, f"record {row}: {name}")
+                bits(number, f"record {row}: {name}", values)
     types = (pa.string(), pa.int32(), pa.binary(), pa.int32(), pa.int64())
     columns = {}
     for name, data_type, values in zip(_RECORD, types, zip(*records, strict=True), strict=False):

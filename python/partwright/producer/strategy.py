@@ -1,4 +1,4 @@
-"""One of Kafka's strategies: which columns it needs, and where it puts a table's records.
+"""One of Kafka's strategies: which columns it needs, where it puts a table's records, and where a leader should be.
 
 >>> strategies().column("strategy").to_pylist()[2:5]
 ['round-robin', 'round-robin@3.9.2', 'round-robin@2.8']
@@ -6,21 +6,26 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from partwright import _core
+from partwright._check import bits, listed, shown
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys.hashing import encode
 from partwright.producer.records import network
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from partwright.cluster import Cluster
+    from partwright.cluster.brokers import Broker
     from partwright.producer.configs import Configs
     from partwright.producer.records import RecordChunk
 
-__all__ = ["Strategy", "strategies"]
+__all__ = ["INT", "LONG", "Sticky", "Strategy", "is_near", "strategies"]
 
 
 def strategies() -> pa.Table:
@@ -152,3 +157,149 @@ class Strategy:
             )
         sizes = {"key_size": records.key_sizes(self._key_type), "value_size": values}
         return {**sizes, "headers": records.header_sizes()}
+
+
+INT = range(-(2**31), 2**31)
+LONG = range(-(2**63), 2**63)
+
+
+class Sticky:
+    """The calls of a `RecordAccumulator` to `StickyPartitionCache` (2.4 to 3.2) and `BuiltInPartitioner` (since).
+
+    `Producer.sticky` returns it. You do not need it to place records; it is for tests that follow Kafka's own, call by
+    call, and for tools that know a producer's queues.
+
+    Args:
+        core: The strategy's state.
+        place_of: A topic's place among the core's topics; it refuses an unknown topic and a closed producer.
+        client_rack: The producer's `client.rack`.
+
+    Examples:
+        >>> from partwright import Producer, ProducerConfig
+        >>> producer = Producer({"orders": 4}, ProducerConfig("sticky", {"batch.size": 100}, seed=7))
+        >>> [producer.sticky.append("orders", 60) for _ in range(4)]
+        [0, 0, 2, 2]
+    """
+
+    def __init__(self, core: _core.Producer, place_of: Callable[[str], int], client_rack: str | None) -> None:
+        self._core, self._place_of, self._client_rack = core, place_of, client_rack
+
+    def next_partition(self, topic: str, previous: int = -1) -> int:
+        """The next sticky partition.
+
+        Up to 3.2 (`StickyPartitionCache.nextPartition`) the sticky partition stays if it is no longer `previous`; since
+        3.3 (`BuiltInPartitioner.nextPartition`) this is a draw that is not kept.
+
+        Raises:
+            PartwrightError: As for `Producer.partition`; the strategy is not sticky.
+        """
+        return self._core.next_partition(self._place_of(topic), bits(previous, "a partition", INT))
+
+    def append(self, topic: str, produced: int, *, enable_switch: bool = True) -> int:
+        """Count bytes that go to the sticky partition (`BuiltInPartitioner.updatePartitionInfo`).
+
+        Args:
+            topic: The topic.
+            produced: How many bytes.
+            enable_switch: Whether another partition may be sticky after `batch.size`; after twice as much
+                it is anyway.
+
+        Returns:
+            The partition that they went to.
+
+        Raises:
+            PartwrightError: As for `Producer.partition`; the strategy is not `sticky` of 3.3 or later.
+        """
+        place = self._place_of(topic)
+        if not isinstance(enable_switch, bool):
+            raise PartwrightError(f"enable_switch is true or false, not {shown(enable_switch)}")
+        return self._core.append(place, bits(produced, "bytes", INT), enable_switch)
+
+    def load_stats(
+        self,
+        topic: str,
+        queue_sizes: Sequence[int] | None,
+        partition_ids: Sequence[int] = (),
+        *,
+        leader_racks: Sequence[str | None] | None = None,
+        length: int | None = None,
+    ) -> None:
+        """How many batches wait for each partition (`BuiltInPartitioner.updatePartitionLoadStats`).
+
+        The next draws depend on them: the longer its queue, the less often a partition is drawn.
+
+        Args:
+            topic: The topic.
+            queue_sizes: A number for each partition with a leader; with None, all are equally likely.
+            partition_ids: These partitions.
+            leader_racks: The racks of their leaders, for a rack-aware producer.
+            length: How many of them count; all by default.
+
+        Raises:
+            PartwrightError: As for `append`; Kafka's own throws.
+        """
+        place = self._place_of(topic)
+        queues = None if queue_sizes is None else listed(queue_sizes, "queue_sizes")
+        sizes = None if queues is None else [bits(size, "a queue's size", INT) for size in queues]
+        racks = None if leader_racks is None else listed(leader_racks, "leader_racks")
+        near = None if racks is None else [rack == self._client_rack for rack in racks]
+        ids = [bits(each, "a partition", INT) for each in listed(partition_ids, "partition_ids")]
+        counted = len(sizes or ()) if length is None else bits(length, "the length", INT)
+        self._core.load_stats(place, sizes, ids, near, counted)
+
+
+def is_near(broker: Broker, configs: Configs, strategy: str) -> bool:
+    """Whether a broker is where a producer wants to write.
+
+    Args:
+        broker: The leader of a partition.
+        configs: `leader.host`, `leader.rack` and `leader.region`; if several are given, all must match. For every other
+            strategy than `leader`, `client.rack` (`Node.rack`, KIP-1123).
+        strategy: The strategy.
+
+    Raises:
+        PartwrightError: The strategy `leader` without one of these, or an invalid network.
+
+    Examples:
+        >>> from partwright.cluster import Broker
+        >>> from partwright.producer.configs import read_configs
+        >>> is_near(Broker(0, host="10.1.2.3"), read_configs({"leader.host": "10.1.0.0/16"}), "leader")
+        True
+        >>> is_near(Broker(0, rack="eu-west-1a"), read_configs({"leader.rack": "eu-*"}), "leader")
+        True
+    """
+    if strategy != "leader":
+        return broker.rack is not None and broker.rack == configs.client_rack
+    wanted = [
+        (configs.leader_host, broker.host, _host_is),
+        (configs.leader_rack, broker.rack, _text_is),
+        (configs.leader_region, broker.region, _text_is),
+    ]
+    given = [(want, found, holds) for want, found, holds in wanted if want is not None]
+    if not given:
+        raise PartwrightError(
+            "the strategy leader goes by where a leader is: set leader.host, leader.rack or leader.region"
+        )
+    return all(_holds(want, found, holds) for want, found, holds in given)
+
+
+def _holds(wanted: str, found: str | None, holds: Callable[[str, str], bool]) -> bool:
+    # The network is read even if no broker has a host.
+    return holds(wanted, found or "") and found is not None
+
+
+def _text_is(wanted: str, found: str) -> bool:
+    return found.startswith(wanted[:-1]) if wanted.endswith("*") else found == wanted
+
+
+def _host_is(wanted: str, found: str) -> bool:
+    if "/" not in wanted:
+        return _text_is(wanted, found)
+    try:
+        network = ipaddress.ip_network(wanted, strict=False)
+    except ValueError:
+        raise PartwrightError(f"leader.host {wanted!r} is not a network: write it as 10.1.0.0/16") from None
+    try:
+        return ipaddress.ip_address(found) in network
+    except ValueError:
+        return False

@@ -211,7 +211,7 @@ def check(
     limits = options(limits, CheckLimits, "limits")
     if n is None:
         raise PartwrightError("give the number of partitions with n=", field="n")
-    found = Check(n, client, key_type, **limits.settings())
+    found = Check(n, client, key_type, limits=limits)
     used, question = _columns(df, {"key": key, "partition": partition})
     partition = used["partition"]
     rows = records(df, **used, key_type=key_type)

@@ -14,9 +14,8 @@ from partwright.cli.input.options import partitions_option, whole_key_type
 from partwright.cli.output import output_options
 from partwright.cli.parsing import OUTPUT, Command, heading
 from partwright.errors import PartwrightError
-from partwright.keys.clients import key_types, placements
-from partwright.keys.key_placements import KeyPlacements, under_each_type
-from partwright.keys.typed_text import read_key
+from partwright.keys.clients import KeyPlacements, key_types, placements, under_each_type
+from partwright.keys.key_text import read_key
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
