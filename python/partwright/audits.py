@@ -12,7 +12,7 @@ bounded memory is summed up by the classes of `partwright.audit`, which can be f
 from __future__ import annotations
 
 import signal
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -255,7 +255,7 @@ def copartition(
     if [side.source.name for side in sides] == ["-", "-"]:
         raise PartwrightError("'-' cannot be both: stdin is read once, name a file for A or for B")
     with ExitStack() as closing:
-        opened = [closing.enter_context(side.open()) for side in sides]
+        opened = [closing.enter_context(side.source.open(side.named, side.key_type)) for side in sides]
         summed: list[Side] = []
         for side, records in zip(sides, opened, strict=True):
             if summed and (opened[0].read_counts() or {}).get("interrupted"):
@@ -279,8 +279,8 @@ class _Side:
 
     def __init__(self, side: JoinSide, kafka_config: KafkaConfigLike, of: str) -> None:
         self.source = RecordSource.of(side.records, kafka_config if _is_topic(side.records) else None)
-        self._named = self.source.columns({"key": side.key, "partition": side.partition}, of=of)
-        self._n, self._key_type = checked_n(side.n), self.source.key_type(side.key_type)
+        self.named = self.source.columns({"key": side.key, "partition": side.partition}, of=of)
+        self._n, self.key_type = checked_n(side.n), self.source.key_type(side.key_type)
         self._client = side.client or (None if self.source.is_topic or side.partition is not None else "java")
         name = self.source.name
         whose = "the table" if name is None else repr(name)
@@ -303,22 +303,19 @@ class _Side:
             raise PartwrightError(
                 f"give the number of partitions that {whose} would have with {n}", path=name
             )
-        _core.check(self._n or 1, self._client or "java", self._key_type)
-
-    def open(self) -> AbstractContextManager[OpenRecords]:
-        return self.source.open(self._named, self._key_type)
+        _core.check(self._n or 1, self._client or "java", self.key_type)
 
     def summed(self, opened: OpenRecords) -> Side:
         """What `meet` needs of the records."""
         seen = Observed()
-        placer = None if self._client is None else Placer(self._n or 1, self._client, self._key_type)
+        placer = None if self._client is None else Placer(self._n or 1, self._client, self.key_type)
         with _within(self.source.name):
             for batch in opened.batches():
                 if placer is None:
-                    seen.add(*columns(**batch, key_type=self._key_type, first_row=seen.rows))
+                    seen.add(*columns(**batch, key_type=self.key_type, first_row=seen.rows))
                 else:
                     add_placed(seen, placer, batch["key"])
-        return Side(seen, self._n or opened.partitions, self._client, self._key_type)
+        return Side(seen, self._n or opened.partitions, self._client, self.key_type)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.audit.fingerprint_search import CHANCE, CHANCE_OF_ANOTHER, chance, sample_of
+from partwright.audit.pair_tables import total
 from partwright.files.scalars import TRUE
 
 if TYPE_CHECKING:
@@ -116,12 +117,12 @@ def find_fault(
             return None
         rule, n = best
         found.append(n)
-        before = _rows(left)
+        before = total(left["rows"])
         left = left.filter(pc.invert(pc.fill_null(_following(left, rule, [n]), TRUE)))
         # A number that explains no more than may be exceptions explains some of these: they agree modulo a divisor.
-        if before - _rows(left) <= most * _rows(rest):
+        if before - total(left["rows"]) <= most * total(rest["rows"]):
             return None
-        if _rows(left) <= most * _rows(rest):
+        if total(left["rows"]) <= most * total(rest["rows"]):
             return _fault(pairs, rule, tuple(sorted(found)))
         # One writer had one rule for each number.
         rules, improbable = [rule], CHANCE_OF_ANOTHER
@@ -191,10 +192,6 @@ def _following(pairs: pa.Table, rule: _Rule, numbers: Sequence[int]) -> pa.Array
     )
 
 
-def _rows(pairs: pa.Table) -> int:
-    return pc.sum(pairs["rows"]).as_py() or 0
-
-
 def _fault(pairs: pa.Table, rule: _Rule, numbers: tuple[int, ...]) -> Fault:
     (row,) = [row for row in _core.clients() if row["client"] == rule.client]
     following = _following(pairs, rule, numbers)
@@ -207,8 +204,8 @@ def _fault(pairs: pa.Table, rule: _Rule, numbers: tuple[int, ...]) -> Fault:
         n=numbers[-1],
         numbers=numbers,
         explained=(
-            _rows(pairs.filter(following)),
-            _rows(pairs.filter(following.is_valid())),
+            total(pairs.filter(following)["rows"]),
+            total(pairs.filter(following.is_valid())["rows"]),
         ),
-        elsewhere=_rows(pairs.filter(pc.invert(own))),
+        elsewhere=total(pairs.filter(pc.invert(own))["rows"]),
     )

@@ -148,18 +148,16 @@ class DelimitedRecords(Records):
         if found.end() < len(block.text):
             self._lines.give_back(block, found.end())
         try:
-            found_names = list(
-                csv.reader(io.StringIO(header[:end].decode(), newline=""), delimiter=self._delimiter)
-            )
+            rows = list(csv.reader(io.StringIO(header[:end].decode(), newline=""), delimiter=self._delimiter))
         except csv.Error as error:
             raise PartwrightError(
                 f"the header of {self._path!r} cannot be read ({error})", path=self._path
             ) from error
-        if len(found_names) != 1:
+        if len(rows) != 1:
             raise PartwrightError(
                 f"line 1 of {self._path!r} is blank: the first line is the header", path=self._path
             )
-        (self._names,) = found_names
+        (self._names,) = rows
         return header, end
 
     def _refuse_other_delimiters(self) -> None:

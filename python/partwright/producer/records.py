@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from partwright._check import counted, is_path, options, refused, shown
 from partwright.errors import PartwrightError
-from partwright.files.formats import find_column
+from partwright.files.formats import TEXT_AND_BINARY, find_column
 from partwright.files.scalars import array_of, as_whole
 from partwright.keys.as_column import as_column
 from partwright.keys.hashing import encode
@@ -437,13 +437,7 @@ def network(text: str, configs: Configs) -> bytes:
 
 
 def _has_lengths(data_type: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(data_type)
-        or pa.types.is_binary(data_type)
-        or pa.types.is_large_string(data_type)
-        or pa.types.is_large_binary(data_type)
-        or pa.types.is_fixed_size_binary(data_type)
-    )
+    return data_type in TEXT_AND_BINARY or pa.types.is_fixed_size_binary(data_type)
 
 
 def _header_lists(given: pa.Array) -> pa.Array:
