@@ -18,7 +18,7 @@ from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.opening import FORMATS
 from partwright.kafka.address import parse_topic
 from partwright.kafka.bounds import Bounds
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topic_part import TopicPart
 from partwright.keys.key_columns import record_columns
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.files.formats import Column
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
 
 __all__ = ["OpenRecords", "RecordSource", "Watch", "topic_key_type"]
 

@@ -150,7 +150,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
             "confluent_kafka",
             {
                 "kafka/client.py",
-                "kafka/connection/kerberos.py",
+                "kafka/connection/sasl.py",
                 "kafka/embedded_access.py",
             },
         ),

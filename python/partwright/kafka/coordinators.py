@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.groups import describe_group, group_offsets
 from partwright.kafka.topics import described
 from partwright.keys.coordinators import broker_kind_named
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Node
 
     from partwright._check import Json
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
     from partwright.keys.coordinators import BrokerKind
 
 __all__ = ["GROUPS", "TRANSACTIONS", "coordinator"]

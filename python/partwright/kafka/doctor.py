@@ -12,7 +12,7 @@ from partwright._check import counted
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, end
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.connection.servers import host_port
 from partwright.kafka.groups import describe_group
 from partwright.kafka.probe import PROBE_S, ProbeStep, each_server, way_to
@@ -23,8 +23,7 @@ from partwright.kafka.troubles import SERVERS, Troubles, advertised
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from partwright.kafka.connection import KafkaConfig
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig, KafkaConfigLike
 
 __all__ = ["examine"]
 

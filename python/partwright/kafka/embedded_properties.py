@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError
+from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_security import BrokerSecurity
-from partwright.kafka.java import properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,7 +207,7 @@ class BrokerSettings:
             **dict.fromkeys(_FACTORS, str(replicas)),
             **dict.fromkeys(_MIN_ISR, str(max(1, replicas - 1))),
         }
-        return properties({**_SERVER, **placed, **self.security.server_properties, **self.overrides})
+        return properties_text({**_SERVER, **placed, **self.security.server_properties, **self.overrides})
 
     @property
     def files(self) -> dict[str, bytes]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from partwright._check import meant, shown, unknown
 from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_certificates import SERVER_NAMES, Authority
-from partwright.kafka.java import properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -398,4 +398,4 @@ def _login_module(mechanism: str) -> str:
 
 
 def _text(settings: Mapping[str, str]) -> bytes:
-    return properties(settings).encode("ascii")
+    return properties_text(settings).encode("ascii")

@@ -11,7 +11,7 @@ from partwright.assignors.subscriptions import check_subscriptions
 from partwright.assignors.subscriptions import subscriptions as subscribed_topics
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.topics import described
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.assignors.mixed.guess import Guess
     from partwright.assignors.mixed.subscription import MemberMetadata
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
 
 __all__ = ["MemberFacts", "any_group", "describe_group", "group_offsets"]
 

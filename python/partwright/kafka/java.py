@@ -7,14 +7,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from partwright.errors import MissingExtraError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["MINIMUM", "java_command", "java_major_version", "keytool_command", "properties"]
+__all__ = ["MINIMUM", "java_command", "java_major_version", "keytool_command"]
 
 # Both Kafka 4 and Spark 4 need it.
 MINIMUM = 17
@@ -83,38 +79,6 @@ def java_major_version(version: str) -> int | None:
     """
     found = _MAJOR.match(version)
     return int(found[1]) if found else None
-
-
-def properties(settings: Mapping[str, str]) -> str:
-    r"""The text of a properties file that Java's `Properties.load` reads back unchanged, for any names and values.
-
-    Args:
-        settings: The values by their names.
-
-    Returns:
-        A line for each setting, in ASCII.
-
-    Examples:
-        >>> properties({"a b": " c=ü\n"})
-        'a\\ b=\\ c=\\u00fc\\n\n'
-    """
-    return "".join(f"{_escaped(name, ' =:#!')}={_escaped(value, '')}\n" for name, value in settings.items())
-
-
-_NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
-
-
-def _escaped(text: str, marks: str) -> str:
-    """The text with a backslash before each character that Java would misread: `marks`, and a leading blank."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    characters = (chr(int.from_bytes(units[at : at + 2])) for at in range(0, len(units), 2))
-    escaped = [
-        f"\\{each}"
-        if each in marks or (each == " " and not place)
-        else _NAMED.get(each) or (each if each.isascii() else f"\\u{ord(each):04x}")
-        for place, each in enumerate(characters)
-    ]
-    return "".join(escaped)
 
 
 def _find() -> tuple[Path, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import admin_client
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.topics import check_topic_name, described, no_topic
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafka import KafkaAdminClient
 
     from partwright.kafka.client import Admin
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
 
 __all__ = ["live_cluster"]
 

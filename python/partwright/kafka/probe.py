@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from partwright._check import Json
-    from partwright.kafka.connection import KafkaConfig, TlsMaterial
+    from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.connection.tls import Tls
 
 __all__ = ["PROBE_S", "Diagnosis", "ProbeStep", "each_server", "way_to"]
 
@@ -124,7 +125,7 @@ def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterato
         name = "connect"
         _connected(host, port, timeout).close()
         yield ProbeStep(name, where, True, f"something listens at {where}")
-        tls = config.tls()
+        tls = config.tls
         if tls is not None:
             name = "TLS"
             with _secured(host, port, tls, timeout) as connection:
@@ -195,14 +196,12 @@ def _connected(host: str, port: int, timeout: float) -> socket.socket:
     ) from refused
 
 
-def _open(
-    host: str, port: int, tls: TlsMaterial | None, timeout: float
-) -> AbstractContextManager[socket.socket]:
+def _open(host: str, port: int, tls: Tls | None, timeout: float) -> AbstractContextManager[socket.socket]:
     return _connected(host, port, timeout) if tls is None else _secured(host, port, tls, timeout)
 
 
 @contextmanager
-def _secured(host: str, port: int, tls: TlsMaterial, timeout: float) -> Iterator[ssl.SSLSocket]:
+def _secured(host: str, port: int, tls: Tls, timeout: float) -> Iterator[ssl.SSLSocket]:
     where = host_port(host, port)
     context = _context(tls)
     with _connected(host, port, timeout) as plain:
@@ -221,7 +220,7 @@ def _secured(host: str, port: int, tls: TlsMaterial, timeout: float) -> Iterator
         yield secured
 
 
-def _context(tls: TlsMaterial) -> ssl.SSLContext:
+def _context(tls: Tls) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cadata=tls.ca_pem)
     except (ssl.SSLError, ValueError) as error:
@@ -234,14 +233,14 @@ def _context(tls: TlsMaterial) -> ssl.SSLContext:
         context.verify_mode = ssl.CERT_NONE
     # Since 3.13 Python's checks are stricter than those of Java and librdkafka.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if tls.certificate_pem is not None and tls.key_pem is not None:
+    if tls.client is not None:
         # Python's ssl takes only files. Only this user can read them, and they are removed at once.
         with tempfile.TemporaryDirectory(prefix="partwright-") as folder:
             file = Path(folder) / "client.pem"
             file.touch(0o600)
-            file.write_text(f"{tls.key_pem}\n{tls.certificate_pem}\n", encoding="ascii")
+            file.write_text(f"{tls.client.key.clear()}\n{tls.client.certificate_pem}\n", encoding="ascii")
             try:
-                context.load_cert_chain(file, password=tls.key_password or "")
+                context.load_cert_chain(file)
             except (ssl.SSLError, ValueError) as error:
                 raise _FailedError(
                     f"the client's certificate and key do not go together ({_reason(error)})",
@@ -250,7 +249,7 @@ def _context(tls: TlsMaterial) -> ssl.SSLContext:
     return context
 
 
-def _certificate(where: str, tls: TlsMaterial, error: ssl.SSLCertVerificationError) -> _FailedError:
+def _certificate(where: str, tls: Tls, error: ssl.SSLCertVerificationError) -> _FailedError:
     said = error.verify_message.rstrip(".")
     if error.verify_code == _EXPIRED:
         return _FailedError(
@@ -270,14 +269,14 @@ def _certificate(where: str, tls: TlsMaterial, error: ssl.SSLCertVerificationErr
     )
 
 
-def _no_tls(host: str, port: int, tls: TlsMaterial, error: OSError, timeout: float) -> _FailedError:
+def _no_tls(host: str, port: int, tls: Tls, error: OSError, timeout: float) -> _FailedError:
     """Why the TLS handshake failed: before TLS 1.3 the client's certificate is checked within it."""
     where, reason = host_port(host, port), _reason(error)
     if _ABOUT_CLIENT.search(reason):
         return _client_certificate(where, tls, error)
     is_plain = isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError))
     if not is_plain and "WRONG_VERSION" not in reason:
-        asked = "does it ask for a client's certificate? If not, " if tls.certificate_pem is None else ""
+        asked = "does it ask for a client's certificate? If not, " if tls.client is None else ""
         return _FailedError(
             f"TLS with {where} fails ({reason})",
             f"{asked}compare both sides: openssl s_client -connect {where}",
@@ -310,7 +309,7 @@ def _reason(error: Exception) -> str:
 def _spoken_to(
     connection: socket.socket, where: str, host: str, port: int, config: KafkaConfig, timeout: float
 ) -> None:
-    tls, protocol = config.tls(), config.security_protocol
+    tls, protocol = config.tls, config.security_protocol
     try:
         api_versions(connection)
     except ssl.SSLError as error:
@@ -326,7 +325,7 @@ def _spoken_to(
     except (EOFError, OSError) as error:
         if tls is None and _speaks_tls(host, port, timeout):
             raise _expects_tls(where, protocol) from error
-        shown = tls is not None and tls.certificate_pem is None
+        shown = tls is not None and tls.client is None
         raise _FailedError(
             f"no Kafka answers at {where} (it ends the connection at the first word)",
             "check the port" + (", or does it ask for a client's certificate?" if shown else ""),
@@ -348,8 +347,8 @@ def _expects_tls(where: str, protocol: str) -> _FailedError:
     return _FailedError(f"{where} expects TLS", f"set security.protocol to {wanted}")
 
 
-def _client_certificate(where: str, tls: TlsMaterial | None, error: Exception) -> _FailedError:
-    if tls is not None and tls.certificate_pem is not None:
+def _client_certificate(where: str, tls: Tls | None, error: Exception) -> _FailedError:
+    if tls is not None and tls.client is not None:
         return _FailedError(
             f"{where} refuses the client's certificate ({_reason(error)})",
             "is it signed by an authority that this Kafka trusts, and still valid?",

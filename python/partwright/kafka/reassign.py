@@ -20,9 +20,10 @@ from partwright.cluster.reassignment import Batch
 from partwright.cluster.reassignment.saved import off_plan, refuse_changed
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, admin_client, confluent_kafka
+from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.errors import Meaning, meaning
 from partwright.kafka.jars import jars
-from partwright.kafka.java import java_command, properties
+from partwright.kafka.java import java_command
 from partwright.kafka.metadata import live_cluster
 from partwright.kafka.throttles import find_throttles, remove_throttles
 from partwright.signals import Ended
@@ -308,7 +309,7 @@ def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory(prefix="partwright-tool-") as folder:
         settings = Path(folder, "client.properties")
         # The file may contain secrets; only its owner can read the folder.
-        settings.write_text(properties(config.java()), encoding="ascii")
+        settings.write_text(properties_text(config.java()), encoding="ascii")
         reached = ["--bootstrap-server", config.required_servers(), "--command-config", str(settings)]
         command = [str(java_command()), "-cp", path, name, *reached, *words]
         # In a session of its own, Ctrl-C does not reach it: what it has begun it ends.

@@ -11,7 +11,7 @@ import pyarrow as pa
 from partwright.errors import BrokerError
 from partwright.kafka.bounds import WHOLE
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.connection.argument import configured
+from partwright.kafka.connection import configured
 from partwright.kafka.extent import extent, reads_committed
 from partwright.kafka.headers import headers_of
 from partwright.kafka.reading import STALL_S, Reading
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.kafka.bounds import Bounds
-    from partwright.kafka.connection.argument import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfigLike
     from partwright.kafka.reading import Record, Run
 
 __all__ = ["TopicChunk", "TopicRecords"]

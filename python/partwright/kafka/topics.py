@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from partwright._check import counted, meant, options
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.connection.argument import KafkaConfigLike, configured
+from partwright.kafka.connection import KafkaConfigLike, configured
 from partwright.kafka.errors import Meaning, RetriableError, meaning, refusal, remedy, try_again
 from partwright.kafka.new_topic import NewTopic, requested
 

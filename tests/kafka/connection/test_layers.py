@@ -58,7 +58,7 @@ def test_a_single_setting_wins_by_what_it_means(
 def test_a_ca_wins_over_the_trust_store_of_a_file(tmp_path: Path) -> None:
     store = {"ssl.truststore.location": str(tmp_path / "nowhere.jks"), "ssl.truststore.password": "x"}
     given = {"security.protocol": "SSL", **store}
-    assert KafkaConfig.read(given, settings={"ssl.ca.location": "probe"}).tls() is not None
+    assert KafkaConfig.read(given, settings={"ssl.ca.location": "probe"}).tls is not None
 
 
 def test_servers_win_over_all() -> None:

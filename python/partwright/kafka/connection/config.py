@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from partwright._check import meant, shown
 from partwright.errors import PartwrightError
-from partwright.kafka.connection import common, names, sasl, slots, tls
-from partwright.kafka.connection.layers import of_command_line, of_file, of_mapping
-from partwright.kafka.connection.notes import notes_of, secrets_of
+from partwright.kafka.connection import names
+from partwright.kafka.connection.layers import (
+    JAAS,
+    merged,
+    of_command_line,
+    of_file,
+    of_mapping,
+    refuse_placeholder,
+    spoken_of,
+    text_of,
+)
+from partwright.kafka.connection.notes import notes_of
+from partwright.kafka.connection.sasl import read_sasl
 from partwright.kafka.connection.secret import HIDDEN, Secret, without
 from partwright.kafka.connection.servers import bootstrap_servers
+from partwright.kafka.connection.tls import read_tls
 
 if TYPE_CHECKING:
-    from partwright.kafka.connection.layers import GivenSetting, Layer
-    from partwright.kafka.connection.sasl import Sasl
-    from partwright.kafka.connection.slots import Slots
-    from partwright.kafka.connection.tls import Tls, TlsMaterial
+    from collections.abc import Iterator
 
-__all__ = ["VARIABLE", "KafkaConfig"]
+    from partwright.kafka.connection.layers import Layer, Setting, Settings
+    from partwright.kafka.connection.sasl import Sasl
+    from partwright.kafka.connection.tls import Tls
+
+__all__ = ["VARIABLE", "KafkaConfig", "KafkaConfigLike", "configured"]
+
+_PACKAGE = __name__.partition(".")[0]
 
 VARIABLE = "PARTWRIGHT_COMMAND_CONFIG"
 """The environment variable that names the file if none is given."""
 _SERVERS, _PROTOCOL = "bootstrap.servers", "security.protocol"
 _ARGUMENT = "servers"
+_SECRET_OPTIONS = ("password", "passphrase", "secret", "token", "creds")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
@@ -43,6 +60,8 @@ class KafkaConfig:
         security_protocol: `security.protocol`: PLAINTEXT (the default), SSL, SASL_PLAINTEXT or SASL_SSL.
         mechanism: `sasl.mechanism`; None without SASL.
         notes: Sentences to show once: about unused settings, and files that other users can read.
+        sasl: How clients log in; None without SASL.
+        tls: The TLS settings; None without TLS.
         layers: The given settings; later layers win. A secret is a `Secret` there.
 
     Examples:
@@ -60,8 +79,8 @@ class KafkaConfig:
     security_protocol: str
     mechanism: str | None
     notes: tuple[str, ...] = field(compare=False)
-    _sasl: Sasl | None
-    _tls: Tls | None
+    sasl: Sasl | None
+    tls: Tls | None
     _common: tuple[tuple[str, str], ...]
     _of_java: tuple[tuple[str, str], ...]
     layers: tuple[Layer, ...] = field(compare=False)
@@ -88,44 +107,42 @@ class KafkaConfig:
             PartwrightError: A file cannot be read, a name or a value is refused, or two contradict each other.
             MissingExtraError: A store or a key needs `cryptography`, which is not installed.
         """
-        found = _layers_of(given)
+        layers = _layers_of(given)
         if settings:
-            found = (*found, of_command_line(settings))
+            layers = (*layers, of_command_line(settings))
         if servers is not None:
-            found = (*found, of_mapping({_SERVERS: servers}, _ARGUMENT))
-        if isinstance(given, KafkaConfig) and found == given.layers:
+            layers = (*layers, of_mapping({_SERVERS: servers}, _ARGUMENT))
+        if isinstance(given, KafkaConfig) and layers == given.layers:
             return given
-        return cls._of(found)
+        return cls._of(layers)
 
     @classmethod
-    def _of(cls, found: tuple[Layer, ...]) -> KafkaConfig:
-        given = slots.merged(found)
-        _refuse_open(given)
-        protocol = _protocol(given)
-        login, used = sasl.of(given) if protocol.startswith("SASL") else (None, set())
-        wrapped = tls.of(given) if protocol.endswith("SSL") else None
-        shared = {
-            name: common.checked(name, each.text(), slots.spoken_of(each))
-            for name, each in given.items()
-            if name in common.COMMON
+    def _of(cls, layers: tuple[Layer, ...]) -> KafkaConfig:
+        settings = merged(layers)
+        _refuse_open(settings)
+        protocol = _protocol(settings)
+        sasl, used = read_sasl(settings) if protocol.startswith("SASL") else (None, set())
+        tls = read_tls(settings) if protocol.endswith("SSL") else None
+        common = {
+            name: names.checked_value(name, each.text(), spoken_of(each))
+            for name, each in settings.items()
+            if name in names.COMMON
         }
-        own = {name: each.text() for name, each in given.items() if name in names.JAVA_ALONE}
+        servers = text_of(settings, _SERVERS)
         return cls(
-            bootstrap_servers(given[_SERVERS].text(), _spoken_of_servers(given[_SERVERS]))
-            if _SERVERS in given
-            else None,
+            None if servers is None else bootstrap_servers(servers, _spoken_of_servers(settings[_SERVERS])),
             protocol,
-            login.mechanism if login else None,
+            sasl.mechanism if sasl else None,
             (
-                *(note for layer in found for note in layer.notes),
-                *notes_of(given, protocol, login, used, wrapped),
+                *(note for layer in layers for note in layer.notes),
+                *notes_of(settings, protocol, sasl, used, tls),
             ),
-            login,
-            wrapped,
-            tuple(sorted(shared.items())),
-            tuple(sorted(own.items())),
-            found,
-            secrets_of(found, given, wrapped),
+            sasl,
+            tls,
+            tuple(sorted(common.items())),
+            tuple(sorted((name, each.text()) for name, each in settings.items() if name in names.JAVA_ALONE)),
+            layers,
+            _secrets_of(layers, settings, tls),
         )
 
     def at(self, servers: str) -> KafkaConfig:
@@ -171,10 +188,10 @@ class KafkaConfig:
         found: dict[str, object] = {_PROTOCOL: self.security_protocol}
         if self.servers is not None:
             found[_SERVERS] = self.servers
-        if self._tls is not None:
-            found |= self._tls.librdkafka()
-        if self._sasl is not None:
-            found |= self._sasl.librdkafka(self.servers)
+        if self.tls is not None:
+            found |= self.tls.librdkafka()
+        if self.sasl is not None:
+            found |= self.sasl.librdkafka(self.servers)
         return found | self._tuning(reading=False)
 
     def reading(self) -> dict[str, object]:
@@ -197,10 +214,10 @@ class KafkaConfig:
         found = {_PROTOCOL: self.security_protocol}
         if self.servers is not None:
             found[_SERVERS] = self.servers
-        if self._tls is not None:
-            found |= self._tls.java()
-        if self._sasl is not None:
-            found |= self._sasl.java()
+        if self.tls is not None:
+            found |= self.tls.java()
+        if self.sasl is not None:
+            found |= self.sasl.java()
         return found | self._tuning_of_java(reading=False) | dict(self._of_java)
 
     def java_reading(self) -> dict[str, str]:
@@ -211,10 +228,6 @@ class KafkaConfig:
             {'fetch.max.wait.ms': '100'}
         """
         return self._tuning_of_java(reading=True)
-
-    def tls(self) -> TlsMaterial | None:
-        """The TLS settings for the standard library's `ssl`; None without TLS."""
-        return self._tls.material() if self._tls else None
 
     def secrets(self) -> frozenset[str]:
         """All values that are never shown: passwords, JAAS texts, client secrets, private keys."""
@@ -227,13 +240,12 @@ class KafkaConfig:
     def shown(self) -> dict[str, str]:
         """The effective settings as given, with `[hidden]` for secrets."""
         found: dict[str, str] = {}
-        for given in slots.merged(self.layers).values():
-            name = given.name.partition(" ")[0]
-            hidden = isinstance(given.value, Secret) or name != given.name
-            found[name] = (
-                HIDDEN if hidden else given.text() or ("a function" if callable(given.value) else "")
-            )
-        return {name: self.redacted(value) if value != HIDDEN else HIDDEN for name, value in found.items()}
+        for setting in merged(self.layers).values():
+            # An option of JAAS has its name behind that of the setting.
+            name, option, _ = setting.name.partition(" ")
+            text = "a function" if callable(setting.value) else self.redacted(setting.text())
+            found[name] = HIDDEN if option or isinstance(setting.value, Secret) else text
+        return found
 
     def options(self) -> list[str]:
         """The command-line options for the same settings but the servers; `...` stands for a secret or a long text.
@@ -245,19 +257,21 @@ class KafkaConfig:
         """
         return [word for layer in self.layers for word in layer.options()]
 
+    def _chosen(self, *, reading: bool) -> Iterator[tuple[str, str]]:
+        """The settings of every client that are for reading records, or the others."""
+        return ((name, value) for name, value in self._common if (name in names.READING) == reading)
+
     def _tuning(self, *, reading: bool) -> dict[str, object]:
-        chosen = (each for each in self._common if (each[0] in names.READING) == reading)
-        translated = (common.of_librdkafka(name, value) for name, value in chosen)
+        translated = (names.for_librdkafka(*each) for each in self._chosen(reading=reading))
         found: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
-        if not found.keys().isdisjoint(common.RECONNECT):
+        if not found.keys().isdisjoint(names.RECONNECT):
             # Java then always waits the first time; librdkafka refuses a first wait above the longest.
-            waits = {name: int(str(found.get(name, usual))) for name, usual in common.RECONNECT.items()}
-            found["reconnect.backoff.max.ms"] = str(max(waits.values()))
+            waits = (int(str(found.get(name, usual))) for name, usual in names.RECONNECT.items())
+            found["reconnect.backoff.max.ms"] = str(max(waits))
         return found
 
     def _tuning_of_java(self, *, reading: bool) -> dict[str, str]:
-        chosen = (each for each in self._common if (each[0] in names.READING) == reading)
-        return dict(filter(None, (common.of_java(name, value) for name, value in chosen)))
+        return dict(filter(None, (names.for_java(*each) for each in self._chosen(reading=reading))))
 
     def __repr__(self) -> str:
         parts = [self.servers or "no servers", self.security_protocol, *filter(None, [self.mechanism])]
@@ -297,34 +311,91 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
     )
 
 
-def _refuse_open(given: Slots) -> None:
+def _refuse_open(settings: Settings) -> None:
     """Refuses values that the user still has to fill in."""
-    for name, each in given.items():
-        counts = name in names.REACHING or name in common.COMMON
-        if counts or name.startswith(slots.JAAS):
-            slots.refuse_placeholder(each)
+    for name, each in settings.items():
+        counts = name in names.REACHING or name in names.COMMON
+        if counts or name.startswith(JAAS):
+            refuse_placeholder(each)
         if counts and name not in names.EMPTY and not callable(each.value) and not each.text().strip():
             raise PartwrightError(
-                f"{slots.spoken_of(each)} is empty: give it a value, or leave it out", field=each.name
+                f"{spoken_of(each)} is empty: give it a value, or leave it out", field=each.name
             )
 
 
-def _spoken_of_servers(given: GivenSetting) -> str:
+def _spoken_of_servers(setting: Setting) -> str:
     # An argument has no place to name, only the setting itself.
-    return _SERVERS if given.place == _ARGUMENT else slots.spoken_of(given)
+    return _SERVERS if setting.place == _ARGUMENT else spoken_of(setting)
 
 
-def _protocol(given: Slots) -> str:
-    if _PROTOCOL not in given:
-        return _PROTOCOLS[0]
-    text = given[_PROTOCOL].text()
+def _protocol(settings: Settings) -> str:
+    text = text_of(settings, _PROTOCOL) or _PROTOCOLS[0]
     if text.upper() not in _PROTOCOLS:
-        near = meant(text.upper(), _PROTOCOLS)
-        reason = f"is not one of {', '.join(_PROTOCOLS)}{near}"
+        reason = f"is not one of {', '.join(_PROTOCOLS)}{meant(text.upper(), _PROTOCOLS)}"
         raise PartwrightError(
-            f"{slots.spoken_of(given[_PROTOCOL])} {shown(text)} {reason}",
+            f"{spoken_of(settings[_PROTOCOL])} {shown(text)} {reason}",
             field=_PROTOCOL,
             value=text,
             reason=reason,
         )
     return text.upper()
+
+
+def _secrets_of(layers: tuple[Layer, ...], settings: Settings, tls: Tls | None) -> frozenset[Secret]:
+    """All values that must never be shown, of used and of unused settings."""
+    found = [each.value for layer in layers for each in layer.settings]
+    found += [each.value for name, each in settings.items() if each.name != name and _is_secret_option(name)]
+    if tls is not None and tls.client is not None:
+        found.append(tls.client.key)
+    return frozenset(each for each in found if isinstance(each, Secret) and _hides(each))
+
+
+def _is_secret_option(name: str) -> bool:
+    return name in names.SECRETS or any(word in name.lower() for word in _SECRET_OPTIONS)
+
+
+def _hides(secret: Secret) -> bool:
+    """Whether the value is secret: a certificate chain is, if its key is in the same text."""
+    text = secret.clear()
+    return bool(text) and ("-----BEGIN " not in text or "PRIVATE KEY" in text)
+
+
+KafkaConfigLike: TypeAlias = KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None
+
+
+def configured(kafka_config: KafkaConfigLike, servers: str | None = None) -> KafkaConfig:
+    """The result of `KafkaConfig.read`; each of its notes becomes a warning.
+
+    A caller with a `KafkaConfig` already has its notes, so they are not repeated.
+
+    Args:
+        kafka_config: The client configuration.
+        servers: Those of an address next to it; they override those of the file in PARTWRIGHT_COMMAND_CONFIG.
+
+    Raises:
+        PartwrightError: It cannot be read, or names other servers than the address.
+        MissingExtraError: A store or a key needs `cryptography`, which is not installed.
+    """
+    config = KafkaConfig.read(kafka_config, servers=servers)
+    if servers is not None and kafka_config is not None:
+        own = KafkaConfig.read(kafka_config).servers
+        if own is not None and {*own.split(",")} != {*config.required_servers().split(",")}:
+            raise PartwrightError(
+                f"the address names the Kafka at {config.servers}, and kafka_config= the one at {own}: leave one of "
+                "them out",
+                field=_SERVERS,
+                value=own,
+            )
+    if not isinstance(kafka_config, KafkaConfig):
+        level = _callers_level()
+        for note in config.notes:
+            warnings.warn(note, UserWarning, stacklevel=level)
+    return config
+
+
+def _callers_level() -> int:
+    """The `stacklevel` for `warnings.warn` in `configured` that points at the first caller outside partwright."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 from urllib.parse import quote, quote_plus
 
 from partwright.errors import PartwrightError
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["HIDDEN", "Secret", "clear", "without"]
+
+_Value = TypeVar("_Value")
 
 HIDDEN = "[hidden]"
 """The text in place of a secret, as in Kafka's own logs."""
@@ -57,8 +59,8 @@ class Secret:
         raise PartwrightError("a secret is not pickled: read the configuration again where it is needed")
 
 
-def clear(value: str | Secret) -> str:
-    """The text of a value that may be a secret."""
+def clear(value: _Value | Secret) -> _Value | str:
+    """A value, or the text of a secret."""
     return value.clear() if isinstance(value, Secret) else value
 
 
