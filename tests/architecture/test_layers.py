@@ -155,7 +155,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
             },
         ),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
-        ("psutil", {"kafka/embedded_process.py"}),
+        ("psutil", {"kafka/embedded_node.py"}),
         ("tenacity", {"kafka/errors.py"}),
         ("yaml", {"cli/input/script.py", "cli/input/yaml_text.py"}),
         ("jinja2", {"rendering/html.py"}),
@@ -315,7 +315,6 @@ def test_a_files_first_line_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("module", "files"),
     [
-        ("partwright.kafka.wire", {"kafka/probe.py"}),
         ("partwright.kafka.probe", {"kafka/doctor.py", "cli/commands/doctor.py"}),
     ],
 )

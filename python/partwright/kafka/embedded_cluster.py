@@ -11,8 +11,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import embedded_access
 from partwright.kafka.client import admin_client
 from partwright.kafka.connection import configured
-from partwright.kafka.embedded_node import BrokerProcess, Node
-from partwright.kafka.embedded_process import log_tail
+from partwright.kafka.embedded_node import BrokerProcess, Node, log_tail
 from partwright.kafka.jars import locked
 
 if TYPE_CHECKING:

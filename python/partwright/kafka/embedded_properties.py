@@ -222,11 +222,10 @@ class BrokerSettings:
 
     @property
     def commands(self) -> list[list[str]]:
-        """The commands, in order: make the key stores, format the data folder, run the broker."""
+        """The commands, in order: format the data folder, run the broker."""
         properties = str(self.folder / "server.properties")
         format_tool = ["kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", properties]
         return [
-            *self.security.commands,
             # It runs for half a second: an optimising compiler and a concurrent collector would only slow it down.
             [*self._java("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), *format_tool],
             [*self._java(f"-Xmx{self.heap}", "-XX:+ExitOnOutOfMemoryError"), "kafka.Kafka", properties],

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import filelock
@@ -230,7 +230,7 @@ class _Fetch:
         """Download one jar, and try again if the network error may be temporary."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                self._attempt(jar)
+                self._download(jar)
             except _NETWORK_ERRORS as error:
                 final = False
                 if isinstance(error, urllib.error.HTTPError):
@@ -244,35 +244,29 @@ class _Fetch:
             else:
                 return
 
-    def _attempt(self, jar: Jar) -> None:
-        target = self._folder / jar.path
+    def _download(self, jar: Jar) -> None:
+        target, address = self._folder / jar.path, self._repository + jar.path
         target.parent.mkdir(parents=True, exist_ok=True)
         # A killed process leaves a partial file, and the next process overwrites it.
         part = target.with_name(f"{target.name}.part")
-        try:
-            self._download(jar, part)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-
-    def _download(self, jar: Jar, part: Path) -> None:
         digest, size = hashlib.sha256(), 0
         try:
-            with self._open(jar) as answer, part.open("wb") as file:
+            with (
+                urllib.request.urlopen(address, timeout=_SILENCE_S) as answer,  # noqa: S310 - the lock's or the user's, its scheme checked
+                part.open("wb") as file,
+            ):
                 while not self.stopped.is_set() and (chunk := answer.read(_CHUNK_BYTES)):
                     file.write(chunk)
                     digest.update(chunk)
                     size += len(chunk)
                     self._count(len(chunk))
             self._check(jar, digest.hexdigest(), size)
+            part.replace(target)
         except BaseException:
             self._count(-size)
             raise
-
-    def _open(self, jar: Jar) -> IO[bytes]:
-        address = self._repository + jar.path
-        found = urllib.request.urlopen(address, timeout=_SILENCE_S)  # noqa: S310 - the lock's or the user's, its scheme checked
-        return cast("IO[bytes]", found)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _check(self, jar: Jar, sha256: str, size: int) -> None:
         if size < jar.size:
@@ -281,8 +275,7 @@ class _Fetch:
             raise JarError(
                 f"{jar.coordinates} from {self._repository} is not the file that was locked: its sha256 is "
                 f"{sha256} ({counted(size, 'byte')}) instead of {jar.sha256} ({counted(jar.size, 'byte')}); ask "
-                f"whoever runs that "
-                "repository"
+                "whoever runs that repository"
             )
 
     def _count(self, size: int) -> None:
@@ -291,10 +284,9 @@ class _Fetch:
             self._show(self._fetched)
 
     def _refusal(self, jar: Jar, error: Exception) -> str:
+        why = str(getattr(error, "reason", None) or error)
         if isinstance(error, http.client.IncompleteRead):
             why = f"{error.expected} of its {counted(jar.size, 'byte')} did not come"
-        else:
-            why = str(getattr(error, "reason", None) or error)
         return (
             f"{jar.coordinates} cannot be fetched from {self._repository} ({why}): check the network, or "
             "name a mirror in PARTWRIGHT_MAVEN_REPOSITORY"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from partwright.errors import MissingExtraError
 
-__all__ = ["MINIMUM", "java_command", "java_major_version", "keytool_command"]
+__all__ = ["MINIMUM", "java_command", "java_major_version"]
 
 # Both Kafka 4 and Spark 4 need it.
 MINIMUM = 17
@@ -44,24 +44,6 @@ def java_command() -> Path:
     if major < MINIMUM:
         raise MissingExtraError(f"{java} ({origin}) is Java {quoted[1]}, which is too old: {_INSTALL}")
     return java
-
-
-def keytool_command(java: Path) -> Path | None:
-    """The `keytool` of the same Java, which makes and converts key stores; None if it is missing.
-
-    Args:
-        java: The result of `java_command`.
-
-    Examples:
-        >>> keytool_command(java_command()).stem
-        'keytool'
-    """
-    # The `java` on PATH is often a link in a folder that has links to only some of Java's programs.
-    for folder in (java.parent, java.resolve().parent):
-        found = shutil.which("keytool", path=folder)
-        if found is not None:
-            return Path(found)
-    return None
 
 
 def java_major_version(version: str) -> int | None:
