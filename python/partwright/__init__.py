@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         PartwrightError,
     )
     from partwright.group.rollouts.rolled_pods import rollout
-    from partwright.kafka.topic_part import TopicPart
+    from partwright.kafka.bounds import TopicPart
     from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer.configs import ProducerConfig
@@ -160,7 +160,7 @@ if not TYPE_CHECKING:
         "ProducerConfig": "partwright.producer.configs",
         "RecordColumns": "partwright.audit.resize",
         "RecordSource": "partwright.record_source",
-        "TopicPart": "partwright.kafka.topic_part",
+        "TopicPart": "partwright.kafka.bounds",
         "Workload": "partwright.producer.records",
         "advise": "partwright.cluster.sizing.advice",
         "assign": "partwright.assignors.assign",

@@ -17,10 +17,9 @@ from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.opening import FORMATS
 from partwright.kafka.address import parse_topic
-from partwright.kafka.bounds import Bounds
+from partwright.kafka.bounds import Bounds, TopicPart
 from partwright.kafka.connection import configured
 from partwright.kafka.records import TopicRecords
-from partwright.kafka.topic_part import TopicPart
 from partwright.keys.key_columns import record_columns
 from partwright.question import Question
 

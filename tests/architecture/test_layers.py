@@ -104,7 +104,7 @@ def test_imports_are_told_apart() -> None:
         ),
         # An answer only for its frames' type.
         ("pandas", {"pandas.py", "spark/engines/pandas_udf.py", "answer.py"}),
-        ("aws_msk_iam_sasl_signer", {"kafka/connection/msk_iam.py"}),
+        ("aws_msk_iam_sasl_signer", {"kafka/connection/sasl.py"}),
         ("kafka", {"kafka/"}),
         ("confluent_kafka", {"kafka/", "migration/"}),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
@@ -146,14 +146,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
     [
         # An extra may be absent, so it is imported only where it is needed, and its absence is one sentence.
         ("kafka", {"kafka/metadata.py", "kafka/partitioners.py"}),
-        (
-            "confluent_kafka",
-            {
-                "kafka/client.py",
-                "kafka/connection/sasl.py",
-                "kafka/embedded_access.py",
-            },
-        ),
+        ("confluent_kafka", {"kafka/client.py", "kafka/connection/sasl.py"}),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
         ("psutil", {"kafka/embedded_node.py"}),
         ("tenacity", {"kafka/errors.py"}),

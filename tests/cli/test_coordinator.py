@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from partwright.kafka import coordinators
+from partwright.kafka import groups
 from partwright.keys.coordinators import Coordination, broker_kind_named
 
 if TYPE_CHECKING:
@@ -126,11 +126,11 @@ def test_the_rule_is_compared_with_the_coordinator_that_a_broker_names(
     nodes = {id_: SimpleNamespace(id=id_, host="b", port=9090 + id_) for id_ in (1, 2)}
     partitions = [SimpleNamespace(id=at, leader=nodes[1 if at == 7 else 2]) for at in range(16)]
     internal = SimpleNamespace(partitions=partitions)
-    monkeypatch.setattr(coordinators, "described", lambda _, names: dict.fromkeys(names, internal))
+    monkeypatch.setattr(groups, "described", lambda _, names: dict.fromkeys(names, internal))
     # A broker may give each listener's clients another address.
     named = None if asked is None else {"id": asked, "host": "elsewhere", "port": 9190 + asked}
-    monkeypatch.setattr(coordinators, "_find_coordinator", lambda *_: named)
-    monkeypatch.setattr(coordinators, "_committed", lambda *_: [])
+    monkeypatch.setattr(groups, "_find_coordinator", lambda *_: named)
+    monkeypatch.setattr(groups, "_committed", lambda *_: [])
     code, out, err = command("coordinator", "panda3", "--broker", "127.0.0.1:1")
     assert (code, err) == (0, "")
     assert words in " ".join(out.decode().split())

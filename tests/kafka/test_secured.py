@@ -11,8 +11,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 import partwright as pw
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.coordinators import coordinator
-from partwright.kafka.groups import any_group
+from partwright.kafka.groups import any_group, coordinator
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:

@@ -2,10 +2,99 @@
 
 from __future__ import annotations
 
-from partwright.errors import PartwrightError
-from partwright.kafka.connection.servers import is_server
+import re
 
-__all__ = ["parse_kafka", "parse_topic", "plain_servers"]
+from partwright._check import shown
+from partwright.errors import PartwrightError
+
+__all__ = [
+    "bootstrap_servers",
+    "host_port",
+    "is_server",
+    "parse_kafka",
+    "parse_topic",
+    "plain_servers",
+    "schemes",
+]
+
+# Host and port as in Kafka's Utils.HOST_PORT_PATTERN (4.4), optionally after the name of a protocol.
+_SERVER = re.compile(
+    r"(?:(?P<scheme>[0-9a-zA-Z\-%._]*)://)?(?P<host>\[[0-9a-zA-Z\-%._:]+\]|[0-9a-zA-Z\-%._]+):(?P<port>[0-9]{1,5})"
+)
+_LARGEST_PORT = 65_535
+_FIELD = "bootstrap.servers"
+
+
+def is_server(text: str) -> bool:
+    """Whether a text is host:port, or [::1]:port.
+
+    Examples:
+        >>> is_server("a:9092"), is_server("[::1]:9092"), is_server("a"), is_server("a:99999")
+        (True, True, False, False)
+    """
+    found = _SERVER.fullmatch(text)
+    return found is not None and found["scheme"] is None and 0 < int(found["port"]) <= _LARGEST_PORT
+
+
+def bootstrap_servers(given: str, name: str = _FIELD) -> str:
+    """The servers as host:port, separated by commas, without blanks and without a protocol before the host.
+
+    Args:
+        given: The setting's value.
+        name: Its name in the sentence.
+
+    Raises:
+        PartwrightError: One of them is not host:port. Java refuses it too: neither library has a port by default.
+
+    Examples:
+        >>> bootstrap_servers("SASL_SSL://a:9092, [::1]:9093")
+        'a:9092,[::1]:9093'
+        >>> bootstrap_servers("localhost")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: bootstrap.servers 'localhost' has no port: write 'localhost:9092'
+    """
+    if "@" in given:
+        raise PartwrightError(
+            f"{name} has an @, and servers are host:port: a user and a password are sasl.username and sasl.password",
+            field=_FIELD,
+        )
+    found: list[str] = []
+    for server in filter(None, (each.strip() for each in given.split(","))):
+        match = _SERVER.fullmatch(server)
+        if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
+            no_port = _SERVER.fullmatch(f"{server}:9092") is not None
+            reason = f"has no port: write {shown(f'{server}:9092')}" if no_port else "is not host:port"
+            if match is not None:
+                reason = f"has a port that is not 1 to {_LARGEST_PORT}: correct it"
+            raise PartwrightError(
+                f"{name} {shown(server)} {reason}", field=_FIELD, value=server, reason=reason
+            )
+        found.append(f"{match['host']}:{int(match['port'])}")
+    if not found:
+        raise PartwrightError(f"{name} is empty: write host:port", field=_FIELD, value=given)
+    return ",".join(found)
+
+
+def host_port(host: str, port: int) -> str:
+    """A host and its port in the form host:port.
+
+    Examples:
+        >>> host_port("a", 9092), host_port("::1", 9092)
+        ('a:9092', '[::1]:9092')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def schemes(given: str) -> set[str]:
+    """The protocols before the hosts; Kafka's clients ignore them.
+
+    Examples:
+        >>> schemes("SASL_SSL://a:9092,b:9092")
+        {'SASL_SSL'}
+    """
+    matches = (_SERVER.fullmatch(each.strip()) for each in given.split(","))
+    return {match["scheme"].upper() for match in matches if match and match["scheme"]}
+
 
 _SCHEME = "kafka://"
 _PORT = 9092

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright._check import counted
 from partwright.errors import PartwrightError
+from partwright.kafka.address import host_port
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, end
 from partwright.kafka.connection import configured
-from partwright.kafka.connection.servers import host_port
 from partwright.kafka.groups import describe_group
 from partwright.kafka.probe import PROBE_S, ProbeStep, each_server, way_to
 from partwright.kafka.records import TopicRecords

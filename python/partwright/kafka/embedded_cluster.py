@@ -7,6 +7,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from partwright._check import enumeration
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import embedded_access
 from partwright.kafka.client import admin_client
@@ -203,8 +204,8 @@ class EmbeddedCluster:
     def _chosen(self, brokers: Sequence[int]) -> list[Node]:
         for broker in brokers:
             if broker not in self.nodes:
-                ids = sorted(self.nodes)
-                known = f"is broker {ids[0]}" if len(ids) == 1 else f"are the brokers {_listed(ids)}"
+                ids = enumeration(sorted(self.nodes), len(self.nodes))
+                known = f"are the brokers {ids}" if len(self.nodes) > 1 else f"is broker {ids}"
                 raise PartwrightError(f"there is no broker {broker!r}: there {known}")
         return [self.nodes[broker] for broker in dict.fromkeys(brokers)]
 
@@ -216,7 +217,7 @@ class EmbeddedCluster:
             self._wait_until(nodes, node, deadline, partial(getattr, node, "serving"))
         # Each must know all others before a topic is created on them.
         for node in running:
-            self._wait_until(nodes, node, deadline, partial(_sees, node, ids))
+            self._wait_until(nodes, node, deadline, partial(_knows, node.settings, ids))
         security = self.first.security
         mechanism = security.security.mechanism
         if security.security.scram and mechanism:
@@ -250,8 +251,8 @@ class EmbeddedCluster:
         return kind(f"{which}Kafka {kafka_version()} {what}; the last lines of its log:{text}")
 
 
-def _sees(node: Node, ids: set[int]) -> bool:
-    return brokers_seen(node.settings) >= ids
+def _knows(settings: BrokerSettings, ids: set[int]) -> bool:
+    return brokers_seen(settings) >= ids
 
 
 def _stop(launched: Iterable[BrokerProcess]) -> None:
@@ -259,7 +260,3 @@ def _stop(launched: Iterable[BrokerProcess]) -> None:
         node.let_go()
     for node in launched:
         node.stop()
-
-
-def _listed(ids: Sequence[int]) -> str:
-    return f"{', '.join(map(str, ids[:-1]))} and {ids[-1]}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import os
+import re
 import ssl
 import sys
 import threading
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import filelock
@@ -32,7 +33,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Jar", "JarError", "JarSet", "jars", "jars_folder", "locked"]
+__all__ = [
+    "CONNECTORS",
+    "Jar",
+    "JarError",
+    "JarSet",
+    "SparkBuild",
+    "connector_set",
+    "jars",
+    "jars_folder",
+    "locked",
+]
 
 _ATTEMPTS = 4
 _BACKOFF_S = 0.5
@@ -100,7 +111,7 @@ def locked(name: str) -> JarSet:
     """One set of jars, read from the lock and the environment.
 
     Args:
-        name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
+        name: `broker`, or the name that `partwright.kafka.jars.connector_set` gives.
 
     Raises:
         JarError: There is no such set, or `PARTWRIGHT_MAVEN_REPOSITORY` is not an address.
@@ -135,7 +146,7 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
     may ask at once: one of them downloads, the others wait for it.
 
     Args:
-        set_name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
+        set_name: `broker`, or the name that `partwright.kafka.jars.connector_set` gives.
         progress: Called from several threads, one at a time, with the bytes downloaded and the bytes in all. By default
             a bar is drawn on stderr if that is a terminal.
 
@@ -291,3 +302,61 @@ class _Fetch:
             f"{jar.coordinates} cannot be fetched from {self._repository} ({why}): check the network, or "
             "name a mirror in PARTWRIGHT_MAVEN_REPOSITORY"
         )
+
+
+# If Maven Central lacks a Spark's connector, the nearest one that works with it.
+CONNECTORS = {
+    ("3.5", "2.12"): "connector-3.5.7_2.12",
+    ("3.5", "2.13"): "connector-3.5.9_2.13",
+    ("4.0", "2.13"): "connector-4.0.4_2.13",
+    ("4.1", "2.13"): "connector-4.1.3_2.13",
+    ("4.2", "2.13"): "connector-4.2.0_2.13",
+    ("4.3", "2.13"): "connector-4.2.0_2.13",
+}
+
+
+class SparkBuild(NamedTuple):
+    """A Spark, and the Scala that its jars are compiled for; one version of Spark may exist for two."""
+
+    spark: str
+    scala: str
+
+    @property
+    def minor(self) -> str:
+        """Spark's minor version."""
+        return ".".join(self.spark.split(".")[:2])
+
+
+def connector_set(build: SparkBuild) -> str:
+    """The name of the set, for `partwright.kafka.jars.jars`.
+
+    A Spark that is newer than all of them gets the newest connector; that is an attempt, as is the rest of a newer
+    PySpark.
+
+    Args:
+        build: The Spark, such as 3.5.9 for Scala 2.12.
+
+    Raises:
+        JarError: There is no set for it; the error lists the existing ones and what to do.
+
+    Examples:
+        >>> connector_set(SparkBuild("4.3.0", "2.13"))
+        'connector-4.2.0_2.13'
+    """
+    key = build.minor, build.scala
+    name = CONNECTORS.get(key)
+    newest = max(CONNECTORS, key=_numbers)
+    if name is None and build.scala == newest[1] and _numbers(key) > _numbers(newest):
+        name = CONNECTORS[newest]
+    if name is None:
+        known = ", ".join(f"{spark} (Scala {scala})" for spark, scala in CONNECTORS)
+        raise JarError(
+            f"there is no Kafka connector here for Spark {build.spark} (Scala {build.scala}), only for Spark {known}: "
+            "leave out kafka and name the connector in spark.jars.packages"
+        )
+    return name
+
+
+def _numbers(key: tuple[str, str]) -> list[int]:
+    """The numbers of a minor version, because 4.10 is newer than 4.9."""
+    return [int(number) for number in re.findall(r"\d+", key[0])]

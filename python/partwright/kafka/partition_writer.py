@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.kafka.last_marks import last_rows, settled_ends
+from partwright.kafka.marks import last_rows, settled_ends
 from partwright.kafka.writing import Writing, WritingAdvice
 
 if TYPE_CHECKING:

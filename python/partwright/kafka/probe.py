@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.answer import Answer
+from partwright.kafka.address import host_port
 from partwright.kafka.client import confluent_kafka
-from partwright.kafka.connection.servers import host_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from partwright.errors import BrokerError
-from partwright.kafka.connection.servers import host_port
+from partwright.kafka.address import host_port
 from partwright.kafka.errors import Meaning, RetriableError, hint_at_doctor, meaning
 
 if TYPE_CHECKING:

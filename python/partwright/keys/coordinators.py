@@ -49,7 +49,7 @@ class Coordination(Answer):
         topic: The internal topic.
         kind: Whose rule was used.
         hash: The ID's hash code in Java; None if the rule has another hash.
-        place: `n` and `partition`; if a broker was asked, all that `partwright.kafka.coordinators.coordinator` returns.
+        place: `n` and `partition`; if a broker was asked, all that `partwright.kafka.groups.coordinator` returns.
         read: The command that reads the partition; None if it is unknown.
     """
 

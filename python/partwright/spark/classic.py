@@ -28,8 +28,7 @@ from pyspark.sql import SparkSession
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately, temporary_folder
 from partwright.kafka.connection.properties import properties_text
-from partwright.kafka.connectors import connector_set
-from partwright.kafka.jars import jars
+from partwright.kafka.jars import connector_set, jars
 from partwright.kafka.java import java_command
 from partwright.signals import Ended, handled
 from partwright.spark.requirements import pyspark_version

@@ -222,7 +222,7 @@ def topic(
     from partwright.cluster import Cluster
     from partwright.cluster.placement import Placement
     from partwright.kafka import embedded_detached, topics
-    from partwright.kafka.new_topic import NewTopic
+    from partwright.kafka.topics import NewTopic
 
     wanted = NewTopic.read(
         partitions, replication_factor, replica_assignment, key_values("--topic-config", topic_configs)

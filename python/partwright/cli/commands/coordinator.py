@@ -103,7 +103,7 @@ def command(
         if n is not None:
             raise PartwrightError("--broker already tells how many partitions the topic has: leave out -n")
         from partwright.kafka.address import plain_servers
-        from partwright.kafka.coordinators import coordinator
+        from partwright.kafka.groups import coordinator
 
         broker = plain_servers(broker)
         found = coordinator(connection.config(broker), group, topic, broker_kind=kind.name)

@@ -128,6 +128,7 @@ def _migration(
 ) -> Migration:
     # Imported only here, so that --help is fast.
     from partwright.kafka.address import parse_kafka
+    from partwright.kafka.connection import KafkaConfig
     from partwright.migration.settings import Migration, Side
     from partwright.record_source import topic_key_type
 
@@ -147,7 +148,7 @@ def _migration(
         )
     here = connection.of(to_config).config(new_servers) if to_config or new_servers else there
     if here.servers is None:
-        here = here.at(there.required_servers())
+        here = KafkaConfig.read(here, servers=there.required_servers())
     return Migration(
         Side(there, topic),
         Side(here, new_topic),
@@ -227,7 +228,7 @@ def copy(
     \b
     Exit code: 0 copied, 2 wrong use or bad input, or it cannot be copied in order, 130 interrupted.
     """
-    from partwright.kafka.new_topic import NewTopic
+    from partwright.kafka.topics import NewTopic
     from partwright.migration import copy as copied
 
     new_topic = NewTopic.read(None, replication_factor, None, key_values("--topic-config", topic_configs))

@@ -6,13 +6,15 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from partwright._check import meant, shown
 from partwright.errors import PartwrightError
+from partwright.kafka.address import bootstrap_servers, schemes
 from partwright.kafka.connection import names
+from partwright.kafka.connection.jaas import MODULE
 from partwright.kafka.connection.layers import (
     JAAS,
     merged,
@@ -23,20 +25,66 @@ from partwright.kafka.connection.layers import (
     spoken_of,
     text_of,
 )
-from partwright.kafka.connection.notes import notes_of
 from partwright.kafka.connection.sasl import read_sasl
-from partwright.kafka.connection.secret import HIDDEN, Secret, without
-from partwright.kafka.connection.servers import bootstrap_servers
+from partwright.kafka.connection.secret import SecretHolder, Secret, without
 from partwright.kafka.connection.tls import read_tls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from partwright.kafka.connection.layers import Layer, Setting, Settings
     from partwright.kafka.connection.sasl import Sasl
     from partwright.kafka.connection.tls import Tls
 
-__all__ = ["VARIABLE", "KafkaConfig", "KafkaConfigLike", "configured"]
+__all__ = ["VARIABLE", "KafkaConfig", "KafkaConfigLike", "configured", "notes_of"]
+
+_OF_SASL = ("sasl.", JAAS, "enable.sasl.", "oauth_cb", "https.ca.", MODULE)
+_OF_TLS = ("ssl.", "enable.ssl.")
+_SHOWN = 8
+
+
+def notes_of(
+    settings: Settings, protocol: str, sasl: Sasl | None, used: Collection[str], tls: Tls | None
+) -> Iterator[str]:
+    """The sentences about settings that no client uses, or not every client."""
+    spelled = {name: each.name for name, each in settings.items() if name not in names.JAVA_ALONE}
+    unused = [
+        each
+        for name, each in spelled.items()
+        if not (name in names.REACHING or name in names.COMMON or name.startswith((JAAS, MODULE)))
+    ]
+    if unused:
+        yield f"not used, since they do not matter for reaching a Kafka: {_listed(unused)}"
+    if of_java := settings.keys() - spelled.keys():
+        yield f"only Spark's Java client gets {_listed(of_java)}: librdkafka has no such setting"
+    which = f"{protocol}{'' if 'security.protocol' in settings else ', which is the default'}"
+    of_sasl = {name: each for name, each in spelled.items() if name.startswith(_OF_SASL)}
+    if sasl is None and of_sasl:
+        better = "SASL_SSL" if protocol.startswith("SSL") else "SASL_SSL or SASL_PLAINTEXT"
+        yield f"not used, since security.protocol is {which}: {_listed(of_sasl.values())}; with SASL it is {better}"
+    elif sasl is not None and (unused := [each for name, each in of_sasl.items() if name not in used]):
+        yield f"not used with sasl.mechanism {sasl.mechanism}: {_listed(unused)}"
+    of_tls = [each for name, each in spelled.items() if name.startswith(_OF_TLS)]
+    if tls is not None:
+        yield from tls.notes
+    elif of_tls:
+        better = "SASL_SSL" if protocol.startswith("SASL") else "SSL or SASL_SSL"
+        yield f"not used, since security.protocol is {which}: {_listed(of_tls)}; with TLS it is {better}"
+    servers = settings.get("bootstrap.servers")
+    if servers is not None and (other := schemes(servers.text()) - {protocol}):
+        listed = ", ".join(f"{each}://" for each in sorted(other))
+        yield f"bootstrap.servers says {listed}, which Kafka's clients ignore: security.protocol is {which}"
+    for name in settings.keys() & names.COMMON.keys():
+        translated = names.for_librdkafka(name, names.checked_value(name, settings[name].text()))
+        if translated and translated[2]:
+            yield translated[2]
+
+
+def _listed(spellings: Iterable[str]) -> str:
+    once = sorted(set(spellings))
+    more = len(once) - _SHOWN
+    return ", ".join(once[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -49,7 +97,7 @@ _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 @dataclass(frozen=True, repr=False)
-class KafkaConfig:
+class KafkaConfig(SecretHolder):
     """The configuration with which clients connect to a Kafka; `read` makes one.
 
     Two are equal if they connect to the same servers in the same way, whatever the spelling. A configuration contains
@@ -69,8 +117,8 @@ class KafkaConfig:
         >>> config = KafkaConfig.read(settings, settings={"security.protocol": "sasl_ssl"}, servers="a:9092")
         >>> config
         KafkaConfig(a:9092, SASL_SSL, PLAIN)
-        >>> config.shown()["sasl.password"], config.redacted("hunter2 is wrong")
-        ('[hidden]', '[hidden] is wrong')
+        >>> config.redacted("hunter2 is wrong")
+        '[hidden] is wrong'
         >>> print(config.java()["security.protocol"], config.librdkafka()["sasl.username"])
         SASL_SSL alice
     """
@@ -144,19 +192,6 @@ class KafkaConfig:
             layers,
             _secrets_of(layers, settings, tls),
         )
-
-    def at(self, servers: str) -> KafkaConfig:
-        """The same configuration with other servers.
-
-        Raises:
-            PartwrightError: One of them is not host:port.
-
-        Examples:
-            >>> KafkaConfig.read({"bootstrap.servers": "a:9092"}).at("b:9092").servers
-            'b:9092'
-        """
-        layer = of_mapping({_SERVERS: servers}, _ARGUMENT)
-        return replace(self, servers=bootstrap_servers(servers), layers=(*self.layers, layer))
 
     def required_servers(self) -> str:
         """The servers.
@@ -237,16 +272,6 @@ class KafkaConfig:
         """A text with `[hidden]` in place of each secret."""
         return without(text, self.secrets())
 
-    def shown(self) -> dict[str, str]:
-        """The effective settings as given, with `[hidden]` for secrets."""
-        found: dict[str, str] = {}
-        for setting in merged(self.layers).values():
-            # An option of JAAS has its name behind that of the setting.
-            name, option, _ = setting.name.partition(" ")
-            text = "a function" if callable(setting.value) else self.redacted(setting.text())
-            found[name] = HIDDEN if option or isinstance(setting.value, Secret) else text
-        return found
-
     def options(self) -> list[str]:
         """The command-line options for the same settings but the servers; `...` stands for a secret or a long text.
 
@@ -276,17 +301,6 @@ class KafkaConfig:
     def __repr__(self) -> str:
         parts = [self.servers or "no servers", self.security_protocol, *filter(None, [self.mechanism])]
         return f"KafkaConfig({', '.join(parts)})"
-
-    def __copy__(self) -> KafkaConfig:
-        return self
-
-    def __deepcopy__(self, memo: object) -> KafkaConfig:
-        return self
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise PartwrightError(
-            "a configuration holds secrets and is not pickled: read it again from its file where it is needed"
-        )
 
 
 def _layers_of(given: object) -> tuple[Layer, ...]:
