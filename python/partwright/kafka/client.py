@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from partwright.errors import MissingExtraError, PartwrightError
-from partwright.kafka.errors import Meaning, meaning, refusal, try_again
+from partwright.errors import PartwrightError
+from partwright.kafka.errors import Meaning, extra_package, meaning, refusal, try_again
 from partwright.kafka.troubles import Troubles
 from partwright.signals import interrupts
 
@@ -56,14 +56,13 @@ def confluent_kafka() -> ModuleType:
     Raises:
         MissingExtraError: It is not installed.
     """
-    try:
+    sentence = (
+        "{} is missing: pip install 'partwright[kafka]'; where it has no wheel, as on Alpine, install librdkafka and a "
+        "C compiler first"
+    )
+    with extra_package("confluent-kafka", sentence):
         import confluent_kafka
         import confluent_kafka.admin
-    except ImportError as error:
-        raise MissingExtraError(
-            "confluent-kafka is missing: pip install 'partwright[kafka]'; where it has no wheel, as on Alpine, install "
-            "librdkafka and a C compiler first"
-        ) from error
     module: ModuleType = confluent_kafka
     return module
 

@@ -72,12 +72,12 @@ def examine(
         is_one_there = is_one_there or steps[-1].passed
     if not is_one_there:
         return
-    brokers: list[tuple[str, int, int]] = []
-    yield (step := _step("log in", servers, lambda: _log_in(config, timeout, brokers)))
+    named = _Named()
+    yield (step := _step("log in", servers, lambda: _log_in(config, timeout, named)))
     if not step.passed:
         return
     is_one_there = False
-    for step in _at_once(brokers, lambda each: _broker(*each, config, within)):
+    for step in _at_once(named.brokers, lambda each: _broker(*each, config, within)):
         yield step
         is_one_there = is_one_there or step.passed
     if not is_one_there:
@@ -107,13 +107,6 @@ def _step(name: str, where: str, ask: Callable[[], str]) -> ProbeStep:
         return ProbeStep(name, where, False, said, said)
 
 
-def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, int]]) -> str:
-    """Add the brokers that the cluster names."""
-    named = _named_brokers(config, timeout)
-    brokers += named.brokers
-    return f"the cluster {named.cluster_id} of {counted(len(brokers), 'broker')} answers"
-
-
 class _Named(logging.Logger):
     """What a cluster tells a client that has logged in: librdkafka logs the first answer that contains brokers.
 
@@ -138,8 +131,8 @@ class _Named(logging.Logger):
             self.is_complete = len(self.brokers) == int(broker[1])
 
 
-def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
-    """The brokers that a bootstrap server reports.
+def _log_in(config: KafkaConfig, timeout: float, named: _Named) -> str:
+    """Log in, and learn which brokers a bootstrap server names.
 
     A client cannot ask for this if the brokers are unreachable: librdkafka leaves the bootstrap server for them. So a
     client is made that logs what the server tells it after the login.
@@ -147,7 +140,7 @@ def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
     Raises:
         BrokerError: The answer does not arrive in time.
     """
-    troubles, named = Troubles(config), _Named()
+    troubles = Troubles(config)
     given: dict[str, Any] = {**config.librdkafka(), "debug": "metadata", "error_cb": troubles.note}
     clients = [confluent_kafka().admin.AdminClient(given, logger=named)]
     try:
@@ -159,7 +152,7 @@ def _named_brokers(config: KafkaConfig, timeout: float) -> _Named:
                 raise troubles.late()
     finally:
         end(clients)
-    return named
+    return f"the cluster {named.cluster_id} of {counted(len(named.brokers), 'broker')} answers"
 
 
 def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> ProbeStep:

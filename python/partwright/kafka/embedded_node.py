@@ -15,7 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from partwright.errors import BrokerError, MissingExtraError
+from partwright.errors import BrokerError
+from partwright.kafka.errors import extra_package
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -46,10 +47,8 @@ def psutil_module() -> ModuleType:
     Raises:
         MissingExtraError: It is not installed.
     """
-    try:
+    with extra_package("psutil"):
         import psutil
-    except ImportError as error:
-        raise MissingExtraError("psutil is missing: pip install 'partwright[kafka]'") from error
     module: ModuleType = psutil
     return module
 

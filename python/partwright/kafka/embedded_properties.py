@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.errors import BrokerError
+from partwright.kafka.connection.names import words
 from partwright.kafka.connection.properties import properties_text
 from partwright.kafka.embedded_security import BrokerSecurity
 
@@ -23,21 +24,12 @@ __all__ = ["FOLDER_PREFIX", "BrokerSettings", "check_overrides", "new_cluster_id
 FOLDER_PREFIX = "partwright-kafka-"
 
 # These keep the brokers on loopback, each in its own folder.
-_FIXED = (
-    "advertised.listeners",
-    "broker.id",
-    "broker.rack",
-    "controller.listener.names",
-    "controller.quorum.bootstrap.servers",
-    "controller.quorum.voters",
-    "inter.broker.listener.name",
-    "listener.security.protocol.map",
-    "listeners",
-    "log.dir",
-    "log.dirs",
-    "metadata.log.dir",
-    "node.id",
-    "process.roles",
+_FIXED = words(
+    """
+    advertised.listeners broker.id broker.rack controller.listener.names controller.quorum.bootstrap.servers
+    controller.quorum.voters inter.broker.listener.name listener.security.protocol.map listeners log.dir log.dirs
+    metadata.log.dir node.id process.roles
+    """
 )
 _SERVER = {
     "controller.listener.names": "CONTROLLER",

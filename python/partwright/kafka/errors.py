@@ -7,13 +7,14 @@ confluent-kafka, which an extra installs.
 from __future__ import annotations
 
 import shlex
+from contextlib import contextmanager
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from partwright.errors import BrokerError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from confluent_kafka import KafkaError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Meaning",
     "RetriableError",
+    "extra_package",
     "hint_at_doctor",
     "meaning",
     "no_right",
@@ -237,6 +239,25 @@ def hint_at_doctor(config: KafkaConfig) -> str:
     return f"`{words}` names the step that fails"
 
 
+@contextmanager
+def extra_package(
+    name: str, sentence: str = "{} is missing: pip install 'partwright[kafka]'"
+) -> Iterator[None]:
+    """A block that imports a package which only an extra installs.
+
+    Args:
+        name: The package.
+        sentence: What its absence means, with the package's name, and what to do.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(sentence.format(name)) from error
+
+
 def try_again(
     ask: Callable[[], _Answer],
     seconds: float,
@@ -263,7 +284,7 @@ def try_again(
         >>> try_again(lambda: next(numbers), 5, answer=lambda found: found < 3)
         3
     """
-    try:
+    with extra_package("tenacity"):
         from tenacity import (
             Retrying,
             retry_if_exception,
@@ -271,8 +292,6 @@ def try_again(
             stop_after_delay,
             wait_random_exponential,
         )
-    except ImportError as missing:
-        raise MissingExtraError("tenacity is missing: pip install 'partwright[kafka]'") from missing
     attempts = Retrying(
         retry=retry_if_exception(error) | retry_if_result(answer),
         stop=stop_after_delay(seconds),

@@ -17,10 +17,11 @@ import secrets
 import threading
 import time
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
+from partwright.kafka.errors import extra_package
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import OwnPartitioner, is_path
@@ -487,17 +488,15 @@ def _without_leaders(all_partitions: Sequence[int], available: Sequence[int]) ->
 
 def _kafka_partitioners() -> ModuleType:
     """kafka-python's package of partitioners; its import prints a warning."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import kafka.partitioner
-        if not hasattr(kafka.partitioner, "StickyPartitioner"):
-            raise MissingExtraError(
-                "this kafka-python is older than 3: pip install 'kafka-python>=3.0.12', or take CallablePartitioner"
-            )
-    except ImportError as error:
-        if isinstance(error, MissingExtraError):
-            raise
-        raise MissingExtraError("kafka-python is missing: pip install 'kafka-python>=3.0.12'") from error
-    found: ModuleType = kafka.partitioner
-    return found
+    with (
+        extra_package("kafka-python", "{} is missing: pip install 'kafka-python>=3.0.12'"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import kafka.partitioner
+    if not hasattr(kafka.partitioner, "StickyPartitioner"):
+        raise MissingExtraError(
+            "this kafka-python is older than 3: pip install 'kafka-python>=3.0.12', or take CallablePartitioner"
+        )
+    module: ModuleType = kafka.partitioner
+    return module

@@ -26,7 +26,7 @@ from partwright.kafka.connection.layers import (
     text_of,
 )
 from partwright.kafka.connection.sasl import read_sasl
-from partwright.kafka.connection.secret import SecretHolder, Secret, without
+from partwright.kafka.connection.secret import Secret, SecretHolder, without
 from partwright.kafka.connection.tls import read_tls
 
 if TYPE_CHECKING:

@@ -44,97 +44,80 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-JAVA = words(
+_BOTH = words(
     """
-    acks allow.auto.create.topics auto.commit.interval.ms auto.offset.reset batch.size bootstrap.controllers
-    bootstrap.resolve.timeout.ms bootstrap.servers buffer.memory buffer.memory.allocation.strategy check.crcs
-    client.dns.lookup client.id client.rack compression.gzip.level compression.lz4.level compression.type
-    compression.zstd.level config.providers connections.max.idle.ms default.api.timeout.ms delivery.timeout.ms
-    enable.auto.commit enable.idempotence enable.metrics.push exclude.internal.topics fetch.max.bytes
-    fetch.max.wait.ms fetch.min.bytes group.id group.instance.id group.protocol group.remote.assignor
-    heartbeat.interval.ms interceptor.classes internal.throw.on.fetch.stable.offset.unsupported isolation.level
-    key.deserializer key.serializer linger.ms max.block.ms max.in.flight.requests.per.connection
-    max.partition.fetch.bytes max.poll.interval.ms max.poll.records max.request.size
-    metadata.cluster.check.enable metadata.max.age.ms metadata.max.idle.ms
-    metadata.recovery.rebootstrap.trigger.ms metadata.recovery.strategy metric.reporters metrics.num.samples
-    metrics.recording.level metrics.sample.window.ms partition.assignment.strategy
+    acks allow.auto.create.topics auto.commit.interval.ms auto.offset.reset batch.size bootstrap.servers check.crcs
+    client.dns.lookup client.id client.rack compression.type connections.max.idle.ms delivery.timeout.ms
+    enable.auto.commit enable.idempotence enable.metrics.push fetch.max.bytes fetch.min.bytes group.id
+    group.instance.id group.protocol group.remote.assignor heartbeat.interval.ms isolation.level linger.ms
+    max.in.flight.requests.per.connection max.partition.fetch.bytes max.poll.interval.ms max.poll.records
+    metadata.max.age.ms metadata.recovery.rebootstrap.trigger.ms metadata.recovery.strategy
+    partition.assignment.strategy reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retries
+    retry.backoff.max.ms retry.backoff.ms sasl.kerberos.kinit.cmd sasl.kerberos.min.time.before.relogin
+    sasl.kerberos.service.name sasl.mechanism sasl.oauthbearer.assertion.algorithm
+    sasl.oauthbearer.assertion.claim.aud sasl.oauthbearer.assertion.claim.exp.seconds
+    sasl.oauthbearer.assertion.claim.iss sasl.oauthbearer.assertion.claim.jti.include
+    sasl.oauthbearer.assertion.claim.nbf.seconds sasl.oauthbearer.assertion.claim.sub
+    sasl.oauthbearer.assertion.file sasl.oauthbearer.assertion.private.key.file
+    sasl.oauthbearer.assertion.private.key.passphrase sasl.oauthbearer.client.credentials.client.id
+    sasl.oauthbearer.client.credentials.client.secret sasl.oauthbearer.scope sasl.oauthbearer.sub.claim.name
+    sasl.oauthbearer.token.endpoint.url security.protocol session.timeout.ms share.acknowledgement.mode
+    socket.connection.setup.timeout.ms ssl.cipher.suites ssl.endpoint.identification.algorithm ssl.key.password
+    ssl.keystore.location ssl.keystore.password transaction.timeout.ms transactional.id
+    """
+)
+JAVA = _BOTH | words(
+    """
+    bootstrap.controllers bootstrap.resolve.timeout.ms buffer.memory buffer.memory.allocation.strategy
+    compression.gzip.level compression.lz4.level compression.zstd.level config.providers default.api.timeout.ms
+    exclude.internal.topics fetch.max.wait.ms interceptor.classes internal.throw.on.fetch.stable.offset.unsupported
+    key.deserializer key.serializer max.block.ms max.request.size metadata.cluster.check.enable metadata.max.idle.ms
+    metric.reporters metrics.num.samples metrics.recording.level metrics.sample.window.ms
     partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms partitioner.class
-    partitioner.ignore.keys partitioner.rack.aware receive.buffer.bytes reconnect.backoff.max.ms
-    reconnect.backoff.ms request.timeout.ms retries retry.backoff.max.ms retry.backoff.ms
-    sasl.client.callback.handler.class sasl.jaas.config sasl.kerberos.kinit.cmd
-    sasl.kerberos.min.time.before.relogin sasl.kerberos.service.name sasl.kerberos.ticket.renew.jitter
-    sasl.kerberos.ticket.renew.window.factor sasl.login.callback.handler.class sasl.login.class
-    sasl.login.connect.timeout.ms sasl.login.read.timeout.ms sasl.login.refresh.buffer.seconds
-    sasl.login.refresh.min.period.seconds sasl.login.refresh.window.factor sasl.login.refresh.window.jitter
-    sasl.login.retry.backoff.max.ms sasl.login.retry.backoff.ms sasl.mechanism
+    partitioner.ignore.keys partitioner.rack.aware receive.buffer.bytes sasl.client.callback.handler.class
+    sasl.jaas.config sasl.kerberos.ticket.renew.jitter sasl.kerberos.ticket.renew.window.factor
+    sasl.login.callback.handler.class sasl.login.class sasl.login.connect.timeout.ms sasl.login.read.timeout.ms
+    sasl.login.refresh.buffer.seconds sasl.login.refresh.min.period.seconds sasl.login.refresh.window.factor
+    sasl.login.refresh.window.jitter sasl.login.retry.backoff.max.ms sasl.login.retry.backoff.ms
     sasl.oauthbearer.allow.unverified.audience sasl.oauthbearer.allow.unverified.issuer
-    sasl.oauthbearer.assertion.algorithm sasl.oauthbearer.assertion.claim.aud
-    sasl.oauthbearer.assertion.claim.exp.seconds sasl.oauthbearer.assertion.claim.iss
-    sasl.oauthbearer.assertion.claim.jti.include sasl.oauthbearer.assertion.claim.nbf.seconds
-    sasl.oauthbearer.assertion.claim.sub sasl.oauthbearer.assertion.file
-    sasl.oauthbearer.assertion.private.key.file sasl.oauthbearer.assertion.private.key.passphrase
-    sasl.oauthbearer.assertion.template.file sasl.oauthbearer.client.credentials.client.id
-    sasl.oauthbearer.client.credentials.client.secret sasl.oauthbearer.clock.skew.seconds
-    sasl.oauthbearer.expected.audience sasl.oauthbearer.expected.issuer sasl.oauthbearer.header.urlencode
-    sasl.oauthbearer.jwks.endpoint.refresh.ms sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms
-    sasl.oauthbearer.jwks.endpoint.retry.backoff.ms sasl.oauthbearer.jwks.endpoint.url
-    sasl.oauthbearer.jwt.retriever.class sasl.oauthbearer.jwt.validator.class sasl.oauthbearer.scope
-    sasl.oauthbearer.scope.claim.name sasl.oauthbearer.sub.claim.name sasl.oauthbearer.token.endpoint.url
-    security.protocol security.providers send.buffer.bytes session.timeout.ms share.acknowledgement.mode
-    share.acquire.mode socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms
-    ssl.cipher.suites ssl.enabled.protocols ssl.endpoint.identification.algorithm ssl.engine.factory.class
-    ssl.key.password ssl.keymanager.algorithm ssl.keystore.certificate.chain ssl.keystore.key
-    ssl.keystore.location ssl.keystore.password ssl.keystore.type ssl.protocol ssl.provider
-    ssl.secure.random.implementation ssl.trustmanager.algorithm ssl.truststore.certificates
-    ssl.truststore.location ssl.truststore.password ssl.truststore.type transaction.timeout.ms
-    transaction.two.phase.commit.enable transactional.id value.deserializer value.serializer
+    sasl.oauthbearer.assertion.template.file sasl.oauthbearer.clock.skew.seconds sasl.oauthbearer.expected.audience
+    sasl.oauthbearer.expected.issuer sasl.oauthbearer.header.urlencode sasl.oauthbearer.jwks.endpoint.refresh.ms
+    sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms sasl.oauthbearer.jwks.endpoint.retry.backoff.ms
+    sasl.oauthbearer.jwks.endpoint.url sasl.oauthbearer.jwt.retriever.class sasl.oauthbearer.jwt.validator.class
+    sasl.oauthbearer.scope.claim.name security.providers send.buffer.bytes share.acquire.mode
+    socket.connection.setup.timeout.max.ms ssl.enabled.protocols ssl.engine.factory.class ssl.keymanager.algorithm
+    ssl.keystore.certificate.chain ssl.keystore.key ssl.keystore.type ssl.protocol ssl.provider
+    ssl.secure.random.implementation ssl.trustmanager.algorithm ssl.truststore.certificates ssl.truststore.location
+    ssl.truststore.password ssl.truststore.type transaction.two.phase.commit.enable value.deserializer
+    value.serializer
     """
 )
 """All settings of AdminClientConfig, ConsumerConfig and ProducerConfig in kafka-clients 4.4.0."""
 
-LIBRDKAFKA = words(
+LIBRDKAFKA = _BOTH | words(
     """
-    acks allow.auto.create.topics api.version.fallback.ms api.version.request api.version.request.timeout.ms
-    auto.commit.enable auto.commit.interval.ms auto.offset.reset batch.num.messages batch.size bootstrap.servers
-    broker.address.family broker.address.ttl broker.version.fallback builtin.features check.crcs
-    client.dns.lookup client.id client.rack compression.codec compression.level compression.type
-    connections.max.idle.ms consume.callback.max.messages coordinator.query.interval.ms debug
-    delivery.report.only.error delivery.timeout.ms enable.auto.commit enable.auto.offset.store
-    enable.gapless.guarantee enable.idempotence enable.metrics.push enable.partition.eof enable.random.seed
-    enable.sasl.oauthbearer.unsecure.jwt enable.ssl.certificate.verification enabled_events
-    fetch.error.backoff.ms fetch.max.bytes fetch.message.max.bytes fetch.min.bytes fetch.queue.backoff.ms
-    fetch.wait.max.ms group.id group.instance.id group.protocol group.protocol.type group.remote.assignor
-    heartbeat.interval.ms https.ca.location https.ca.pem internal.termination.signal isolation.level linger.ms
-    log.connection.close log.queue log.thread.name log_level max.in.flight max.in.flight.requests.per.connection
-    max.partition.fetch.bytes max.poll.interval.ms max.poll.records message.copy.max.bytes message.max.bytes
-    message.send.max.retries message.timeout.ms metadata.broker.list metadata.max.age.ms
-    metadata.recovery.rebootstrap.trigger.ms metadata.recovery.strategy offset.store.method offset.store.path
-    offset.store.sync.interval.ms partition.assignment.strategy partitioner plugin.library.paths
+    api.version.fallback.ms api.version.request api.version.request.timeout.ms auto.commit.enable batch.num.messages
+    broker.address.family broker.address.ttl broker.version.fallback builtin.features compression.codec
+    compression.level consume.callback.max.messages coordinator.query.interval.ms debug delivery.report.only.error
+    enable.auto.offset.store enable.gapless.guarantee enable.partition.eof enable.random.seed
+    enable.sasl.oauthbearer.unsecure.jwt enable.ssl.certificate.verification enabled_events fetch.error.backoff.ms
+    fetch.message.max.bytes fetch.queue.backoff.ms fetch.wait.max.ms group.protocol.type https.ca.location
+    https.ca.pem internal.termination.signal log.connection.close log.queue log.thread.name log_level max.in.flight
+    message.copy.max.bytes message.max.bytes message.send.max.retries message.timeout.ms metadata.broker.list
+    offset.store.method offset.store.path offset.store.sync.interval.ms partitioner plugin.library.paths
     produce.offset.report queue.buffering.backpressure.threshold queue.buffering.max.kbytes
     queue.buffering.max.messages queue.buffering.max.ms queued.max.messages.kbytes queued.min.messages
-    queuing.strategy receive.message.max.bytes reconnect.backoff.jitter.ms reconnect.backoff.max.ms
-    reconnect.backoff.ms request.required.acks request.timeout.ms retries retry.backoff.max.ms retry.backoff.ms
-    sasl.kerberos.keytab sasl.kerberos.kinit.cmd sasl.kerberos.min.time.before.relogin sasl.kerberos.principal
-    sasl.kerberos.service.name sasl.mechanism sasl.mechanisms sasl.oauthbearer.assertion.algorithm
-    sasl.oauthbearer.assertion.claim.aud sasl.oauthbearer.assertion.claim.exp.seconds
-    sasl.oauthbearer.assertion.claim.iss sasl.oauthbearer.assertion.claim.jti.include
-    sasl.oauthbearer.assertion.claim.nbf.seconds sasl.oauthbearer.assertion.claim.sub
-    sasl.oauthbearer.assertion.file sasl.oauthbearer.assertion.jwt.template.file
-    sasl.oauthbearer.assertion.private.key.file sasl.oauthbearer.assertion.private.key.passphrase
-    sasl.oauthbearer.assertion.private.key.pem sasl.oauthbearer.client.credentials.client.id
-    sasl.oauthbearer.client.credentials.client.secret sasl.oauthbearer.client.id sasl.oauthbearer.client.secret
+    queuing.strategy receive.message.max.bytes reconnect.backoff.jitter.ms request.required.acks
+    sasl.kerberos.keytab sasl.kerberos.principal sasl.mechanisms sasl.oauthbearer.assertion.jwt.template.file
+    sasl.oauthbearer.assertion.private.key.pem sasl.oauthbearer.client.id sasl.oauthbearer.client.secret
     sasl.oauthbearer.config sasl.oauthbearer.extensions sasl.oauthbearer.grant.type
-    sasl.oauthbearer.metadata.authentication.type sasl.oauthbearer.method sasl.oauthbearer.scope
-    sasl.oauthbearer.sub.claim.name sasl.oauthbearer.token.endpoint.url sasl.password sasl.username
-    security.protocol session.timeout.ms share.acknowledgement.mode socket.blocking.max.ms
-    socket.connection.setup.timeout.ms socket.keepalive.enable socket.max.fails socket.nagle.disable
-    socket.receive.buffer.bytes socket.send.buffer.bytes socket.timeout.ms ssl.ca.certificate.stores
-    ssl.ca.location ssl.ca.pem ssl.certificate.location ssl.certificate.pem ssl.cipher.suites ssl.crl.location
-    ssl.curves.list ssl.endpoint.identification.algorithm ssl.engine.id ssl.engine.location ssl.key.location
-    ssl.key.password ssl.key.pem ssl.keystore.location ssl.keystore.password ssl.providers ssl.sigalgs.list
-    statistics.interval.ms sticky.partitioning.linger.ms topic.blacklist topic.metadata.propagation.max.ms
-    topic.metadata.refresh.fast.cnt topic.metadata.refresh.fast.interval.ms topic.metadata.refresh.interval.ms
-    topic.metadata.refresh.sparse transaction.timeout.ms transactional.id
+    sasl.oauthbearer.metadata.authentication.type sasl.oauthbearer.method sasl.password sasl.username
+    socket.blocking.max.ms socket.keepalive.enable socket.max.fails socket.nagle.disable socket.receive.buffer.bytes
+    socket.send.buffer.bytes socket.timeout.ms ssl.ca.certificate.stores ssl.ca.location ssl.ca.pem
+    ssl.certificate.location ssl.certificate.pem ssl.crl.location ssl.curves.list ssl.engine.id ssl.engine.location
+    ssl.key.location ssl.key.pem ssl.providers ssl.sigalgs.list statistics.interval.ms sticky.partitioning.linger.ms
+    topic.blacklist topic.metadata.propagation.max.ms topic.metadata.refresh.fast.cnt
+    topic.metadata.refresh.fast.interval.ms topic.metadata.refresh.interval.ms topic.metadata.refresh.sparse
     """
 )
 """All settings in CONFIGURATION.md of librdkafka 2.16 that a text can set, including those of topics."""

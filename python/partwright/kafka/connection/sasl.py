@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from partwright._check import first_line, meant, shown
-from partwright.errors import MissingExtraError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.kafka.connection import jaas, oauth
 from partwright.kafka.connection.jaas import MODULE, MODULES
 from partwright.kafka.connection.layers import JAAS, spoken_of
 from partwright.kafka.connection.secret import Secret, clear
+from partwright.kafka.errors import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,12 +107,9 @@ def region_of(servers: str | None) -> str:
 
 
 def _library() -> ModuleType:
-    try:
+    sentence = "sasl.mechanism AWS_MSK_IAM needs {}: pip install 'partwright[msk-iam]'"
+    with extra_package("AWS's signer", sentence):
         from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
-    except ImportError:
-        raise MissingExtraError(
-            "sasl.mechanism AWS_MSK_IAM needs AWS's signer: pip install 'partwright[msk-iam]'"
-        ) from None
     signer_module: ModuleType = MSKAuthTokenProvider
     return signer_module
 
@@ -277,11 +275,9 @@ def _kerberos(settings: dict[str, str], options: dict[str, str]) -> tuple[dict[s
 @cache
 def _has_kerberos() -> bool:
     """Asks the library: without Kerberos, as in the wheels for Linux and macOS, it refuses such a client at once."""
-    try:
+    with extra_package("confluent_kafka"):
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
-    except ImportError:
-        raise MissingExtraError("confluent_kafka is missing: pip install 'partwright[kafka]'") from None
     try:
         AdminClient({"security.protocol": "SASL_PLAINTEXT", _MECHANISM: _KERBEROS, _LOGIN_AGAIN: 0})
     except KafkaException:

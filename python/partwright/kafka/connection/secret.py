@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-__all__ = ["HIDDEN", "SecretHolder", "Secret", "clear", "without"]
+__all__ = ["HIDDEN", "Secret", "SecretHolder", "clear", "without"]
 
 _Value = TypeVar("_Value")
 

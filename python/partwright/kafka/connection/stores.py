@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from partwright._check import shown
-from partwright.errors import MissingExtraError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.kafka.connection import jks
 from partwright.kafka.connection.layers import file_bytes
 from partwright.kafka.connection.secret import Secret
+from partwright.kafka.errors import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +35,7 @@ _KEY_BAGS = [bytes.fromhex("060b2a864886f70d010c0a01") + bytes([kind]) for kind 
 _BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----")
 _KEY = "PRIVATE KEY"
 _WIDTH = 64
+_MISSING = "{} is missing, which reads keys: pip install 'partwright[kafka]'"
 
 
 @dataclass(frozen=True)
@@ -212,10 +214,8 @@ def _private_key(text: str, where: str, password: str | None) -> tuple[Secret, b
     is_encrypted = "ENCRYPTED" in block
     if is_encrypted and password is None:
         raise PartwrightError(f"the private key of {where} is encrypted: set ssl.key.password")
-    try:
+    with extra_package("cryptography", _MISSING):
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    except ImportError:
-        raise _missing() from None
     try:
         opened = load_pem_private_key(block.encode(), (password or "").encode() if is_encrypted else None)
     except Exception:  # noqa: BLE001 - it raises several, none of which may be shown
@@ -232,10 +232,8 @@ def _jks(data: bytes, where: str, password: str | None) -> jks.Entries:
 
 
 def _pkcs12(data: bytes, where: str, password: str | None, name: str) -> PKCS12KeyAndCertificates:
-    try:
+    with extra_package("cryptography", _MISSING):
         from cryptography.hazmat.primitives.serialization import pkcs12
-    except ImportError:
-        raise _missing() from None
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except Exception:  # noqa: BLE001 - it raises several, and a panic of its own, none of which says more
@@ -324,7 +322,3 @@ def _rewritten(body: str, label: str, where: str) -> str:
 def _of_der(der: Iterable[bytes], label: str = "CERTIFICATE") -> str:
     """The PEM text of certificates, or of other data with the given label."""
     return "".join(_rewritten(base64.b64encode(each).decode(), label, "") for each in der)
-
-
-def _missing() -> MissingExtraError:
-    return MissingExtraError("cryptography is missing, which reads keys: pip install 'partwright[kafka]'")
