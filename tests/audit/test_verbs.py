@@ -251,6 +251,10 @@ TOPIC = "kafka://127.0.0.1:9/t"
             "delimiter= is one character",
         ),
         (lambda: pw.check(TOPIC, kafka_config=5), "a configuration is host:port, a dict of settings or"),
+        (
+            lambda: pw.check(TOPIC, kafka_config="127.0.0.1:2"),
+            "the address names the Kafka at 127.0.0.1:9, and kafka_config= the one at 127.0.0.1:2: leave one of them",
+        ),
         (lambda: pw.check(pw.RecordSource(TOPIC, part="x")), "part is a TopicPart, not 'x'"),
         (lambda: pw.check(TABLE, "user", 12, 5), "client"),
         (lambda: pw.check(TABLE, "user", 12, key_type=5), "a key type is named by text, not 5"),

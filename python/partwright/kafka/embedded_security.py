@@ -210,7 +210,9 @@ class BrokerSecurity:
     @property
     def server_properties(self) -> dict[str, str]:
         """The security settings in server.properties, by Kafka's names; empty for PLAINTEXT."""
-        security, settings, more = self.security, {}, {}
+        security = self.security
+        settings: dict[str, str] = {}
+        more: dict[str, str] = {}
         if security.encrypted:
             settings |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": self._file("server.pem")}
         if security.client_certificate:
@@ -300,7 +302,7 @@ class BrokerSecurity:
         places = {"truststore": self._file("ca.pem" if stores == "PEM" else "truststore.p12")}
         if self.security.client_certificate:
             places["keystore"] = self._file(f"{USER}.{_ENDINGS[stores]}")
-        settings = {f"ssl.{store}.type": stores for store in places}
+        settings: dict[str, str] = {f"ssl.{store}.type": stores for store in places}
         settings |= {f"ssl.{store}.location": place for store, place in places.items()}
         if stores != "PEM":
             settings |= {f"ssl.{store}.password": self.store_password for store in places}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted, enumeration
 from partwright.answer import Answer
@@ -13,8 +13,6 @@ from partwright.kafka.topics import configs_in_force
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
-    from confluent_kafka.admin import ConfigEntry
 
     from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
@@ -120,7 +118,7 @@ def _named(what: str, names: Sequence[str]) -> str:
     return f"{what}{'s' * (len(names) > 1)} {enumeration(names)}"
 
 
-def _own(entries: Mapping[str, ConfigEntry], names: Collection[str]) -> list[str]:
+def _own(entries: Mapping[str, Any], names: Collection[str]) -> list[str]:
     """The values of those of the settings that are a topic's or broker's own."""
     return [
         entry.value

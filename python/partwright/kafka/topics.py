@@ -13,7 +13,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from partwright._check import counted, meant, options
 from partwright.cluster.placement.manual import explicit
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
-    from confluent_kafka.admin import ConfigEntry
     from confluent_kafka.admin import NewTopic as Request
     from confluent_kafka.admin._topic import TopicDescription
 
@@ -516,8 +515,10 @@ def _listed(brokers: Sequence[int]) -> str:
     return ":".join(map(str, brokers))
 
 
-def configs_in_force(admin: Admin, kind: str, names: Iterable[str]) -> dict[str, dict[str, ConfigEntry]]:
+def configs_in_force(admin: Admin, kind: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The settings of topics or brokers, including those that are defaults; a topic that is gone is missing.
+
+    They are confluent-kafka's `ConfigEntry`, by topic or broker and by name.
 
     Args:
         admin: The admin client to ask.
