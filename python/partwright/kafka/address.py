@@ -32,15 +32,15 @@ def is_server(text: str) -> bool:
         >>> is_server("a:9092"), is_server("[::1]:9092"), is_server("a"), is_server("a:99999")
         (True, True, False, False)
     """
-    found = _SERVER.fullmatch(text)
-    return found is not None and found["scheme"] is None and 0 < int(found["port"]) <= _LARGEST_PORT
+    match = _SERVER.fullmatch(text)
+    return match is not None and match["scheme"] is None and 0 < int(match["port"]) <= _LARGEST_PORT
 
 
-def bootstrap_servers(given: str, name: str = _FIELD) -> str:
+def bootstrap_servers(text: str, name: str = _FIELD) -> str:
     """The servers as host:port, separated by commas, without blanks and without a protocol before the host.
 
     Args:
-        given: The setting's value.
+        text: The setting's value.
         name: Its name in the sentence.
 
     Raises:
@@ -53,13 +53,13 @@ def bootstrap_servers(given: str, name: str = _FIELD) -> str:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: bootstrap.servers 'localhost' has no port: write 'localhost:9092'
     """
-    if "@" in given:
+    if "@" in text:
         raise PartwrightError(
             f"{name} has an @, and servers are host:port: a user and a password are sasl.username and sasl.password",
             field=_FIELD,
         )
-    found: list[str] = []
-    for server in filter(None, (each.strip() for each in given.split(","))):
+    servers: list[str] = []
+    for server in filter(None, (each.strip() for each in text.split(","))):
         match = _SERVER.fullmatch(server)
         if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
             no_port = _SERVER.fullmatch(f"{server}:9092") is not None
@@ -69,10 +69,10 @@ def bootstrap_servers(given: str, name: str = _FIELD) -> str:
             raise PartwrightError(
                 f"{name} {shown(server)} {reason}", field=_FIELD, value=server, reason=reason
             )
-        found.append(f"{match['host']}:{int(match['port'])}")
-    if not found:
-        raise PartwrightError(f"{name} is empty: write host:port", field=_FIELD, value=given)
-    return ",".join(found)
+        servers.append(f"{match['host']}:{int(match['port'])}")
+    if not servers:
+        raise PartwrightError(f"{name} is empty: write host:port", field=_FIELD, value=text)
+    return ",".join(servers)
 
 
 def host_port(host: str, port: int) -> str:
@@ -85,14 +85,14 @@ def host_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def schemes(given: str) -> set[str]:
+def schemes(servers: str) -> set[str]:
     """The protocols before the hosts; Kafka's clients ignore them.
 
     Examples:
         >>> schemes("SASL_SSL://a:9092,b:9092")
         {'SASL_SSL'}
     """
-    matches = (_SERVER.fullmatch(each.strip()) for each in given.split(","))
+    matches = (_SERVER.fullmatch(each.strip()) for each in servers.split(","))
     return {match["scheme"].upper() for match in matches if match and match["scheme"]}
 
 
@@ -129,10 +129,10 @@ def parse_kafka(address: str) -> tuple[str | None, str | None]:
     servers, _, topic = address.removeprefix(_SCHEME).partition("/")
     if not servers:
         return None, topic or None
-    found = [each if is_server(each) else f"{each}:{_PORT}" for each in servers.split(",")]
-    if not all(map(is_server, found)):
+    with_ports = [each if is_server(each) else f"{each}:{_PORT}" for each in servers.split(",")]
+    if not all(map(is_server, with_ports)):
         raise _no_address(address)
-    return ",".join(found), topic or None
+    return ",".join(with_ports), topic or None
 
 
 def parse_topic(address: str) -> tuple[str | None, str]:
@@ -151,7 +151,7 @@ def parse_topic(address: str) -> tuple[str | None, str]:
     return servers, topic
 
 
-def plain_servers(given: str) -> str:
+def plain_servers(text: str) -> str:
     """The servers of an option that takes `host:port` or an address.
 
     Raises:
@@ -161,11 +161,11 @@ def plain_servers(given: str) -> str:
         >>> plain_servers("kafka://127.0.0.1"), plain_servers("a:9092,b:9093")
         ('127.0.0.1:9092', 'a:9092,b:9093')
     """
-    if not given.startswith(_SCHEME):
-        return given
-    servers, topic = parse_kafka(given)
+    if not text.startswith(_SCHEME):
+        return text
+    servers, topic = parse_kafka(text)
     if servers is None or topic is not None:
-        raise PartwrightError(f"{given!r} is not the address of brokers alone: write host:port")
+        raise PartwrightError(f"{text!r} is not the address of brokers alone: write host:port")
     return servers
 
 

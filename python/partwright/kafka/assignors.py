@@ -139,16 +139,16 @@ def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartit
         ) -> dict[str, ConsumerProtocolAssignment]:
             subscriptions = {member.member_id: _subscription(member) for member in members}
             known = {}
-            for topic in sorted({topic for said in subscriptions.values() for topic in said.topics}):
+            for topic in sorted({topic for each in subscriptions.values() for topic in each.topics}):
                 numbers = sorted(cluster.partitions_for_topic(topic) or ())
                 if numbers:
                     known[topic] = [PartitionInfo(topic, number, []) for number in numbers]
-            given = own.assignment(GroupCluster(known), subscriptions)
+            parts = own.assignment(GroupCluster(known), subscriptions)
             return {
                 member: wire.ConsumerProtocolAssignment(
                     self.version, list(by_topic(part.partitions).items()), part.user_data or b""
                 )
-                for member, part in given.items()
+                for member, part in parts.items()
             }
 
         def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
@@ -175,14 +175,14 @@ def by_topic(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 def _subscription(member: JoinGroupResponse.JoinGroupResponseMember) -> Subscription:
     """A member of JoinGroup's response; a member with an older form owns nothing."""
-    said = member.metadata
-    generation = getattr(said, "generation_id", None)
+    metadata = member.metadata
+    generation = getattr(metadata, "generation_id", None)
     return Subscription(
-        list(said.topics),
-        said.user_data or None,
+        list(metadata.topics),
+        metadata.user_data or None,
         [
             TopicPartition(each.topic, number)
-            for each in getattr(said, "owned_partitions", None) or ()
+            for each in getattr(metadata, "owned_partitions", None) or ()
             for number in each.partitions
         ],
         generation if generation is not None and generation > _NO_GENERATION else None,
@@ -250,10 +250,10 @@ def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
             """See kafka-python's `AbstractPartitionAssignor`."""
             topics = {topic for member in members for topic in member.metadata.topics}
             counts = {topic: len(cluster.partitions_for_topic(topic) or ()) for topic in sorted(topics)}
-            found = assign(counts, [_member(self, member) for member in members], name).to_dict()
+            assignment = assign(counts, [_member(self, member) for member in members], name).to_dict()
             return {
                 member: answer(self.version, list(by_topic(pairs).items()), b"")
-                for member, pairs in found.items()
+                for member, pairs in assignment.items()
             }
 
     return Assignor()
@@ -274,7 +274,7 @@ def _module(name: str) -> ModuleType:
 
 def _member(protocol: AbstractPartitionAssignor, member: JoinGroupResponse.JoinGroupResponseMember) -> Member:
     """A member of JoinGroup's response as `partwright.assign` takes it."""
-    found = {
+    fields = {
         "id": member.member_id,
         "topics": list(member.metadata.topics),
         "instance_id": member.group_instance_id,
@@ -282,10 +282,10 @@ def _member(protocol: AbstractPartitionAssignor, member: JoinGroupResponse.JoinG
     if protocol.name == "sticky":
         sent = decode_owned(member.metadata.user_data)
         if sent is not None:
-            found |= {"owned": sent[0], "generation": sent[1]}
+            fields |= {"owned": sent[0], "generation": sent[1]}
     elif hasattr(protocol, "parse_member_metadata"):
         owned = protocol.parse_member_metadata(member.metadata)
         # A member that sends nothing has neither field.
         if owned.partitions or owned.generation >= 0:
-            found |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
-    return found
+            fields |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
+    return fields

@@ -92,10 +92,10 @@ def examine(
             yield _step("group", group, lambda: _group(admin, group))
 
 
-def _at_once(asked: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
+def _at_once(targets: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
     """Ask all of them together, and return their answers in order, so that silent ones do not add up."""
-    with ThreadPoolExecutor(min(len(asked) or 1, _MOST_AT_ONCE)) as threads:
-        yield from threads.map(ask, asked)
+    with ThreadPoolExecutor(min(len(targets) or 1, _MOST_AT_ONCE)) as threads:
+        yield from threads.map(ask, targets)
 
 
 def _step(name: str, where: str, ask: Callable[[], str]) -> ProbeStep:
@@ -103,8 +103,8 @@ def _step(name: str, where: str, ask: Callable[[], str]) -> ProbeStep:
         return ProbeStep(name, where, True, ask())
     except PartwrightError as error:
         # Nobody is sent to where they already are.
-        said = error.reason if error.field == SERVERS and error.reason else str(error)
-        return ProbeStep(name, where, False, said, said)
+        reason = error.reason if error.field == SERVERS and error.reason else str(error)
+        return ProbeStep(name, where, False, reason, reason)
 
 
 class _Named(logging.Logger):
@@ -141,8 +141,8 @@ def _log_in(config: KafkaConfig, timeout: float, named: _Named) -> str:
         BrokerError: The answer does not arrive in time.
     """
     troubles = Troubles(config)
-    given: dict[str, Any] = {**config.librdkafka(), "debug": "metadata", "error_cb": troubles.note}
-    clients = [confluent_kafka().admin.AdminClient(given, logger=named)]
+    settings: dict[str, Any] = {**config.librdkafka(), "debug": "metadata", "error_cb": troubles.note}
+    clients = [confluent_kafka().admin.AdminClient(settings, logger=named)]
     try:
         until = time.monotonic() + timeout
         while not named.is_complete:
@@ -172,11 +172,11 @@ def _explain_address(number: int, host: str, port: int, failed: ProbeStep) -> st
         broker 1 advertises kafka:29092, which does not work from here: the name 'kafka' cannot be resolved
     """
     # A failure of TLS or of the login has its own remedy.
-    told, what_to_do = failed.said, ""
+    reason, what_to_do = failed.said, ""
     if failed.name in {"resolve", "connect", "Kafka"}:
-        told = failed.why
+        reason = failed.why
         what_to_do = "; start it, correct its advertised.listeners, or go where that address works"
-    return f"{advertised(number, host, port)}: {told}{what_to_do}"
+    return f"{advertised(number, host, port)}: {reason}{what_to_do}"
 
 
 def _topic(admin: Admin, topic: str) -> str:
@@ -192,7 +192,7 @@ def _read(config: KafkaConfig, topic: str) -> str:
 
 
 def _group(admin: Admin, group: str) -> str:
-    found = describe_group(admin, group)
-    if found is None or found.state == confluent_kafka().ConsumerGroupState.DEAD:
+    description = describe_group(admin, group)
+    if description is None or description.state == confluent_kafka().ConsumerGroupState.DEAD:
         return "there is no such group yet"
-    return f"{found.state.name.lower()}, {counted(len(found.members), 'member')}"
+    return f"{description.state.name.lower()}, {counted(len(description.members), 'member')}"

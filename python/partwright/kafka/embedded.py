@@ -362,8 +362,8 @@ class EmbeddedKafka:
         # An odd number can lose most of them; the rest are brokers alone.
         voters = min(count - 1 + count % 2, _MOST_VOTERS)
         clients = [None if self._wanted_port is None else self._wanted_port + at for at in range(count)]
-        chosen = free_ports([*clients, *[None] * (count + voters)])
-        ports, internal = chosen[:count], chosen[count : 2 * count]
+        free = free_ports([*clients, *[None] * (count + voters)])
+        ports, internal = free[:count], free[count : 2 * count]
         folder = self._parent / f"{FOLDER_PREFIX}{secrets.token_hex(6)}"
         first = BrokerSettings(
             java=java,
@@ -372,7 +372,7 @@ class EmbeddedKafka:
             node_id=1,
             rack=self._racks[0],
             ports=ports,
-            voters=dict(enumerate(chosen[2 * count :], 1)),
+            voters=dict(enumerate(free[2 * count :], 1)),
             port=ports[0],
             internal_port=internal[0] if self._security.is_secured else ports[0],
             cluster_id=new_cluster_id(),

@@ -56,8 +56,8 @@ def add_scram_users(bootstrap: str, mechanism: str, passwords: Mapping[str, str]
         for user, password in passwords.items()
     ]
     with admin_client(configured({}, bootstrap), _TIMEOUT_S) as admin:
-        asked = admin.client.alter_user_scram_credentials(users, request_timeout=_TIMEOUT_S)
-        for answer in asked.values():
+        answers = admin.client.alter_user_scram_credentials(users, request_timeout=_TIMEOUT_S)
+        for answer in answers.values():
             admin.answer(answer, "ALTER")
 
 
@@ -177,8 +177,8 @@ def _wait_until(brokers: Sequence[str], right: Right, so: Callable[[Sequence[Acl
         with admin_client(configured({}, broker), _TIMEOUT_S) as admin:
 
             def is_so(admin: Admin = admin) -> bool:
-                asked = admin.client.describe_acls(_filter(right), request_timeout=_TIMEOUT_S)
-                return so(admin.answer(asked))
+                answer = admin.client.describe_acls(_filter(right), request_timeout=_TIMEOUT_S)
+                return so(admin.answer(answer))
 
             if not try_again(is_so, _TIMEOUT_S, answer=operator.not_):
                 raise BrokerError(

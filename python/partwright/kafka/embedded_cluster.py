@@ -40,18 +40,18 @@ def kafka_version() -> str:
     return locked("broker").version("kafka_2.13")
 
 
-def free_ports(wanted: Sequence[int | None]) -> list[int]:
+def free_ports(numbers: Sequence[int | None]) -> list[int]:
     """Free ports of 127.0.0.1.
 
     Args:
-        wanted: The wanted ports; None for any.
+        numbers: The wanted ports; None for any.
 
     Raises:
         BrokerError: A wanted port is in use.
     """
     held: list[socket.socket] = []
     try:
-        for port in wanted:
+        for port in numbers:
             held.append(socket.socket())
             # Like Java, it may take a port whose last connection has just been closed.
             held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(port is not None))
@@ -99,10 +99,10 @@ def brokers_seen(settings: BrokerSettings) -> set[int]:
     try:
         # A variable may name the user's own configuration, which is for another Kafka.
         with admin_client(configured({}, settings.internal_bootstrap_servers), _ANSWER_S) as admin:
-            told = admin.answer(admin.client.describe_cluster(request_timeout=_ANSWER_S))
+            cluster = admin.answer(admin.client.describe_cluster(request_timeout=_ANSWER_S))
     except BrokerError:
         return set()
-    return {node.id for node in told.nodes} if told.cluster_id == settings.cluster_id else set()
+    return {node.id for node in cluster.nodes} if cluster.cluster_id == settings.cluster_id else set()
 
 
 class EmbeddedCluster:
@@ -171,15 +171,15 @@ class EmbeddedCluster:
             PartwrightError: There is no such broker, or one runs.
             BrokerError: One does not start.
         """
-        chosen = self._chosen(brokers) if brokers else [n for n in self.nodes.values() if not n.is_running]
-        for node in chosen:
+        nodes = self._chosen(brokers) if brokers else [n for n in self.nodes.values() if not n.is_running]
+        for node in nodes:
             if node.is_running:
                 raise PartwrightError(
                     f"broker {node.settings.node_id} runs already at {node.settings.bootstrap_servers}"
                 )
-        for node in chosen:
+        for node in nodes:
             node.run_again()
-        self._wait_until_ready(chosen)
+        self._wait_until_ready(nodes)
 
     def end(self, brokers: Sequence[int], number: int) -> None:
         """End brokers by a signal, and return when they are gone; what they have written stays.
@@ -191,10 +191,10 @@ class EmbeddedCluster:
         Raises:
             PartwrightError: There is no such broker.
         """
-        chosen = self._chosen(brokers or list(self.nodes))
-        for node in chosen:
+        nodes = self._chosen(brokers or list(self.nodes))
+        for node in nodes:
             node.end(number)
-        for node in chosen:
+        for node in nodes:
             node.wait_until_ended()
 
     def close(self) -> None:

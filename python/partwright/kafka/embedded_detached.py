@@ -135,17 +135,17 @@ def status() -> DetachedKafka | None:
     """
     file = _state_file()
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        brokers = [DetachedBroker(**each) for each in told.pop("brokers")]
-        found = DetachedKafka(**told, brokers=tuple(brokers))
+        state = json.loads(file.read_text(encoding="utf-8"))
+        brokers = [DetachedBroker(**each) for each in state.pop("brokers")]
+        kafka = DetachedKafka(**state, brokers=tuple(brokers))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise BrokerError(
             f"{file} cannot be read ({error}): end the broker that it was about, and delete it"
         ) from error
-    seen = (replace(each, running=each.java is not None) for each in found.brokers)
-    return replace(found, brokers=tuple(seen))
+    seen = (replace(each, running=each.java is not None) for each in kafka.brokers)
+    return replace(kafka, brokers=tuple(seen))
 
 
 def _brokers_of(nodes: Mapping[int, Node]) -> tuple[DetachedBroker, ...]:
@@ -275,30 +275,30 @@ def start(
         >>> start(9092).kafka.bootstrap_servers  # doctest: +SKIP
         '127.0.0.1:9092'
     """
-    wanted = Security.named(security).name
+    name = Security.named(security).name
     with _locked_state() as folder:
-        found = status()
-        if found is not None and found.running:
-            other = next(_differences(found, port, brokers, racks, overrides, security and wanted), None)
+        earlier = status()
+        if earlier is not None and earlier.running:
+            other = next(_differences(earlier, port, brokers, racks, overrides, security and name), None)
             if other is not None:
                 raise PartwrightError(
-                    f"a broker runs already at {found.bootstrap_servers}{other}: stop it first with "
+                    f"a broker runs already at {earlier.bootstrap_servers}{other}: stop it first with "
                     "`partwright broker stop`"
                 )
-            return Started(found, already=True, cleaned=None)
+            return Started(earlier, already=True, cleaned=None)
         kafka = EmbeddedKafka(
             brokers=1 if brokers is None else brokers,
             racks=racks,
             port=port,
             heap=heap,
             overrides=overrides,
-            security=wanted,
+            security=name,
             timeout=timeout,
             parent=folder,
             progress=progress,
         )
-        if found is not None:
-            _clean(found)
+        if earlier is not None:
+            _clean(earlier)
         with kafka:
             started = DetachedKafka(
                 bootstrap_servers=kafka.bootstrap_servers,
@@ -314,7 +314,7 @@ def start(
             except BaseException:
                 _remove_state()
                 raise
-        return Started(started, already=False, cleaned=found)
+        return Started(started, already=False, cleaned=earlier)
 
 
 def add(rack: str | None = None) -> DetachedKafka:
@@ -350,10 +350,10 @@ def stop() -> DetachedKafka | None:
         BrokerError: One does not stop.
     """
     with _locked_state():
-        found = status()
-        if found is not None:
-            _clean(found)
-        return found
+        kafka = status()
+        if kafka is not None:
+            _clean(kafka)
+        return kafka
 
 
 def internal_servers() -> str:
@@ -362,10 +362,10 @@ def internal_servers() -> str:
     Raises:
         PartwrightError: None runs.
     """
-    found = status()
+    kafka = status()
     servers = (
-        [_settings(each).internal_bootstrap_servers for each in found.brokers if each.running]
-        if found
+        [_settings(each).internal_bootstrap_servers for each in kafka.brokers if each.running]
+        if kafka
         else []
     )
     if not servers:
@@ -374,7 +374,7 @@ def internal_servers() -> str:
 
 
 def _differences(
-    found: DetachedKafka,
+    kafka: DetachedKafka,
     port: int | None,
     brokers: int | None,
     racks: Sequence[str] | None,
@@ -382,16 +382,16 @@ def _differences(
     security: str | None,
 ) -> Iterator[str]:
     """How the running brokers differ from the requested ones, a clause for each difference."""
-    first = found.brokers[0]
+    first = kafka.brokers[0]
     if port is not None and not first.bootstrap_servers.endswith(f":{port}"):
         yield f", not on port {port}"
-    if security is not None and found.security != security:
-        yield f" with {found.security}, not {security}"
-    if brokers is not None and len(found.brokers) != brokers:
-        yield f" with {counted(len(found.brokers), 'broker')}, not {brokers}"
-    there = [each.rack for each in found.brokers]
-    if racks is not None and there != list(racks):
-        named = ", ".join(map(str, there)) if any(there) else "none"
+    if security is not None and kafka.security != security:
+        yield f" with {kafka.security}, not {security}"
+    if brokers is not None and len(kafka.brokers) != brokers:
+        yield f" with {counted(len(kafka.brokers), 'broker')}, not {brokers}"
+    own_racks = [each.rack for each in kafka.brokers]
+    if racks is not None and own_racks != list(racks):
+        named = ", ".join(map(str, own_racks)) if any(own_racks) else "none"
         yield f" with the racks {named}, not {', '.join(racks)}"
     known = _settings(first).overrides if overrides else {}
     for name, value in (overrides or {}).items():
@@ -402,24 +402,24 @@ def _differences(
 def _changed(change: Callable[[EmbeddedCluster], object]) -> DetachedKafka:
     """The state after a change of its brokers."""
     with _locked_state():
-        found = status()
-        if found is None:
+        kafka = status()
+        if kafka is None:
             raise PartwrightError("no broker is there: `partwright broker start` starts one")
-        nodes = [Node(_settings(each), each.supervisor, each.pid) for each in found.brokers]
+        nodes = [Node(_settings(each), each.supervisor, each.pid) for each in kafka.brokers]
         cluster = EmbeddedCluster(nodes, _START_S)
         try:
             change(cluster)
         finally:
             servers = ",".join(each.settings.bootstrap_servers for each in cluster.nodes.values())
-            found = replace(found, bootstrap_servers=servers, brokers=_brokers_of(cluster.nodes))
+            kafka = replace(kafka, bootstrap_servers=servers, brokers=_brokers_of(cluster.nodes))
             try:
-                _write_state(found)
+                _write_state(kafka)
                 for node in cluster.launched:
                     node.detach()
             except BaseException:
                 cluster.close()
                 raise
-        return found
+        return kafka
 
 
 def _settings(broker: DetachedBroker) -> BrokerSettings:
@@ -434,9 +434,9 @@ def _settings(broker: DetachedBroker) -> BrokerSettings:
 def _clean(kafka: DetachedKafka) -> None:
     """End whatever is left of a Kafka, and remove its folders and the state file."""
     # A supervisor ends its broker with itself; only if the supervisor was killed is the broker ended here.
-    left = [found for each in kafka.brokers if (found := each.supervisor_process)]
+    left = [process for each in kafka.brokers if (process := each.supervisor_process)]
     _end(left)
-    _end([found for each in kafka.brokers if (found := each.java)])
+    _end([process for each in kafka.brokers if (process := each.java)])
     collect_ended()
     for each in kafka.brokers:
         if each.java:

@@ -72,8 +72,8 @@ def log_tail(log: Path, lines: int) -> list[str]:
             text = file.read().decode(errors="replace")
     except OSError:
         return []
-    said = [line[:_LINE_CHARACTERS] for line in text.splitlines() if line and not line.startswith("\t")]
-    return said[-lines:]
+    shown = [line[:_LINE_CHARACTERS] for line in text.splitlines() if line and not line.startswith("\t")]
+    return shown[-lines:]
 
 
 def runs_for(pid: int, folder: Path) -> Process | None:
@@ -105,7 +105,7 @@ def started_by(supervisor: int, folder: Path) -> Process | None:
         children = psutil.Process(supervisor).children()
     except psutil.NoSuchProcess:
         return None
-    return next((found for child in children if (found := runs_for(child.pid, folder))), None)
+    return next((process for child in children if (process := runs_for(child.pid, folder))), None)
 
 
 def wait_until_gone(process: Process, seconds: float) -> bool:
@@ -269,10 +269,10 @@ class BrokerProcess(Node):
         pipe = self.supervisor.stdout.fileno()
         if not select.select([pipe], [], [], seconds)[0]:
             return
-        told = os.read(pipe, 1 << 16)
-        if not told:
+        received = os.read(pipe, 1 << 16)
+        if not received:
             self.why_ended = "lost its supervisor"
-        *lines, self._unread = (self._unread + told).split(b"\n")
+        *lines, self._unread = (self._unread + received).split(b"\n")
         for line in lines:
             self._take(**json.loads(line))
 

@@ -136,14 +136,14 @@ class BrokerSettings:
             OSError: The folder is gone.
             ValueError: The folder's files are not those of a broker.
         """
-        told = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
+        fields = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
         return cls(
-            **told
+            **fields
             | {
-                "java": Path(told["java"]),
-                "class_path": [Path(jar) for jar in told["class_path"]],
-                "voters": {int(node): port for node, port in told["voters"].items()},
-                "security": BrokerSecurity.of_folder(folder, **told["security"]),
+                "java": Path(fields["java"]),
+                "class_path": [Path(jar) for jar in fields["class_path"]],
+                "voters": {int(node): port for node, port in fields["voters"].items()},
+                "security": BrokerSecurity.of_folder(folder, **fields["security"]),
             },
             folder=folder,
         )
@@ -204,10 +204,10 @@ class BrokerSettings:
     @property
     def files(self) -> dict[str, bytes]:
         """The files that the commands need in the folder: their contents by name."""
-        told = {name: value for name, value in vars(self).items() if name not in {"folder", "security"}}
-        told["security"] = self.security.facts
+        fields = {name: value for name, value in vars(self).items() if name not in {"folder", "security"}}
+        fields["security"] = self.security.facts
         return {
-            _SETTINGS: json.dumps(told, default=str).encode(),
+            _SETTINGS: json.dumps(fields, default=str).encode(),
             "server.properties": self.properties.encode("ascii"),
             **self.security.files(",".join(f"{_HOST}:{port}" for port in self.ports)),
         }

@@ -79,8 +79,8 @@ class Security:
         """
         if name is None:
             return _SECURITIES[0]
-        found = _BY_NAME.get(str(name).upper())
-        if found is None:
+        security = _BY_NAME.get(str(name).upper())
+        if security is None:
             names = security_names()
             raise PartwrightError(
                 f"the embedded Kafka has no security {shown(name)}: say one of {', '.join(names)}"
@@ -88,7 +88,7 @@ class Security:
                 field="security",
                 value=name,
             )
-        return found
+        return security
 
     @property
     def is_secured(self) -> bool:

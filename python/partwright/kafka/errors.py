@@ -201,11 +201,11 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
     if row.meaning is Meaning.NO_RIGHT:
         name = "" if row.resource == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
         return BrokerError(f"{where} gives {no_right(operation, row.resource, name)}", value=error.name())
-    told = str(error.str())
+    text = str(error.str())
     # Kafka has no message for some errors.
-    said = config.redacted(f"{told}{error.name()}" if told.endswith(": ") else told)
+    reason = config.redacted(f"{text}{error.name()}" if text.endswith(": ") else text)
     kind = RetriableError if row.again else BrokerError
-    return kind(f"{where} refuses {of} ({said}): {row.remedy}", value=error.name(), reason=said)
+    return kind(f"{where} refuses {of} ({reason}): {row.remedy}", value=error.name(), reason=reason)
 
 
 def no_right(operation: str, kind: str, name: str = "") -> str:

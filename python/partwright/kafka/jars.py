@@ -160,12 +160,12 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
         >>> [file.name for file in jars("connector-4.2.0_2.13")][0]  # doctest: +SKIP
         'commons-pool2-2.13.1.jar'
     """
-    wanted, folder = locked(set_name), jars_folder()
-    if _missing(wanted.jars, folder):
+    jar_set, folder = locked(set_name), jars_folder()
+    if _missing(jar_set.jars, folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with filelock.FileLock(folder / ".fetching", timeout=_OTHER_PROCESS_S):
-                _fetch_all(wanted, _missing(wanted.jars, folder), folder, progress)
+                _fetch_all(jar_set, _missing(jar_set.jars, folder), folder, progress)
         except filelock.Timeout as error:
             raise JarError(
                 f"another process is still fetching jars into {folder}: wait for it, or end it"
@@ -174,11 +174,11 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
             raise JarError(
                 f"no jars can be kept in {folder} ({error.strerror}): name another folder in PARTWRIGHT_CACHE"
             ) from error
-    return [folder / jar.path for jar in wanted.jars]
+    return [folder / jar.path for jar in jar_set.jars]
 
 
-def _missing(wanted: Sequence[Jar], folder: Path) -> list[Jar]:
-    return [jar for jar in wanted if not _is_kept(jar, folder / jar.path)]
+def _missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:
+    return [jar for jar in jars if not _is_kept(jar, folder / jar.path)]
 
 
 def _is_kept(jar: Jar, file: Path) -> bool:
@@ -192,13 +192,13 @@ def _is_kept(jar: Jar, file: Path) -> bool:
 
 
 def _fetch_all(
-    wanted: JarSet, missing: list[Jar], folder: Path, progress: Callable[[int, int], None] | None
+    jar_set: JarSet, missing: list[Jar], folder: Path, progress: Callable[[int, int], None] | None
 ) -> None:
     if not missing:
         return
     total = sum(jar.size for jar in missing)
-    with _shown(wanted.name, len(missing), progress) as show, ThreadPoolExecutor(_THREADS) as pool:
-        fetch = _Fetch(wanted.repository, folder, lambda fetched: show(fetched, total))
+    with _shown(jar_set.name, len(missing), progress) as show, ThreadPoolExecutor(_THREADS) as pool:
+        fetch = _Fetch(jar_set.repository, folder, lambda fetched: show(fetched, total))
         try:
             for done in [pool.submit(fetch.jar, jar) for jar in missing]:
                 done.result()

@@ -39,8 +39,8 @@ def java_command() -> Path:
     quoted = _QUOTED.search(text)
     major = java_major_version(quoted[1]) if quoted else None
     if quoted is None or major is None:
-        said = text.strip().splitlines()[:1] or ["nothing"]
-        raise MissingExtraError(f"{java} ({origin}) names no Java version, but says {said[0]!r}: {_INSTALL}")
+        lines = text.strip().splitlines()[:1] or ["nothing"]
+        raise MissingExtraError(f"{java} ({origin}) names no Java version, but says {lines[0]!r}: {_INSTALL}")
     if major < MINIMUM:
         raise MissingExtraError(f"{java} ({origin}) is Java {quoted[1]}, which is too old: {_INSTALL}")
     return java
@@ -59,8 +59,8 @@ def java_major_version(version: str) -> int | None:
         >>> java_major_version("1.8.0_392"), java_major_version("21-ea"), java_major_version("unknown")
         (8, 21, None)
     """
-    found = _MAJOR.match(version)
-    return int(found[1]) if found else None
+    match = _MAJOR.match(version)
+    return int(match[1]) if match else None
 
 
 def _find() -> tuple[Path, str]:

@@ -122,16 +122,16 @@ def settled_ends(
     Raises:
         BrokerError: No Kafka answers, or a transaction is still open.
     """
-    asked = list(partitions)
+    numbers = list(partitions)
     with admin_client(config, TIMEOUT_S) as admin:
         # First wait for a broker's answer: librdkafka, if asked for offsets while it connects, tries again only after 1
         # s or 3 s.
         existing(admin, topic, "WRITE")
-        ends = offsets_of(admin, topic, asked, "latest")
+        ends = offsets_of(admin, topic, numbers, "latest")
 
         def open_since() -> dict[int, int]:
-            stable = offsets_of(admin, topic, asked, "latest", committed=True)
-            return {each: stable[each] for each in asked if stable[each] < ends[each]}
+            stable = offsets_of(admin, topic, numbers, "latest", committed=True)
+            return {each: stable[each] for each in numbers if stable[each] < ends[each]}
 
         late = try_again(open_since, patience, answer=bool)
     if late:
@@ -177,7 +177,7 @@ def last_marks(
     # The oldest records may have been deleted in the meantime.
     begin = {each: max(low, first[each]) for each, (low, _) in windows.items()}
     ends = {each: high for each, (_, high) in windows.items() if high > begin[each]}
-    found: dict[int, bytes] = {}
+    values: dict[int, bytes] = {}
     span = _SPAN
     while ends:
         parts = {each: (max(begin[each], end - span), end) for each, end in ends.items()}
@@ -188,10 +188,10 @@ def last_marks(
                 # Ours are UTF-8, and so are those that we write with them: it is another writer's record.
                 continue
             if isinstance(value, bytes) and value.startswith(prefix):
-                found[record.partition()] = value
-        ends = {each: low for each, (low, _) in parts.items() if each not in found and low > begin[each]}
+                values[record.partition()] = value
+        ends = {each: low for each, (low, _) in parts.items() if each not in values and low > begin[each]}
         span *= _WIDER
-    return found
+    return values
 
 
 def last_rows(
@@ -216,8 +216,8 @@ def last_rows(
         BrokerError: No Kafka answers, or it refuses.
         PartwrightError: Kafka has deleted offsets at which the run's last record can have been.
     """
-    found = last_marks(config, topic, windows, mark.header, mark.prefix, committed=committed)
-    unknown = [each for each, (begin, end) in windows.items() if begin < end and each not in found]
+    values = last_marks(config, topic, windows, mark.header, mark.prefix, committed=committed)
+    unknown = [each for each, (begin, end) in windows.items() if begin < end and each not in values]
     if unknown:
         with admin_client(config, TIMEOUT_S) as admin:
             first = offsets_of(admin, topic, unknown, "earliest")
@@ -228,4 +228,4 @@ def last_rows(
                     "began, and the rest holds no record of it, so how far it came is not known: run without --resume, "
                     "into another --topic"
                 )
-    return {each: mark.row(value) for each, value in found.items()}
+    return {each: mark.row(value) for each, value in values.items()}

@@ -157,18 +157,18 @@ def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> C
 
 
 def _cluster(
-    brokers: list[Broker], found: dict[str, list[_Replicas]], names: Sequence[str] | None
+    brokers: list[Broker], described_topics: dict[str, list[_Replicas]], names: Sequence[str] | None
 ) -> Cluster:
     live = {broker.id for broker in brokers}
     if names is None:
-        names = sorted(set(found) - _INTERNAL)
+        names = sorted(set(described_topics) - _INTERNAL)
     topics = {}
     for name in names:
-        if name not in found:
+        if name not in described_topics:
             raise _no_topic(name)
         topics[name] = [
             Partition(number, leader if leader in live else None, tuple(has), tuple(synced), tuple(offline))
-            for number, leader, has, synced, offline in sorted(found[name])
+            for number, leader, has, synced, offline in sorted(described_topics[name])
         ]
     return Cluster(tuple(brokers), {name: tuple(those) for name, those in topics.items()})
 

@@ -188,8 +188,8 @@ class PartitionWriter:
         if end <= begin:
             return None
         window = {self.partition: (begin, end)}
-        found = last_rows(self._config, self._topic, window, self._mark, committed=True)
-        return found.get(self.partition)
+        rows = last_rows(self._config, self._topic, window, self._mark, committed=True)
+        return rows.get(self.partition)
 
     def _commit(self) -> None:
         count = self._writing.count

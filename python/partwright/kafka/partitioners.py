@@ -255,8 +255,8 @@ class KafkaPythonPartitioner:
             available = sorted(cluster.available_partitions_for_topic(topic) or partitions)
             return int(random.choice(available))  # noqa: S311 - as kafka-python draws; it is no secret
         # Leave the key out, so that no rule of the library uses it.
-        chosen = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
-        return int(chosen)
+        number = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
+        return int(number)
 
     def on_new_batch(self, topic: str, cluster: ClusterMetadata, prev_partition: int) -> None:
         """See `kafka.partitioner.Partitioner`. A keyless record would begin a batch: the sticky partition changes."""
@@ -411,26 +411,28 @@ class ConfluentPartitioner:
     def _metadata(self, topic: str) -> Metadata:
         """The topic's partitions and their leaders, not older than `max_age`."""
         with self._lock:
-            known, asked = self._asked.get(topic, (None, 0.0))
-            if known is None or time.monotonic() - asked > self.max_age:
+            known, asked_at = self._asked.get(topic, (None, 0.0))
+            if known is None or time.monotonic() - asked_at > self.max_age:
                 known = self._ask(topic)
                 self._asked[topic] = (known, time.monotonic())
             return known
 
     def _ask(self, topic: str) -> Metadata:
         try:
-            found = self.producer.list_topics(topic, self.timeout)
-            told = found.topics[topic]
+            metadata = self.producer.list_topics(topic, self.timeout)
+            of_topic = metadata.topics[topic]
         except Exception as error:
             # Its class is that of confluent-kafka, which is not imported here.
             raise BrokerError(
                 f"the cluster does not say how many partitions topic {topic!r} has ({error})"
             ) from error
-        if told.error is not None or not told.partitions:
-            raise BrokerError(f"topic {topic!r} has no partitions ({told.error}): make the topic first")
+        if of_topic.error is not None or not of_topic.partitions:
+            raise BrokerError(f"topic {topic!r} has no partitions ({of_topic.error}): make the topic first")
         # librdkafka's metadata has no racks.
-        brokers = tuple((each.id, each.host, each.port, None) for each in found.brokers.values())
-        return Metadata(brokers, tuple(sorted((each.id, each.leader) for each in told.partitions.values())))
+        brokers = tuple((each.id, each.host, each.port, None) for each in metadata.brokers.values())
+        return Metadata(
+            brokers, tuple(sorted((each.id, each.leader) for each in of_topic.partitions.values()))
+        )
 
 
 def _live(
@@ -442,8 +444,8 @@ def _live(
 ) -> LiveProducer | None:
     """The strategy in use, if there is one."""
     if is_strategy(strategy):
-        for name, given in instead.items():
-            if given is not None:
+        for name, option in instead.items():
+            if option is not None:
                 raise PartwrightError(
                     f"{name}= and strategy= both serve records without a key: give one of them"
                 )
@@ -481,8 +483,8 @@ def _of_kafka_python(topic: str, cluster: ClusterMetadata) -> Metadata:
 
 def _without_leaders(all_partitions: Sequence[int], available: Sequence[int]) -> Metadata:
     """Each available partition gets some leader, since the library does not say which broker leads it."""
-    there = set(available)
-    partitions = tuple((number, 0 if number in there else None) for number in sorted(all_partitions))
+    with_leader = set(available)
+    partitions = tuple((number, 0 if number in with_leader else None) for number in sorted(all_partitions))
     return Metadata(((0, None, None, None),), partitions)
 
 

@@ -171,18 +171,18 @@ def _connect(server: _Server) -> str:
 
 def _addresses(server: _Server) -> list[str]:
     """The addresses that the system gives for a name, IPv4 first."""
-    asked: Future[list[Any]] = Future()
+    question: Future[list[Any]] = Future()
 
     def ask() -> None:
         try:
-            asked.set_result(socket.getaddrinfo(server.host, None, type=socket.SOCK_STREAM))
+            question.set_result(socket.getaddrinfo(server.host, None, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
-            asked.set_exception(error)
+            question.set_exception(error)
 
     # The system's own timeout may be half a minute and cannot be changed.
     threading.Thread(target=ask, daemon=True).start()
     try:
-        infos = asked.result(server.timeout)
+        infos = question.result(server.timeout)
     except TimeoutError as error:
         raise _FailedError(
             f"the name {server.host!r} is not resolved in {server.timeout:g} s",

@@ -253,7 +253,7 @@ class Reading:
 
     def _opened(self) -> Consumer:
         """A consumer of the open partitions, each from the offset where the reading goes on."""
-        given = {
+        settings = {
             **_TUNED,
             **self._config.librdkafka(),
             **self._config.reading(),
@@ -261,9 +261,9 @@ class Reading:
             "isolation.level": "read_committed" if self._committed else "read_uncommitted",
             "error_cb": self._troubles.note,
         }
-        wait = min(int(str(given.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
+        wait = min(int(str(settings.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
         with refused_settings(self._config):
-            consumer: Consumer = confluent_kafka().Consumer({**given, _WAIT: wait}, logger=SILENT)
+            consumer: Consumer = confluent_kafka().Consumer({**settings, _WAIT: wait}, logger=SILENT)
         consumer.assign(self._places(sorted(self.open)))
         return consumer
 
@@ -326,8 +326,8 @@ class Reading:
 
     def _same(self, admin: Admin) -> None:
         """Refuse that the topic is gone, or is another one than at the beginning."""
-        found = described(admin, [self._topic])[self._topic]
-        if found is None or (self._id is not None and str(found.topic_id) != self._id):
+        description = described(admin, [self._topic])[self._topic]
+        if description is None or (self._id is not None and str(description.topic_id) != self._id):
             raise self._gone()
 
     def _gone(self) -> BrokerError:

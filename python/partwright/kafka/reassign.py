@@ -67,12 +67,12 @@ def live_sizes(config: KafkaConfig) -> dict[str, Any]:
         BrokerError: It fails.
         MissingExtraError: There is no Java.
     """
-    said = _tool(config, _LOG_DIRS, ["--describe"])
-    told = next((line for line in said.splitlines() if line.startswith("{")), None)
-    if told is None:
-        raise BrokerError(f"Kafka's tool reports no sizes: {_last(said)}")
-    found: dict[str, Any] = json.loads(told)
-    return found
+    output = _tool(config, _LOG_DIRS, ["--describe"])
+    printed = next((line for line in output.splitlines() if line.startswith("{")), None)
+    if printed is None:
+        raise BrokerError(f"Kafka's tool reports no sizes: {_last(output)}")
+    sizes: dict[str, Any] = json.loads(printed)
+    return sizes
 
 
 def execute(
@@ -294,18 +294,18 @@ def _elect(config: KafkaConfig, partitions: Sequence[tuple[str, int]]) -> int:
     if not partitions:
         return 0
     kafka = confluent_kafka()
-    wanted = [kafka.TopicPartition(*each) for each in partitions]
+    places = [kafka.TopicPartition(*each) for each in partitions]
     with admin_client(config, TIMEOUT_S) as admin:
         # confluent-kafka 2.15 takes no request_timeout here, though it documents one: it raises SystemError.
-        asked = admin.client.elect_leaders(kafka.ElectionType.PREFERRED, wanted)
-        answers = admin.answer(asked, "ALTER")
+        question = admin.client.elect_leaders(kafka.ElectionType.PREFERRED, places)
+        answers = admin.answer(question, "ALTER")
     errors = [error for error in answers.values() if error is not None]
     bad = [error for error in errors if meaning(error) is not Meaning.NOTHING_TO_DO]
     if bad:
         raise BrokerError(
             f"Kafka did not elect the preferred leaders of {counted(len(bad), 'partition')}: {bad[0].str()}"
         )
-    return len(wanted) - len(errors)
+    return len(places) - len(errors)
 
 
 def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
@@ -341,12 +341,12 @@ def _tool(config: KafkaConfig, name: str, words: Sequence[str]) -> str:
                 raise BrokerError(
                     f"Kafka's tool {name} does not end within {_TOOL_S} s: is the Kafka at {config.servers} well?"
                 ) from None
-    said = config.redacted(output)
+    shown = config.redacted(output)
     if tool.returncode:
-        raise BrokerError(f"Kafka's tool {name.rpartition('.')[2]} refuses: {_last(said)}")
-    return said
+        raise BrokerError(f"Kafka's tool {name.rpartition('.')[2]} refuses: {_last(shown)}")
+    return shown
 
 
-def _last(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("\tat ")]
+def _last(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip() and not line.startswith("\tat ")]
     return lines[0] if lines else "it says nothing"

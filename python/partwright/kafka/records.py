@@ -57,14 +57,16 @@ def extent(config: KafkaConfig, topic: str, bounds: Bounds) -> Extent:
         PartwrightError: The bounds name a partition or an offset that the topic does not have.
     """
     with admin_client(config, TIMEOUT_S) as admin:
-        found = existing(admin, topic, "READ")
-        every = range(len(found.partitions))
+        description = existing(admin, topic, "READ")
+        every = range(len(description.partitions))
         first = offsets_of(admin, topic, every, "earliest")
         # Such a reader sees nothing of transactions that are still open.
         end = offsets_of(admin, topic, every, "latest", committed=reads_committed(config))
-        chosen = bounds.chosen(topic, len(every))
+        partitions = bounds.chosen(topic, len(every))
         windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
-    return Extent(str(found.topic_id), first, end, {partition: windows[partition] for partition in chosen})
+    return Extent(
+        str(description.topic_id), first, end, {partition: windows[partition] for partition in partitions}
+    )
 
 
 def reads_committed(config: KafkaConfig) -> bool:
@@ -126,22 +128,22 @@ class TopicRecords:
         self._config = configured(kafka_config)
         self._topic = topic
         self._sizes = sizes
-        found = extent(self._config, topic, bounds)
-        self.partitions = len(found.end)
+        whole = extent(self._config, topic, bounds)
+        self.partitions = len(whole.end)
         self.bounds = bounds
-        self.among = len(found.windows)
-        self.of = sum(found.end.values()) - sum(found.first.values())
-        self._whole_end = sum(found.end.values())
+        self.among = len(whole.windows)
+        self.of = sum(whole.end.values()) - sum(whole.first.values())
+        self._whole_end = sum(whole.end.values())
         self.records = self.tombstones = 0
         self.came: int | None = None
-        self._windows = found.windows
+        self._windows = whole.windows
         self._reading = Reading(
             self._config,
             topic,
-            found.windows,
+            whole.windows,
             # Records of aborted transactions have a place too.
             committed=reads_committed(self._config),
-            topic_id=found.topic_id,
+            topic_id=whole.topic_id,
             stall=stall,
         )
 
@@ -184,8 +186,8 @@ class TopicRecords:
         """Asks how much was added to the topic since the reading began; a missing answer is not an error here."""
         with suppress(BrokerError), admin_client(self._config, TIMEOUT_S) as admin:
             # The topic may have more partitions by now.
-            found = described(admin, [self._topic])[self._topic]
-            every = range(len(found.partitions) if found else 0)
+            description = described(admin, [self._topic])[self._topic]
+            every = range(len(description.partitions) if description else 0)
             ends = offsets_of(admin, self._topic, every, "latest")
             self.came = max(0, sum(ends.values()) - self._whole_end)
 

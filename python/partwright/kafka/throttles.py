@@ -84,8 +84,8 @@ def find_throttles(config: KafkaConfig, topics: Collection[str] | None = None) -
         }
         limited = configs_in_force(admin, "TOPIC", names) if names else {}
     rates = {id_: min(map(int, own)) for id_, own in brokers.items() if own}
-    found = Throttles(rates, tuple(name for name, entries in limited.items() if _own(entries, _OF_TOPIC)))
-    return found if found.rates or found.topics else None
+    throttles = Throttles(rates, tuple(name for name, entries in limited.items() if _own(entries, _OF_TOPIC)))
+    return throttles if throttles.rates or throttles.topics else None
 
 
 def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
@@ -104,13 +104,13 @@ def remove_throttles(config: KafkaConfig, throttles: Throttles) -> None:
                 for each in settings
             ]
             resource = kafka.ConfigResource(kafka.ResourceType[kind], name, incremental_configs=entries)
-            asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)[
+            answer = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)[
                 resource
             ]
-            if meaning(admin.error(asked)) is not Meaning.NO_TOPIC:
+            if meaning(admin.error(answer)) is not Meaning.NO_TOPIC:
                 # The right to a broker's settings is one on the cluster.
                 admin.answer(
-                    asked, "ALTER_CONFIGS", f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
+                    answer, "ALTER_CONFIGS", f"the topic {name!r}" if kind == "TOPIC" else "the cluster"
                 )
 
 

@@ -96,11 +96,11 @@ class NewTopic:
             )
         if replica_assignment is None:
             return cls(replication_factor, None, configs)
-        for option, given in (("-n", partitions), ("--replication-factor", replication_factor)):
-            if given is not None:
+        for option, value in (("-n", partitions), ("--replication-factor", replication_factor)):
+            if value is not None:
                 raise PartwrightError(
                     f"--replica-assignment {replica_assignment} says how many partitions and replicas there are: "
-                    f"leave out {option} {given}"
+                    f"leave out {option} {value}"
                 )
         return cls(None, explicit(replica_assignment).replicas, configs)
 
@@ -187,8 +187,8 @@ def cluster_id(kafka_config: KafkaConfigLike, *, timeout: float = TIMEOUT_S) -> 
         BrokerError: No Kafka answers.
     """
     with admin_client(configured(kafka_config), timeout) as admin:
-        told = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
-        return str(told.cluster_id)
+        cluster = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
+        return str(cluster.cluster_id)
 
 
 def partition_count(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = TIMEOUT_S) -> int | None:
@@ -204,8 +204,8 @@ def partition_count(kafka_config: KafkaConfigLike, topic: str, *, timeout: float
     """
     check_topic_name(topic)
     with admin_client(configured(kafka_config), timeout) as admin:
-        found = described(admin, [topic])[topic]
-        return None if found is None else len(found.partitions)
+        description = described(admin, [topic])[topic]
+        return None if description is None else len(description.partitions)
 
 
 def create_topic(
@@ -244,16 +244,16 @@ def create_topic(
         raise PartwrightError(
             f"a topic cannot have {counted(partitions, 'partition')}: use 1 to {_MOST_PARTITIONS}"
         )
-    wanted = _requested(topic, partitions, options(properties, NewTopic, "properties"))
+    request = _requested(topic, partitions, options(properties, NewTopic, "properties"))
     config = configured(kafka_config)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         # An unreachable broker is reported before the longer time that many partitions need.
         admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout))
         admin.timeout = timeout
-        asked = admin.client.create_topics(
-            [wanted], operation_timeout=timeout, request_timeout=timeout, validate_only=validate_only
+        answer = admin.client.create_topics(
+            [request], operation_timeout=timeout, request_timeout=timeout, validate_only=validate_only
         )[topic]
-        _made(admin, asked, topic, partitions)
+        _made(admin, answer, topic, partitions)
         if validate_only:
             return
         _settle(
@@ -274,8 +274,10 @@ def delete_topic(kafka_config: KafkaConfigLike, topic: str, *, timeout: float = 
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         existing(admin, topic)
         admin.timeout = timeout
-        asked = admin.client.delete_topics([topic], operation_timeout=timeout, request_timeout=timeout)[topic]
-        admin.answer(asked, "DELETE", f"the topic {topic!r}")
+        answer = admin.client.delete_topics([topic], operation_timeout=timeout, request_timeout=timeout)[
+            topic
+        ]
+        admin.answer(answer, "DELETE", f"the topic {topic!r}")
         _settle(
             lambda: described(admin, [topic])[topic] is None, timeout, f"the topic {topic!r} is still there"
         )
@@ -328,17 +330,17 @@ def described(
     if not names:
         return {}
     kafka = confluent_kafka()
-    asked = admin.client.describe_topics(kafka.TopicCollection(names), request_timeout=admin.timeout)
-    found: dict[str, TopicDescription | None] = {}
+    answers = admin.client.describe_topics(kafka.TopicCollection(names), request_timeout=admin.timeout)
+    descriptions: dict[str, TopicDescription | None] = {}
     for name in names:
-        error = admin.error(asked[name])
+        error = admin.error(answers[name])
         if error is None:
-            found[name] = asked[name].result()
+            descriptions[name] = answers[name].result()
         elif meaning(error) is Meaning.NO_TOPIC:
-            found[name] = None
+            descriptions[name] = None
         else:
             raise refusal(admin.config, error, operation, f"the topic {name!r}")
-    return found
+    return descriptions
 
 
 def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDescription:
@@ -347,10 +349,10 @@ def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDesc
     Raises:
         BrokerError: No Kafka answers, the user may not do this, or the topic does not exist.
     """
-    found = described(admin, [topic], operation)[topic]
-    if found is None:
+    description = described(admin, [topic], operation)[topic]
+    if description is None:
         raise no_topic(admin, topic)
-    return found
+    return description
 
 
 def offsets_of(
@@ -373,30 +375,30 @@ def offsets_of(
     """
     kafka = confluent_kafka()
     at = kafka.admin.OffsetSpec
-    wanted = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
-    places = {kafka.TopicPartition(topic, partition): wanted for partition in partitions}
+    at_spec = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
+    places = {kafka.TopicPartition(topic, partition): at_spec for partition in partitions}
     level = kafka.IsolationLevel["READ_COMMITTED" if committed else "READ_UNCOMMITTED"]
 
     def offsets() -> dict[int, int]:
-        asked = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
+        answers = admin.client.list_offsets(places, isolation_level=level, request_timeout=admin.timeout)
         return {
             of.partition: int(admin.answer(answer, "DESCRIBE", f"the topic {topic!r}").offset)
-            for of, answer in asked.items()
+            for of, answer in answers.items()
         }
 
-    def lacks_one(found: dict[int, int]) -> bool:
+    def lacks_one(result: dict[int, int]) -> bool:
         # What librdkafka gives, without an error, for a partition whose leader did not answer in time.
-        return kafka.OFFSET_INVALID in found.values()
+        return kafka.OFFSET_INVALID in result.values()
 
-    found = try_again(
+    result = try_again(
         offsets,
         admin.timeout,
         error=lambda error: isinstance(error, BrokerError) and meaning(error) is Meaning.NO_LEADER,
         answer=lacks_one,
     )
-    if lacks_one(found):
+    if lacks_one(result):
         raise admin.troubles.late()
-    return found
+    return result
 
 
 def no_topic(admin: Admin, topic: str) -> BrokerError:
@@ -408,8 +410,8 @@ def no_topic(admin: Admin, topic: str) -> BrokerError:
     return BrokerError(f"there is no topic {topic!r} {admin.where}{what_to_do}", value=topic)
 
 
-def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> None:
-    error = admin.error(asked)
+def _made(admin: Admin, answer: Future[None], topic: str, partitions: int) -> None:
+    error = admin.error(answer)
     if error is None:
         return
     if meaning(error) is Meaning.TOPIC_EXISTS:
@@ -424,8 +426,8 @@ def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> Non
 
 
 def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
-    found = described(admin, [topic])[topic]
-    if found is None or len(found.partitions) != partitions:
+    description = described(admin, [topic])[topic]
+    if description is None or len(description.partitions) != partitions:
         return False
     for spec in ("earliest", "latest"):
         offsets_of(admin, topic, range(partitions), spec)
@@ -474,34 +476,36 @@ def differences(config: KafkaConfig, topic: str, wanted: NewTopic) -> list[str]:
     if wanted.is_default:
         return []
     with admin_client(config, TIMEOUT_S) as admin:
-        there = described(admin, [topic])[topic]
-        if there is None:
+        description = described(admin, [topic])[topic]
+        if description is None:
             return []
-        replicas = [[node.id for node in each.replicas] for each in there.partitions]
-        found = _other_replicas(replicas, wanted)
+        replicas = [[node.id for node in each.replicas] for each in description.partitions]
+        others = _other_replicas(replicas, wanted)
         if not wanted.configs:
-            return found
+            return others
         in_force = configs_in_force(admin, "TOPIC", [topic]).get(topic)
     if in_force is None:
         return []
-    return found + _other_configs({name: each.value for name, each in in_force.items()}, wanted.configs)
+    return others + _other_configs({name: each.value for name, each in in_force.items()}, wanted.configs)
 
 
-def _other_replicas(there: Sequence[Sequence[int]], wanted: NewTopic) -> list[str]:
+def _other_replicas(present: Sequence[Sequence[int]], wanted: NewTopic) -> list[str]:
     if wanted.replica_assignment is None:
         factor = wanted.replication_factor
         other = [
             f"partition {partition} has {counted(len(replicas), 'replica')}, not {factor}"
-            for partition, replicas in enumerate(there)
+            for partition, replicas in enumerate(present)
             if factor is not None and len(replicas) != factor
         ]
-    elif len(there) != len(wanted.replica_assignment):
-        return [f"it has {counted(len(there), 'partition')}, not {len(wanted.replica_assignment)}"]
+    elif len(present) != len(wanted.replica_assignment):
+        return [f"it has {counted(len(present), 'partition')}, not {len(wanted.replica_assignment)}"]
     else:
         other = [
-            f"partition {partition} is on {_listed(replicas)}, not on {_listed(asked)}"
-            for partition, (replicas, asked) in enumerate(zip(there, wanted.replica_assignment, strict=True))
-            if list(replicas) != list(asked)
+            f"partition {partition} is on {_listed(replicas)}, not on {_listed(requested)}"
+            for partition, (replicas, requested) in enumerate(
+                zip(present, wanted.replica_assignment, strict=True)
+            )
+            if list(replicas) != list(requested)
         ]
     more = len(other) - _SHOWN
     return (
@@ -530,24 +534,24 @@ def configs_in_force(admin: Admin, kind: str, names: Iterable[str]) -> dict[str,
     """
     kafka = confluent_kafka().admin
     resources = [kafka.ConfigResource(kafka.ResourceType[kind], name) for name in names]
-    asked = admin.client.describe_configs(resources, request_timeout=admin.timeout)
-    found = {}
-    for resource, answer in asked.items():
+    answers = admin.client.describe_configs(resources, request_timeout=admin.timeout)
+    settings = {}
+    for resource, answer in answers.items():
         if meaning(admin.error(answer)) is not Meaning.NO_TOPIC:
             # The right to a broker's settings is one on the cluster.
             of = f"the topic {resource.name!r}" if kind == "TOPIC" else "the cluster"
-            found[resource.name] = admin.answer(answer, "DESCRIBE_CONFIGS", of)
-    return found
+            settings[resource.name] = admin.answer(answer, "DESCRIBE_CONFIGS", of)
+    return settings
 
 
-def _other_configs(there: Mapping[str, str | None], wanted: Mapping[str, str]) -> list[str]:
-    found = []
+def _other_configs(present: Mapping[str, str | None], wanted: Mapping[str, str]) -> list[str]:
+    others = []
     for name, value in wanted.items():
-        if name not in there:
-            found.append(f"its brokers know no setting {name}")
-        elif not _is_same(there[name] or "", value):
-            found.append(f"{name} is {there[name]}, not {value}")
-    return found
+        if name not in present:
+            others.append(f"its brokers know no setting {name}")
+        elif not _is_same(present[name] or "", value):
+            others.append(f"{name} is {present[name]}, not {value}")
+    return others
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -220,14 +220,14 @@ class KafkaConfig(SecretHolder):
             PartwrightError: The installed librdkafka lacks a requested feature, or the AWS region is not known.
             MissingExtraError: A mechanism needs a package that is not installed.
         """
-        found: dict[str, object] = {_PROTOCOL: self.security_protocol}
+        settings: dict[str, object] = {_PROTOCOL: self.security_protocol}
         if self.servers is not None:
-            found[_SERVERS] = self.servers
+            settings[_SERVERS] = self.servers
         if self.tls is not None:
-            found |= self.tls.librdkafka()
+            settings |= self.tls.librdkafka()
         if self.sasl is not None:
-            found |= self.sasl.librdkafka(self.servers)
-        return found | self._tuning(reading=False)
+            settings |= self.sasl.librdkafka(self.servers)
+        return settings | self._tuning(reading=False)
 
     def reading(self) -> dict[str, object]:
         """The further settings that only a consumer takes, with librdkafka's names: for example `fetch.max.bytes`.
@@ -246,14 +246,14 @@ class KafkaConfig(SecretHolder):
         Raises:
             PartwrightError: librdkafka's settings ask for what Java's clients do not have.
         """
-        found = {_PROTOCOL: self.security_protocol}
+        settings = {_PROTOCOL: self.security_protocol}
         if self.servers is not None:
-            found[_SERVERS] = self.servers
+            settings[_SERVERS] = self.servers
         if self.tls is not None:
-            found |= self.tls.java()
+            settings |= self.tls.java()
         if self.sasl is not None:
-            found |= self.sasl.java()
-        return found | self._tuning_of_java(reading=False) | dict(self._of_java)
+            settings |= self.sasl.java()
+        return settings | self._tuning_of_java(reading=False) | dict(self._of_java)
 
     def java_reading(self) -> dict[str, str]:
         """The further settings that only a consumer takes, with Java's names.
@@ -288,12 +288,12 @@ class KafkaConfig(SecretHolder):
 
     def _tuning(self, *, reading: bool) -> dict[str, object]:
         translated = (names.for_librdkafka(*each) for each in self._chosen(reading=reading))
-        found: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
-        if not found.keys().isdisjoint(names.RECONNECT):
+        settings: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
+        if not settings.keys().isdisjoint(names.RECONNECT):
             # Java then always waits the first time; librdkafka refuses a first wait above the longest.
-            waits = (int(str(found.get(name, usual))) for name, usual in names.RECONNECT.items())
-            found["reconnect.backoff.max.ms"] = str(max(waits))
-        return found
+            waits = (int(str(settings.get(name, usual))) for name, usual in names.RECONNECT.items())
+            settings["reconnect.backoff.max.ms"] = str(max(waits))
+        return settings
 
     def _tuning_of_java(self, *, reading: bool) -> dict[str, str]:
         return dict(filter(None, (names.for_java(*each) for each in self._chosen(reading=reading))))
@@ -303,25 +303,25 @@ class KafkaConfig(SecretHolder):
         return f"KafkaConfig({', '.join(parts)})"
 
 
-def _layers_of(given: object) -> tuple[Layer, ...]:
-    if isinstance(given, KafkaConfig):
-        return given.layers
-    if given is None:
+def _layers_of(source: object) -> tuple[Layer, ...]:
+    if isinstance(source, KafkaConfig):
+        return source.layers
+    if source is None:
         named = os.environ.get(VARIABLE)
         return (of_file(named, f"the configuration file of {VARIABLE}"),) if named else ()
-    if isinstance(given, Mapping):
-        return (of_mapping(given, "kafka_config"),)
-    if isinstance(given, (str, os.PathLike)):
-        path = os.fspath(given)
-        if isinstance(given, str) and ":" in given and "/" not in given and not Path(given).exists():
+    if isinstance(source, Mapping):
+        return (of_mapping(source, "kafka_config"),)
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if isinstance(source, str) and ":" in source and "/" not in source and not Path(source).exists():
             # Servers alone, which `bootstrap_servers` checks.
-            return (*_layers_of(None), of_mapping({_SERVERS: given}, _ARGUMENT))
+            return (*_layers_of(None), of_mapping({_SERVERS: source}, _ARGUMENT))
         if isinstance(path, str) and path:
             return (of_file(path),)
         if not path:
             raise PartwrightError("the path of the configuration file is empty: name a file")
     raise PartwrightError(
-        f"a configuration is host:port, a dict of settings or the path of a file, not a {type(given).__name__}"
+        f"a configuration is host:port, a dict of settings or the path of a file, not a {type(source).__name__}"
     )
 
 
@@ -357,11 +357,11 @@ def _protocol(settings: Settings) -> str:
 
 def _secrets_of(layers: tuple[Layer, ...], settings: Settings, tls: Tls | None) -> frozenset[Secret]:
     """All values that must never be shown, of used and of unused settings."""
-    found = [each.value for layer in layers for each in layer.settings]
-    found += [each.value for name, each in settings.items() if each.name != name and _is_secret_option(name)]
+    values = [each.value for layer in layers for each in layer.settings]
+    values += [each.value for name, each in settings.items() if each.name != name and _is_secret_option(name)]
     if tls is not None and tls.client is not None:
-        found.append(tls.client.key)
-    return frozenset(each for each in found if isinstance(each, Secret) and _hides(each))
+        values.append(tls.client.key)
+    return frozenset(each for each in values if isinstance(each, Secret) and _hides(each))
 
 
 def _is_secret_option(name: str) -> bool:

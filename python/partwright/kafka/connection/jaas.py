@@ -67,13 +67,13 @@ def parse(text: str) -> Login:
     Raises:
         PartwrightError: Kafka refuses the text too. The sentence gives the reason and shows nothing of the text.
     """
-    tokens, found = list(_tokens(text)), []
+    tokens, logins = list(_tokens(text)), []
     while tokens:
         login, tokens = _entry(tokens)
-        found.append(login)
-    if len(found) != 1:
-        raise PartwrightError(f"it has {len(found)} login modules, and a client has one")
-    return found[0]
+        logins.append(login)
+    if len(logins) != 1:
+        raise PartwrightError(f"it has {len(logins)} login modules, and a client has one")
+    return logins[0]
 
 
 def module_name(module: str) -> str:

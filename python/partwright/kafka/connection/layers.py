@@ -156,7 +156,7 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
         read = list(properties.read(text))
     except PartwrightError as error:
         raise error.within(where, path=where) from None
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     lines: dict[str, int] = {}
     notes: list[str] = []
     for each in read:
@@ -164,7 +164,7 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
         _check_name(each.key, each.value, place, of_line=True)
         # Kafka and kcat both remove blanks at both ends of a value.
         setting = Setting(each.key, _wrapped(each.key, each.value.strip(_TRIMMED), place), place)
-        if each.key in found and found[each.key].value != setting.value:
+        if each.key in settings and settings[each.key].value != setting.value:
             notes.append(
                 f"{where} sets {each.key} in line {lines[each.key]} and in line {each.line}: the last one counts, "
                 "as for Kafka's own tools"
@@ -174,16 +174,16 @@ def of_file(path: str | os.PathLike[str], what: str = "the configuration file") 
                 f"{place}: a backslash begins an escape here, as in Java, though librdkafka's tools take it as it is: "
                 "write two for one"
             )
-        found[each.key] = setting
+        settings[each.key] = setting
         lines[each.key] = each.line
     if not text.isascii():
         notes.append(
             f"{where} has letters beyond ASCII, which Kafka's own tools read as ISO-8859-1 and others as UTF-8: "
             "write them as \\uXXXX where both read it"
         )
-    if any(isinstance(each.value, Secret) for each in found.values()) and readable_by_others(where):
+    if any(isinstance(each.value, Secret) for each in settings.values()) and readable_by_others(where):
         notes.append(f"others may read the secrets in {where}: chmod 600 {shlex.quote(where)}")
-    return Layer(where, tuple(found.values()), tuple(notes), is_file=True)
+    return Layer(where, tuple(settings.values()), tuple(notes), is_file=True)
 
 
 def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
@@ -194,7 +194,7 @@ def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
     """
     if not isinstance(settings, Mapping):
         raise PartwrightError(f"{where} is a dict of settings, not {type(settings).__name__}")
-    found: list[Setting] = []
+    kept_settings: list[Setting] = []
     for name, value in settings.items():
         if not isinstance(name, str):
             raise PartwrightError(f"{where}: the name of a setting is text, not {shown(name)}")
@@ -202,8 +202,8 @@ def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
         _check_name(name, text if isinstance(text, str) else "", where, of_line=False)
         if text is not None:
             kept = _wrapped(name, text, where) if isinstance(text, str) else text
-            found.append(Setting(name, kept, where))
-    return Layer(where, tuple(found))
+            kept_settings.append(Setting(name, kept, where))
+    return Layer(where, tuple(kept_settings))
 
 
 def of_command_line(settings: Mapping[str, object]) -> Layer:
@@ -314,17 +314,17 @@ def merged(layers: Sequence[Layer]) -> Settings:
     Raises:
         PartwrightError: A layer gives one setting two values, or `sasl.jaas.config` cannot be read or does not fit.
     """
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for layer in layers:
         upper = _of_layer(layer)
         gone = {name for each in upper for name in _INSTEAD.get(each, ())}
         if MODULE in upper:
-            gone |= {name for name in found if name.startswith(JAAS) or name in _OF_OPTIONS.values()}
-        if not _fits(found.get(MODULE), upper.get("sasl.mechanism")):
+            gone |= {name for name in settings if name.startswith(JAAS) or name in _OF_OPTIONS.values()}
+        if not _fits(settings.get(MODULE), upper.get("sasl.mechanism")):
             gone.add(MODULE)
-        found = {name: each for name, each in found.items() if name not in gone} | upper
-    found = {name: each for name, each in found.items() if not _is_empty(name, each)}
-    module, mechanism = found.get(MODULE), found.get("sasl.mechanism")
+        settings = {name: each for name, each in settings.items() if name not in gone} | upper
+    settings = {name: each for name, each in settings.items() if not _is_empty(name, each)}
+    module, mechanism = settings.get(MODULE), settings.get("sasl.mechanism")
     if module is not None and mechanism is not None and not _fits(module, mechanism):
         raise PartwrightError(
             f"{spoken_of(mechanism)} is {shown(mechanism.text())}, and the {module.text().split('.')[-1]} of "
@@ -332,7 +332,7 @@ def merged(layers: Sequence[Layer]) -> Settings:
             field=mechanism.name,
             value=mechanism.text(),
         )
-    return found
+    return settings
 
 
 def spoken_of(setting: Setting) -> str:
@@ -359,18 +359,18 @@ def refuse_placeholder(setting: Setting) -> None:
 
 
 def _of_layer(layer: Layer) -> dict[str, Setting]:
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for setting in layer.settings:
         is_jaas = setting.name == "sasl.jaas.config" and not _is_empty(setting.name, setting)
         options = _expanded(setting) if is_jaas else {setting.kept_as: setting}
         for name, each in options.items():
-            other = found.setdefault(name, each)
+            other = settings.setdefault(name, each)
             if _compared(name, other) != _compared(name, each):
                 raise PartwrightError(
                     f"{spoken_of(each)} and {other.name} are one setting with two values: leave one out",
                     field=each.name,
                 )
-    return found
+    return settings
 
 
 def _is_empty(name: str, setting: Setting) -> bool:
@@ -404,12 +404,12 @@ def _expanded(setting: Setting) -> dict[str, Setting]:
             f"{known}",
             field=setting.name,
         )
-    found = {MODULE: replace(setting, value=module)}
+    settings = {MODULE: replace(setting, value=module)}
     for option, text in login.options.items():
         name = _OF_OPTIONS.get(option, f"{JAAS}{option}")
         # An option that stands for a setting is as secret as that setting; the others count as secret.
         value = Secret(text) if name in names.SECRETS or name.startswith(JAAS) else text
         # A word that quotes have split may be part of a secret.
         shown_option = option if _OPTION.fullmatch(option) else "an option"
-        found[name] = replace(setting, name=f"{setting.name} ({shown_option})", value=value)
-    return found
+        settings[name] = replace(setting, name=f"{setting.name} ({shown_option})", value=value)
+    return settings

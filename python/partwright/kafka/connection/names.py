@@ -348,10 +348,10 @@ def for_librdkafka(name: str, value: str) -> tuple[str, str, str | None] | None:
     number = int(value)
     taken = min(max(number, setting.own_least), setting.own_most)
     # Java's -1 is librdkafka's 0: no limit, or the system's limit.
-    told = None
+    note = None
     if number not in {taken, -1}:
-        told = f"{name} is {number}, and librdkafka takes {setting.own_least} to {setting.own_most}: it gets {taken}"
-    return setting.librdkafka, str(taken), told
+        note = f"{name} is {number}, and librdkafka takes {setting.own_least} to {setting.own_most}: it gets {taken}"
+    return setting.librdkafka, str(taken), note
 
 
 def for_java(name: str, value: str) -> tuple[str, str] | None:

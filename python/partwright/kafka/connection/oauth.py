@@ -76,9 +76,9 @@ def read_oauth(settings: Settings) -> Found:
         return _oidc(settings, options)
     if (text_of(settings, _UNSECURE) or "").lower() == "true":
         return *_unsecured(_of_config(settings)), {_CONFIG, _UNSECURE, _METHOD}
-    given = _with_prefix(options, _UNSECURED)
-    if given:
-        return *_unsecured(_of_options(given)), {f"{JAAS}{_UNSECURED}{name}" for name in given}
+    unsecured = _with_prefix(options, _UNSECURED)
+    if unsecured:
+        return *_unsecured(_of_options(unsecured)), {f"{JAAS}{_UNSECURED}{name}" for name in unsecured}
     raise PartwrightError(
         f"sasl.mechanism OAUTHBEARER needs a place that its token comes from: set {_URL}, and a client's id and secret",
         field="sasl.mechanism",
@@ -126,12 +126,12 @@ def _oidc(settings: Settings, options: Mapping[str, str]) -> Found:
 
 
 def _refuse_other_grants(settings: Settings) -> None:
-    for name, given in settings.items():
-        is_other = name in _GRANTS and given.text().rpartition(".")[2] not in _GRANTS[name]
+    for name, setting in settings.items():
+        is_other = name in _GRANTS and setting.text().rpartition(".")[2] not in _GRANTS[name]
         if is_other or name.startswith(_ASSERTION):
             raise PartwrightError(
-                f"{spoken_of(given)} asks for a token in another way than by client_credentials, which partwright does "
-                "not do: give a client's id and secret, or in Python an oauth_cb",
+                f"{spoken_of(setting)} asks for a token in another way than by client_credentials, which partwright "
+                "does not do: give a client's id and secret, or in Python an oauth_cb",
                 field=name,
             )
 

@@ -74,15 +74,15 @@ def signer(options: Mapping[str, str], servers: str | None) -> Signer:
             f"the option {name} of IAMLoginModule is for Java alone: leave it out", field=name
         )
     _library()
-    found = Signer(
+    made = Signer(
         region_of(servers), options.get(_PROFILE), options.get(_ROLE), options.get(_SESSION, _SESSION_NAME)
     )
     try:
         # Sign once here: librdkafka reports a missing token only after ten seconds, and without the reason.
-        found("")
+        made("")
     except Exception as error:  # noqa: BLE001 - AWS's libraries raise many, and none has a secret in its first line
         raise PartwrightError(f"AWS's signer makes no token for AWS_MSK_IAM: {first_line(error)}") from None
-    return found
+    return made
 
 
 def region_of(servers: str | None) -> str:
@@ -96,8 +96,8 @@ def region_of(servers: str | None) -> str:
         'eu-central-1'
     """
     for server in (servers or "").split(","):
-        if found := _HOST.search(server.rpartition(":")[0].lower()):
-            return found[1]
+        if match := _HOST.search(server.rpartition(":")[0].lower()):
+            return match[1]
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
         raise PartwrightError(
@@ -211,8 +211,8 @@ def read_sasl(settings: Settings) -> tuple[Sasl, set[str]]:
 
 
 def _mechanism(settings: Settings) -> str:
-    given = settings.get(_MECHANISM)
-    if given is None:
+    setting = settings.get(_MECHANISM)
+    if setting is None:
         module = settings.get(MODULE)
         likely = MODULES[module.text()] if module else _PASSWORD_MECHANISMS
         if module is None and "sasl.username" not in settings:
@@ -224,14 +224,14 @@ def _mechanism(settings: Settings) -> str:
             else f"sasl.mechanism is missing, and without it Kafka's clients take GSSAPI: set it to {likely[0]}",
             field=_MECHANISM,
         )
-    mechanism = given.text().upper()
+    mechanism = setting.text().upper()
     if mechanism not in _MECHANISMS:
         known = ", ".join(_MECHANISMS)
         reason = f"is not a mechanism of SASL{meant(mechanism, _MECHANISMS) or f': there are {known}'}"
         raise PartwrightError(
-            f"{spoken_of(given)} {shown(given.text())} {reason}",
-            field=given.name,
-            value=given.text(),
+            f"{spoken_of(setting)} {shown(setting.text())} {reason}",
+            field=setting.name,
+            value=setting.text(),
             reason=reason,
         )
     return mechanism

@@ -142,21 +142,21 @@ def certificates(text: str, where: str) -> str:
     Raises:
         PartwrightError: There are none, or one of them cannot be read.
     """
-    found = "".join(
+    blocks = "".join(
         _rewritten(body, "CERTIFICATE", where)
         for label, body in _blocks(text)
         if label in {"CERTIFICATE", "X509 CERTIFICATE"}
     )
-    if not found:
+    if not blocks:
         what = "a private key and no certificate" if _KEY in text else "no certificate"
         raise PartwrightError(f"{where} has {what} in PEM")
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=found)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=blocks)
     except ssl.SSLError:
         raise PartwrightError(
             f"{where} has a certificate that cannot be read: it is cut off or changed"
         ) from None
-    return found
+    return blocks
 
 
 def go_together(pair: Pair) -> bool:
@@ -269,11 +269,11 @@ def _trusted(store: PKCS12KeyAndCertificates, data: bytes) -> list[PKCS12Certifi
 def _chain(store: PKCS12KeyAndCertificates) -> list[Certificate]:
     """A key's own certificate and its issuers: the store may contain others."""
     others = [each.certificate for each in store.additional_certs]
-    found = [store.cert.certificate] if store.cert else []
-    while found and (above := next((each for each in others if _is_issuer(each, found[-1])), None)):
-        found.append(above)
+    chain = [store.cert.certificate] if store.cert else []
+    while chain and (above := next((each for each in others if _is_issuer(each, chain[-1])), None)):
+        chain.append(above)
         others.remove(above)
-    return found
+    return chain
 
 
 def _is_issuer(one: Certificate, of: Certificate) -> bool:

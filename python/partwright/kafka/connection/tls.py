@@ -145,25 +145,25 @@ def trusted_pem(settings: Settings) -> str | None:
     Raises:
         PartwrightError: A store cannot be read, or two settings differ.
     """
-    found: dict[str, str | None] = {}
+    texts: dict[str, str | None] = {}
     if _TRUST_STORE in settings:
         kind, password = text_of(settings, _TRUST_TYPE), text_of(settings, _TRUST_PASSWORD)
-        found[_TRUST_STORE] = stores.trust_store(*_named(settings, _TRUST_STORE), kind, password)
+        texts[_TRUST_STORE] = stores.trust_store(*_named(settings, _TRUST_STORE), kind, password)
     if _TRUST_TEXT in settings:
-        found[_TRUST_TEXT] = stores.certificates(*_named(settings, _TRUST_TEXT))
+        texts[_TRUST_TEXT] = stores.certificates(*_named(settings, _TRUST_TEXT))
     if _CA_FILE in settings:
-        found[_CA_FILE] = _of_location(*_named(settings, _CA_FILE))
-    if not found:
+        texts[_CA_FILE] = _of_location(*_named(settings, _CA_FILE))
+    if not texts:
         _refuse_without_store(settings, _TRUST_STORE, [_TRUST_PASSWORD])
         return None
-    first = next(iter(found))
-    for name, text in found.items():
-        if text != found[first]:
+    first = next(iter(texts))
+    for name, text in texts.items():
+        if text != texts[first]:
             raise PartwrightError(
                 f"{spoken_of(settings[name])} and {settings[first].name} name other certificates: leave one out",
                 field=name,
             )
-    return found[first]
+    return texts[first]
 
 
 def _of_location(path: str, name: str) -> str | None:
