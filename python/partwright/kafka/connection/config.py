@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from partwright._check import meant, shown
+from partwright._check import meant
 from partwright.errors import PartwrightError
 from partwright.kafka.address import bootstrap_servers, schemes
 from partwright.kafka.connection import names
@@ -22,8 +22,10 @@ from partwright.kafka.connection.layers import (
     of_file,
     of_mapping,
     refuse_placeholder,
+    setting_error,
     spoken_of,
     text_of,
+    value_error,
 )
 from partwright.kafka.connection.sasl import read_sasl
 from partwright.kafka.connection.secret import Secret, SecretHolder, without
@@ -332,9 +334,7 @@ def _refuse_open(settings: Settings) -> None:
         if counts or name.startswith(JAAS):
             refuse_placeholder(each)
         if counts and name not in names.EMPTY and not callable(each.value) and not each.text().strip():
-            raise PartwrightError(
-                f"{spoken_of(each)} is empty: give it a value, or leave it out", field=each.name
-            )
+            raise setting_error(each, "is empty: give it a value, or leave it out")
 
 
 def _spoken_of_servers(setting: Setting) -> str:
@@ -345,13 +345,8 @@ def _spoken_of_servers(setting: Setting) -> str:
 def _protocol(settings: Settings) -> str:
     text = text_of(settings, _PROTOCOL) or _PROTOCOLS[0]
     if text.upper() not in _PROTOCOLS:
-        reason = f"is not one of {', '.join(_PROTOCOLS)}{meant(text.upper(), _PROTOCOLS)}"
-        raise PartwrightError(
-            f"{spoken_of(settings[_PROTOCOL])} {shown(text)} {reason}",
-            field=_PROTOCOL,
-            value=text,
-            reason=reason,
-        )
+        near = meant(text.upper(), _PROTOCOLS)
+        raise value_error(settings[_PROTOCOL], f"is not one of {', '.join(_PROTOCOLS)}{near}")
     return text.upper()
 
 

@@ -34,8 +34,10 @@ __all__ = [
     "of_mapping",
     "readable_by_others",
     "refuse_placeholder",
+    "setting_error",
     "spoken_of",
     "text_of",
+    "value_error",
 ]
 
 # The only callback is confluent-kafka's `oauth_cb`.
@@ -326,11 +328,10 @@ def merged(layers: Sequence[Layer]) -> Settings:
     settings = {name: each for name, each in settings.items() if not _is_empty(name, each)}
     module, mechanism = settings.get(MODULE), settings.get("sasl.mechanism")
     if module is not None and mechanism is not None and not _fits(module, mechanism):
-        raise PartwrightError(
-            f"{spoken_of(mechanism)} is {shown(mechanism.text())}, and the {module.text().split('.')[-1]} of "
-            f"{spoken_of(module)} is for {' and '.join(MODULES[module.text()])}: they have to fit",
-            field=mechanism.name,
-            value=mechanism.text(),
+        raise setting_error(
+            mechanism,
+            f"is {shown(mechanism.text())}, and the {module.text().split('.')[-1]} of {spoken_of(module)} is for "
+            f"{' and '.join(MODULES[module.text()])}: they have to fit",
         )
     return settings
 
@@ -338,6 +339,18 @@ def merged(layers: Sequence[Layer]) -> Settings:
 def spoken_of(setting: Setting) -> str:
     """A setting as sentences name it: its place, and its name in that place."""
     return f"{setting.place}: {setting.name}"
+
+
+def setting_error(setting: Setting, rest: str) -> PartwrightError:
+    """The error about a setting, whose name and place begin the sentence."""
+    return PartwrightError(f"{spoken_of(setting)} {rest}", field=setting.name)
+
+
+def value_error(setting: Setting, reason: str) -> PartwrightError:
+    """The error about a setting's value, which the sentence shows after the setting's name."""
+    text = setting.text()
+    rest = f"{shown(text)} {reason}"
+    return setting_error(setting, rest).knowing(value=text, reason=reason)
 
 
 def text_of(settings: Settings, name: str) -> str | None:
@@ -352,10 +365,7 @@ def refuse_placeholder(setting: Setting) -> None:
         PartwrightError: The value contains a placeholder.
     """
     if _PLACEHOLDER.search(setting.text()):
-        raise PartwrightError(
-            f"{spoken_of(setting)} still has the placeholder {{{{ … }}}}: put the value there",
-            field=setting.name,
-        )
+        raise setting_error(setting, "still has the placeholder {{ … }}: put the value there")
 
 
 def _of_layer(layer: Layer) -> dict[str, Setting]:
@@ -366,10 +376,7 @@ def _of_layer(layer: Layer) -> dict[str, Setting]:
         for name, each in options.items():
             other = settings.setdefault(name, each)
             if _compared(name, other) != _compared(name, each):
-                raise PartwrightError(
-                    f"{spoken_of(each)} and {other.name} are one setting with two values: leave one out",
-                    field=each.name,
-                )
+                raise setting_error(each, f"and {other.name} are one setting with two values: leave one out")
     return settings
 
 
@@ -399,11 +406,8 @@ def _expanded(setting: Setting) -> dict[str, Setting]:
     module = next((each for each in MODULES if f".{login.module}".endswith(f".{each}")), None)
     if module is None:
         known = ", ".join(each.split(".")[-1] for each in list(MODULES)[:5])
-        raise PartwrightError(
-            f"{spoken_of(setting)} has as its login module {jaas.module_name(login.module)}, and partwright knows "
-            f"{known}",
-            field=setting.name,
-        )
+        name = jaas.module_name(login.module)
+        raise setting_error(setting, f"has as its login module {name}, and partwright knows {known}")
     settings = {MODULE: replace(setting, value=module)}
     for option, text in login.options.items():
         name = _OF_OPTIONS.get(option, f"{JAAS}{option}")

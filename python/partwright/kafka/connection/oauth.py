@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from partwright._check import shown
 from partwright.errors import PartwrightError
 from partwright.kafka.connection.jaas import jaas_text
-from partwright.kafka.connection.layers import JAAS, spoken_of, text_of
+from partwright.kafka.connection.layers import JAAS, setting_error, spoken_of, text_of
 from partwright.kafka.connection.secret import Secret, clear
 from partwright.kafka.connection.tls import trusted_pem
 
@@ -59,16 +59,11 @@ def read_oauth(settings: Settings) -> Found:
     callback = settings.get("oauth_cb")
     if callback is not None:
         if not callable(callback.value):
-            raise PartwrightError(
-                f"{spoken_of(callback)} is a function, and only Python can give one", field="oauth_cb"
-            )
+            raise setting_error(callback, "is a function, and only Python can give one")
         return {"oauth_cb": callback.value}, None, {"oauth_cb"}
     method = (text_of(settings, _METHOD) or "").lower()
     if method not in {"", "default", "oidc"}:
-        raise PartwrightError(
-            f"{spoken_of(settings[_METHOD])} is default or oidc, not {shown(settings[_METHOD].text())}",
-            field=_METHOD,
-        )
+        raise setting_error(settings[_METHOD], f"is default or oidc, not {shown(settings[_METHOD].text())}")
     options = {
         name.removeprefix(JAAS): each.text() for name, each in settings.items() if name.startswith(JAAS)
     }
@@ -92,9 +87,8 @@ def _oidc(settings: Settings, options: Mapping[str, str]) -> Found:
         if name not in settings:
             raise PartwrightError(f"sasl.mechanism OAUTHBEARER by OIDC needs {name}", field=name)
     if not settings[_URL].text().lower().startswith(("https://", "http://")):
-        raise PartwrightError(
-            f"{spoken_of(settings[_URL])} is an address that begins with https://: librdkafka cannot read token files",
-            field=_URL,
+        raise setting_error(
+            settings[_URL], "is an address that begins with https://: librdkafka cannot read token files"
         )
     ca_pem, used = _https(settings)
     pairs = text_of(settings, _EXTENSIONS)
@@ -129,10 +123,10 @@ def _refuse_other_grants(settings: Settings) -> None:
     for name, setting in settings.items():
         is_other = name in _GRANTS and setting.text().rpartition(".")[2] not in _GRANTS[name]
         if is_other or name.startswith(_ASSERTION):
-            raise PartwrightError(
-                f"{spoken_of(setting)} asks for a token in another way than by client_credentials, which partwright "
-                "does not do: give a client's id and secret, or in Python an oauth_cb",
-                field=name,
+            raise setting_error(
+                setting,
+                "asks for a token in another way than by client_credentials, which partwright does not do: give a "
+                "client's id and secret, or in Python an oauth_cb",
             )
 
 

@@ -11,11 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from partwright._check import first_line, meant, shown
+from partwright._check import first_line, meant
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import jaas, oauth
 from partwright.kafka.connection.jaas import MODULE, MODULES
-from partwright.kafka.connection.layers import JAAS, spoken_of
+from partwright.kafka.connection.layers import JAAS, setting_error, value_error
 from partwright.kafka.connection.secret import Secret, clear
 from partwright.kafka.errors import extra_package
 
@@ -226,14 +226,8 @@ def _mechanism(settings: Settings) -> str:
         )
     mechanism = setting.text().upper()
     if mechanism not in _MECHANISMS:
-        known = ", ".join(_MECHANISMS)
-        reason = f"is not a mechanism of SASL{meant(mechanism, _MECHANISMS) or f': there are {known}'}"
-        raise PartwrightError(
-            f"{spoken_of(setting)} {shown(setting.text())} {reason}",
-            field=setting.name,
-            value=setting.text(),
-            reason=reason,
-        )
+        near = meant(mechanism, _MECHANISMS) or f": there are {', '.join(_MECHANISMS)}"
+        raise value_error(setting, f"is not a mechanism of SASL{near}")
     return mechanism
 
 
@@ -246,11 +240,8 @@ def _password(settings: Settings, mechanism: str) -> tuple[dict[str, Value], dic
         )
     token = settings.get(f"{JAAS}tokenauth")
     if token is not None and token.text().lower() == "true":
-        raise PartwrightError(
-            f"{spoken_of(token)} asks for a delegation token, which librdkafka does not send: give a user and a "
-            "password",
-            field=token.name,
-        )
+        rest = "asks for a delegation token, which librdkafka does not send: give a user and a password"
+        raise setting_error(token, rest)
     user, password = settings["sasl.username"].text(), Secret(settings["sasl.password"].text())
     own: dict[str, Value] = {"sasl.username": user, "sasl.password": password}
     return own, _of_module(mechanism, {"username": user, "password": password})
@@ -301,9 +292,7 @@ def _check_handlers(settings: Settings, mechanism: str) -> None:
     for name in sorted({*_HANDLERS, "sasl.login.class"} & settings.keys()):
         handler = settings[name].text().rpartition(".")[2]
         if handler not in known.get(mechanism, ()) or name == "sasl.login.class":
-            raise PartwrightError(
-                f"{spoken_of(settings[name])} {shown(settings[name].text())} is a class that runs in Java alone, and "
-                f"nothing is known of it under {mechanism}: leave it out",
-                field=name,
-                value=settings[name].text(),
+            raise value_error(
+                settings[name],
+                f"is a class that runs in Java alone, and nothing is known of it under {mechanism}: leave it out",
             )

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 from partwright._check import shown
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import stores
-from partwright.kafka.connection.layers import file_bytes, readable_by_others, spoken_of, text_of
+from partwright.kafka.connection.layers import (
+    file_bytes,
+    readable_by_others,
+    setting_error,
+    spoken_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,23 +116,16 @@ def read_tls(settings: Settings) -> Tls:
         MissingExtraError: A store or a key needs `cryptography`, which is not installed.
     """
     if _FACTORY in settings:
-        raise PartwrightError(
-            f"{spoken_of(settings[_FACTORY])} is a class that runs in Java alone: give certificates and keys",
-            field=_FACTORY,
+        raise setting_error(
+            settings[_FACTORY], "is a class that runs in Java alone: give certificates and keys"
         )
     algorithm = settings[_HOST].text().strip().lower() if _HOST in settings else "https"
     if algorithm not in {"", "none", "https"}:
-        raise PartwrightError(
-            f"{spoken_of(settings[_HOST])} is https, or none or empty for no check, not "
-            f"{shown(settings[_HOST].text())}",
-            field=_HOST,
-            value=settings[_HOST].text(),
-        )
+        given = shown(settings[_HOST].text())
+        raise setting_error(settings[_HOST], f"is https, or none or empty for no check, not {given}")
     verify = (text_of(settings, _VERIFY) or "true").strip().lower()
     if verify not in {"true", "false"}:
-        raise PartwrightError(
-            f"{spoken_of(settings[_VERIFY])} is true or false, not {shown(verify)}", field=_VERIFY
-        )
+        raise setting_error(settings[_VERIFY], f"is true or false, not {shown(verify)}")
     ca_pem, client, ciphers = trusted_pem(settings), _client(settings), text_of(settings, _CIPHERS)
     notes = list(_notes_of_key(settings, client))
     if ciphers:
@@ -159,10 +158,8 @@ def trusted_pem(settings: Settings) -> str | None:
     first = next(iter(texts))
     for name, text in texts.items():
         if text != texts[first]:
-            raise PartwrightError(
-                f"{spoken_of(settings[name])} and {settings[first].name} name other certificates: leave one out",
-                field=name,
-            )
+            other = f"and {settings[first].name} name other certificates: leave one out"
+            raise setting_error(settings[name], other)
     return texts[first]
 
 
@@ -199,10 +196,8 @@ def _client(settings: Settings) -> Pair | None:
         kind, password = text_of(settings, _TYPE), text_of(settings, _PASSWORD)
         client = stores.key_store(*_named(settings, _STORE), kind, password, key_password)
         if pair is not None and pair != client:
-            raise PartwrightError(
-                f"{spoken_of(settings[_STORE])} and the settings of a certificate next to it differ: leave one out",
-                field=_STORE,
-            )
+            other = "and the settings of a certificate next to it differ: leave one out"
+            raise setting_error(settings[_STORE], other)
     elif pair is None:
         _refuse_without_store(settings, _STORE, [_PASSWORD, _KEY_PASSWORD])
         return None
@@ -237,9 +232,7 @@ def _pem_text(settings: Settings, inline: str, file: str) -> tuple[str, str] | N
     path, name = _named(settings, file)
     content = file_bytes(path, name).decode("utf-8", "replace")
     if text is not None and text.strip() != content.strip():
-        raise PartwrightError(
-            f"{name} and {settings[inline].name} differ: leave one out", field=settings[file].name
-        )
+        raise setting_error(settings[file], f"and {settings[inline].name} differ: leave one out")
     return content, f"{name} {path!r}"
 
 
