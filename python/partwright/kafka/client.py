@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright.errors import PartwrightError
-from partwright.kafka.errors import Meaning, extra_package, meaning, refusal, try_again
+from partwright.kafka.errors import Meaning, meaning, refusal, try_again
+from partwright.kafka.extras import extra_package
 from partwright.kafka.troubles import Troubles
 from partwright.signals import interrupts
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from partwright.kafka.errors import extra_package
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

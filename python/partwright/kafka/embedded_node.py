@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
-from partwright.kafka.errors import extra_package
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
     from types import ModuleType

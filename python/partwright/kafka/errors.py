@@ -7,14 +7,14 @@ confluent-kafka, which an extra installs.
 from __future__ import annotations
 
 import shlex
-from contextlib import contextmanager
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from partwright.errors import BrokerError, MissingExtraError
+from partwright.errors import BrokerError
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from confluent_kafka import KafkaError
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Meaning",
     "RetriableError",
-    "extra_package",
     "hint_at_doctor",
     "meaning",
     "no_right",
@@ -237,25 +236,6 @@ def hint_at_doctor(config: KafkaConfig) -> str:
     """
     words = shlex.join(["partwright", "doctor", "--bootstrap", str(config.servers), *config.options()])
     return f"`{words}` names the step that fails"
-
-
-@contextmanager
-def extra_package(
-    name: str, sentence: str = "{} is missing: pip install 'partwright[kafka]'"
-) -> Iterator[None]:
-    """A block that imports a package which only an extra installs.
-
-    Args:
-        name: The package.
-        sentence: What its absence means, with the package's name, and what to do.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtraError(sentence.format(name)) from error
 
 
 def try_again(

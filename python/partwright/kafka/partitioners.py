@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka.errors import extra_package
+from partwright.kafka.extras import extra_package
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.producer.configs import ProducerConfig
 from partwright.producer.custom import OwnPartitioner, is_path

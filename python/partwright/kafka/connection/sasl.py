@@ -17,7 +17,7 @@ from partwright.kafka.connection import jaas, oauth
 from partwright.kafka.connection.jaas import MODULE, MODULES
 from partwright.kafka.connection.layers import JAAS, setting_error, value_error
 from partwright.kafka.connection.secret import Secret, clear
-from partwright.kafka.errors import extra_package
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

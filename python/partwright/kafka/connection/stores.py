@@ -14,7 +14,7 @@ from partwright.errors import PartwrightError
 from partwright.kafka.connection import jks
 from partwright.kafka.connection.layers import file_bytes
 from partwright.kafka.connection.secret import Secret
-from partwright.kafka.errors import extra_package
+from partwright.kafka.extras import extra_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
