@@ -387,7 +387,8 @@ def configured(kafka_config: KafkaConfigLike, servers: str | None = None) -> Kaf
     """
     config = KafkaConfig.read(kafka_config, servers=servers)
     if servers is not None and kafka_config is not None:
-        own = KafkaConfig.read(kafka_config).servers
+        text = text_of(merged(config.layers[:-1]), _SERVERS)
+        own = None if text is None else bootstrap_servers(text)
         if own is not None and {*own.split(",")} != {*config.required_servers().split(",")}:
             raise PartwrightError(
                 f"the address names the Kafka at {config.servers}, and kafka_config= the one at {own}: leave one of "
