@@ -317,15 +317,15 @@ def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -
         (pd.DataFrame([["a", "b"]], columns=["a", "a"]), "a", "'DataFrame' has 2 columns named 'a'"),
         (pa.array(["a"]), "a", "a StringArray has no columns to have a 'a' among them: leave out key="),
         (TABLE["country"], "country", "a ChunkedArray has no columns"),
-        (["a"], "user", "a str is not a table of records"),
+        (["a"], "user", "a value of type str is not a table of records"),
         ([{"user": "a"}, "b"], "user", "one dict is one row"),
         (
             ({"user": each} for each in "ab"),
             "user",
             "one dict is one row, not a table of records: give a list",
         ),
-        (pl.LazyFrame({"user": ["a"]}), "user", "a LazyFrame is not a table of records"),
-        (7, "user", "a int is not a table of records"),
+        (pl.LazyFrame({"user": ["a"]}), "user", "a value of type LazyFrame is not a table of records"),
+        (7, "user", "a value of type int is not a table of records"),
         ([1, 2], None, "int64 has no key bytes of its own"),
         (["a", 1], None, "the keys are of more than one kind: str in row 0, int in row 1"),
         (

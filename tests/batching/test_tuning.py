@@ -116,7 +116,7 @@ def test_present_settings_are_those_that_are_given() -> None:
             {"strategies": ["sticky", pw.ProducerConfig(client="sarama")]},
             "two producers have the strategy sticky and differ in their settings",
         ),
-        ({"delivery": 5}, "delivery is a Delivery, not 5"),
+        ({"delivery": 5}, "delivery is a partwright.batching.Delivery(...), not 5"),
     ],
 )
 def test_a_refusal_is_one_sentence(options: dict[str, Any], sentence: str) -> None:

@@ -748,7 +748,7 @@ class Broken:
         ({"size": [1], "topic": pa.array([b"\xff"])}, "topic has text, not binary"),
         ({"size": [1], "time": pa.array([2**62], pa.timestamp("s"))}, "a time is not a number of 64 bits"),
         ({"size": [1], "key": ["a", "b"]}, "cannot become a table of records"),
-        ([1, 2], "a list is not a table of records"),
+        ([1, 2], "a value of type list is not a table of records"),
         ({"size": [2**70]}, "^the column 'size' .a list. cannot become a table of records: OverflowError"),
         ({"size": [1, [1]]}, "^row 1: a list is not a value of a record, in the column 'size'"),
         ({5: [1]}, "a column is named by text, not 5"),

@@ -349,7 +349,9 @@ def _odd(pair: object) -> str:
 
 def _counts(topics: object) -> dict[str, int]:
     if not isinstance(topics, Mapping):
-        raise PartwrightError(f"topics has a number of partitions by name, not {shown(topics)}")
+        raise PartwrightError(
+            f"topics has a number of partitions by name, such as {{'orders': 12}}, not {shown(topics)}"
+        )
     counts = {}
     for name, given in topics.items():
         if not isinstance(name, str):

@@ -27,6 +27,7 @@ from partwright._check import (
     optional,
     options,
     shown,
+    spelled,
 )
 from partwright.answer import Answer
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
@@ -265,7 +266,9 @@ def _arrays(batch: RecordChunk, producer: ProducerConfig, cluster: Cluster) -> p
     """A batch of records in the form that the core takes."""
     times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
     if times is None:
-        raise PartwrightError("a simulation needs the records' times: name their column with time=")
+        raise PartwrightError(
+            f"a simulation needs the records' times: name their column with {spelled('time')}"
+        )
     if sizes is None:
         raise PartwrightError("a simulation counts bytes: give the records' values (value=) or sizes (size=)")
 

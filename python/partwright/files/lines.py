@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import spelled
 from partwright.errors import PartwrightError
 from partwright.files.scalars import text, text_column
 
@@ -143,7 +144,7 @@ class LineReader:
             if size > LONGEST:
                 raise PartwrightError(
                     f"line {self.lines + 1} of {self.name!r} is longer than {LONGEST >> 20} MiB: look at its line "
-                    "ends, or name its format with --format"
+                    f"ends, or name its format with {spelled('format')}"
                 )
         return b"".join(parts)
 

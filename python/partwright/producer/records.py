@@ -153,8 +153,8 @@ def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> 
         return records
     if not hasattr(records, "__arrow_c_stream__"):
         raise PartwrightError(
-            f"a {type(records).__name__} is not a table of records: pass an Arrow table, a dict of columns or "
-            "a file's name"
+            f"a value of type {type(records).__name__} is not a table of records: pass an Arrow table, a dict of "
+            "columns or a file's name"
         )
     for data_type in getattr(records, "dtypes", ()):
         _refuse_objects(data_type)

@@ -315,7 +315,7 @@ def _is_pasted(text: str) -> bool:
 
 
 def _comparison(real: RealGroup, where: str, own: list[str]) -> Comparison:
-    from partwright.assignors.compare import compare
+    from partwright.assignors.compare import COMPARED, compare
 
     with within(where):
         # Whichever assignor the group names.
@@ -324,9 +324,9 @@ def _comparison(real: RealGroup, where: str, own: list[str]) -> Comparison:
         found = compare(
             group["topics"],
             group["members"],
+            [*COMPARED, *own],
             racks=group.get("racks"),
             topic_ids=group.get("topic_ids"),
             clock=time.perf_counter,
-            own=own,
         )
     return replace(found, assumed=real.assumed)
