@@ -13,7 +13,7 @@ partwright.errors.PartwrightError: assignor 'nothing': it gives 'c2' partition 9
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import index
 from typing import Any
 
@@ -29,7 +29,7 @@ from partwright.assignors.consumer_partition_assignor import (
     Subscription,
     TopicPartition,
 )
-from partwright.assignors.members import Group  # noqa: TC001 - the example above makes one
+from partwright.assignors.members import Group, is_list
 from partwright.errors import PartwrightError
 from partwright.user_code import called, made
 
@@ -63,7 +63,7 @@ class OwnAssignor:
                 f"an assignor assigns: {class_name} has no assign(cluster, group_subscription)"
             )
         protocols = self._attribute("supported_protocols", ("EAGER",))
-        if not _is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
+        if not is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
             raise PartwrightError(
                 f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {protocols!r}"
             )
@@ -164,12 +164,12 @@ class OwnAssignor:
     def _part(self, member: str, part: object) -> MemberAssignment:
         partitions: Any
         partitions, data = part if isinstance(part, MemberAssignment) else (part, None)
-        is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
-        told = f"{type(self._assignor).__qualname__}.assign"
+        is_several = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
         # The assignor may return a generator.
-        pairs = called(told, lambda: list(partitions)) if is_list else [partitions]
+        where = f"{type(self._assignor).__qualname__}.assign"
+        pairs = called(where, lambda: list(partitions)) if is_several else [partitions]
         for pair in pairs:
-            if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
+            if not (is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
                 raise self._wrong(
                     f"what it gives to {member!r} is a list of (topic, partition), not {shown(pair)}"
                 )
@@ -247,10 +247,6 @@ def _cluster(group: Group) -> GroupCluster:
                 for at, those in enumerate(near)
             ]
     return GroupCluster(found)
-
-
-def _is_list(given: object) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
 
 
 def _is_whole(given: object) -> bool:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from partwright._check import counted
 from partwright.answer import Answer
+from partwright.assignors.assign import stable_assignment
 from partwright.assignors.members import owned_pairs
 from partwright.assignors.names import resolve
-from partwright.assignors.stable_assignments import stable_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

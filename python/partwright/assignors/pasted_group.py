@@ -178,7 +178,9 @@ def _columns(header: str, number: int) -> dict[str, slice]:
 
 
 def _of_members(
-    rows: Sequence[_Row], topics: Mapping[str, int] | None, subscriptions: Mapping[str, Collection[str]] | None
+    rows: Sequence[_Row],
+    topics: Mapping[str, int] | None,
+    subscriptions: Mapping[str, Collection[str]] | None,
 ) -> Pasted:
     members, client_ids, assigning = [], {}, {}
     for number, row in rows:

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from partwright._check import counted, refused, shown, whole
 from partwright.answer import Answer
+from partwright.assignors.assign import stable_assignment
 from partwright.assignors.names import resolve
-from partwright.assignors.stable_assignments import stable_assignment
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 from partwright._check import Fields, counted, shown
+from partwright.assignors.members import is_list
 from partwright.errors import PartwrightError
 
 __all__ = ["THREADED", "ordered", "threads"]
@@ -18,7 +19,7 @@ _MOST_SUBSCRIPTIONS = 500_000
 """Over all threads: a thread that subscribes to two topics has two."""
 
 
-def threads(members: object, assignor: str) -> Any:
+def threads(members: Iterable[object], assignor: str) -> list[object]:
     """The members, one entry a thread: a member with `streams` is repeated, with the thread's number in its name.
 
     Streams may be given by topic: a thread then subscribes to the topics that have a stream of its number.
@@ -34,13 +35,9 @@ def threads(members: object, assignor: str) -> Any:
         >>> threads([{"id": "C1", "topics": ["t", "u"], "streams": {"t": 1, "u": 2}}], "old-range")
         [{'id': 'C1-0', 'topics': ['t', 'u']}, {'id': 'C1-1', 'topics': ['u']}]
     """
-    if isinstance(members, Mapping):
-        members = [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
-    if not isinstance(members, Iterable) or isinstance(members, (str, bytes)):
-        return members
-    members = [_kept(member) for member in members]
+    repeatable = [_repeatable(member) for member in members]
     known = [
-        member for member in members if isinstance(member, Mapping) and isinstance(member.get("id"), str)
+        member for member in repeatable if isinstance(member, Mapping) and isinstance(member.get("id"), str)
     ]
     for member in known:
         _check_streams(member)
@@ -52,18 +49,18 @@ def threads(members: object, assignor: str) -> Any:
         )
     if assignor == _ROUND_ROBIN:
         _check_alike(known)
-    found: list[object] = []
-    for member in members:
+    single: list[object] = []
+    for member in repeatable:
         streams = member.get("streams") if isinstance(member, Mapping) else None
         if streams is None or not isinstance(member.get("id"), str):
-            found.append(member)
+            single.append(member)
             continue
-        rest = {field: value for field, value in member.items() if field != "streams"}
-        found += [
-            {**rest, "id": f"{member['id']}-{number}", "topics": _read_by(member, number)}
+        others = {field: value for field, value in member.items() if field != "streams"}
+        single += [
+            {**others, "id": f"{member['id']}-{number}", "topics": _read_by(member, number)}
             for number in range(max(streams.values()) if isinstance(streams, Mapping) else streams)
         ]
-    return found
+    return single
 
 
 def _read_by(member: Mapping[str, object], number: int) -> object:
@@ -100,7 +97,7 @@ def ordered(order: object, topics: object, assignor: str) -> list[int]:
             "partition_order is for a group with one topic: give topics one, or leave it out"
         )
     count = next(iter(topics.values()))
-    if not isinstance(order, Sequence) or isinstance(order, (str, bytes)):
+    if not is_list(order):
         raise PartwrightError(f"partition_order is a list of partitions, not {order!r}")
     numbers = [number for number in order if type(number) is int]
     if type(count) is int and (not len(numbers) == len(order) == count or set(numbers) != {*range(count)}):
@@ -110,11 +107,11 @@ def ordered(order: object, topics: object, assignor: str) -> list[int]:
     return numbers
 
 
-def _kept(member: object) -> Any:
+def _repeatable(member: object) -> Any:
     """A member with lists instead of iterators, so that one can iterate more than once."""
     if not isinstance(member, Mapping):
         return member
-    return {field: list(said) if isinstance(said, Iterator) else said for field, said in member.items()}
+    return {field: list(value) if isinstance(value, Iterator) else value for field, value in member.items()}
 
 
 def _check_streams(member: Mapping[str, object]) -> None:
@@ -173,11 +170,11 @@ def _check_alike_by_topic(member: Mapping[str, object]) -> None:
     if not isinstance(streams, Mapping):
         return
     (topic, count), *others = streams.items()
-    for other, found in others:
-        if found != count:
+    for other, streams_of_other in others:
+        if streams_of_other != count:
             raise PartwrightError(
                 "old-roundrobin needs the same number of streams for every topic: "
-                f"{member['id']!r} has {count} for {topic!r} and {found} for {other!r}"
+                f"{member['id']!r} has {count} for {topic!r} and {streams_of_other} for {other!r}"
             )
 
 

@@ -4,11 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
+from typing import TYPE_CHECKING, Any
 
-from partwright._check import Json, listed, number, object_fields, shown
+from partwright._check import (
+    Json,
+    at_least_one,
+    counted,
+    listed,
+    number,
+    object_fields,
+    shown,
+    there_are,
+)
 from partwright.errors import PartwrightError
 
-__all__ = ["Broker", "Partition", "known", "read_broker", "read_partitions"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "Broker",
+    "Partition",
+    "brokers_by_id",
+    "check_racks",
+    "common_racks",
+    "enough_brokers",
+    "known",
+    "listed_brokers",
+    "read_broker",
+    "read_brokers",
+    "read_partitions",
+]
 
 _HIGHEST_PORT = 65535
 _BROKER = ("id", "host", "port", "rack", "region")
@@ -94,6 +119,92 @@ def read_broker(given: object) -> Broker:
     if isinstance(given, Broker):
         return given
     return Broker(**object_fields(given, "a broker", _BROKER, needs="id"))
+
+
+def brokers_by_id(
+    given: object, what: str = "brokers", named: Mapping[int, Broker] | None = None
+) -> dict[int, Broker]:
+    """A list of `Broker`s and of brokers' IDs, by ID; an ID among the named brokers is that broker.
+
+    Raises:
+        PartwrightError: A broker occurs twice, or is neither an ID nor a `Broker`.
+
+    Examples:
+        >>> list(brokers_by_id([2, Broker(0)]))
+        [2, 0]
+    """
+    by_id: dict[int, Broker] = {}
+    for each in listed(given, what):
+        known_one = named.get(each) if named and type(each) is int else None
+        broker = each if isinstance(each, Broker) else known_one or Broker(each)
+        if broker.id in by_id:
+            raise PartwrightError(f"{what} has {broker.id} twice: each id once")
+        by_id[broker.id] = broker
+    return by_id
+
+
+def read_brokers(given: Any) -> tuple[Broker, ...]:
+    """Brokers from their IDs, from `Broker`s, or from a cluster; at least one.
+
+    Raises:
+        PartwrightError: There are no brokers, one occurs twice, or one is neither an ID nor a `Broker`.
+
+    Examples:
+        >>> [broker.id for broker in read_brokers([2, Broker(0)])]
+        [2, 0]
+    """
+    by_id = brokers_by_id(getattr(given, "brokers", given))
+    if not by_id:
+        raise PartwrightError("brokers is empty: a partition needs at least one broker")
+    return tuple(by_id.values())
+
+
+def enough_brokers(replication_factor: object, brokers: tuple[Broker, ...]) -> int:
+    """Check a number of replicas against the brokers: no broker has two replicas of one partition."""
+    replicas = at_least_one(replication_factor, "replication_factor", 2**15 - 1)
+    if replicas > len(brokers):
+        raise PartwrightError(
+            f"{counted(replicas, 'replica')} of a partition need as many brokers, and "
+            f"{there_are((broker.id for broker in brokers), 'brokers')}: take fewer replicas"
+        )
+    return replicas
+
+
+def check_racks(brokers: tuple[Broker, ...]) -> None:
+    """Refuse a rack's name that Kafka cannot have."""
+    for broker in brokers:
+        if broker.rack is not None and any("\ud800" <= letter <= "\udfff" for letter in broker.rack):
+            raise PartwrightError(f"rack {broker.rack!r} is not UTF-8, as every name in Kafka is")
+
+
+def common_racks(brokers: Iterable[Broker], remedy: str) -> list[str]:
+    """Each broker's rack, empty if no broker has one.
+
+    Args:
+        brokers: The brokers.
+        remedy: What to do if only some have a rack; `{id}` stands for one that has none.
+
+    Raises:
+        PartwrightError: Some have a rack and others have none, or Kafka cannot have its name.
+    """
+    brokers = tuple(brokers)
+    check_racks(brokers)
+    racks = [broker.rack for broker in brokers if broker.rack is not None]
+    bare = next((broker.id for broker in brokers if broker.rack is None), None)
+    if racks and bare is not None:
+        raise PartwrightError(f"broker {bare} has no rack and others have one: {remedy.format(id=bare)}")
+    return racks
+
+
+def listed_brokers(given: object, what: str, brokers: Iterable[Broker], where: str = "") -> set[int]:
+    """The IDs of the list `what`, each of an existing broker."""
+    ids = {broker.id for broker in brokers}
+    those = set()
+    for each in listed(given, what):
+        if type(each) is not int or each not in ids:
+            raise PartwrightError(f"{where}there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
+        those.add(each)
+    return those
 
 
 def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, ...]:

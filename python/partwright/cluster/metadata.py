@@ -27,7 +27,14 @@ from partwright._check import (
     whole,
 )
 from partwright._upward import kafka_metadata, replica_placement
-from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
+from partwright.cluster.brokers import (
+    Broker,
+    Partition,
+    brokers_by_id,
+    known,
+    read_broker,
+    read_partitions,
+)
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -90,12 +97,7 @@ class Cluster:
             raise PartwrightError(f"topics has lists of partitions by name, not {shown(topics)}")
         if strict and not topics:
             raise PartwrightError("a cluster without topics has no partition to write to: name at least one")
-        by_id: dict[int, Broker] = {}
-        for each in listed(brokers, "brokers"):
-            broker = each if isinstance(each, Broker) else Broker(each)
-            if broker.id in by_id:
-                raise PartwrightError(f"brokers has {broker.id} twice: each id once")
-            by_id[broker.id] = broker
+        by_id = brokers_by_id(brokers)
         found: dict[str, tuple[Partition, ...]] = {}
         for name, given in _placed(tuple(by_id.values()), topics, replication_factor).items():
             partitions: tuple[Partition, ...] = listed(given, f"topic {shown(name)}", Partition)

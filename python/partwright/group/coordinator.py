@@ -240,10 +240,8 @@ class ConsumerGroup:
     def _step(self, kind: str, at_ms: int, tag: int, given: Fields) -> tuple[Self, list[Json]]:
         group, topics = self._group, dict(self._topics)
         if kind == "topics":
-            there = _topic_counts(given.get("topics"))
-            topics = {
-                name: there.get(name) for name in [*topics, *(name for name in there if name not in topics)]
-            }
+            existing = _topic_counts(given.get("topics"))
+            topics = {name: existing.get(name) for name in topics | existing}
             request: object = list(topics.items())
         elif kind == "heartbeat":
             group, topics = self._known(at_ms, [*(given.get("topics") or ()), *(given.get("owned") or ())])
@@ -291,16 +289,16 @@ def _refusals(kind: str, given: Mapping[str, object]) -> Iterator[None]:
 
 
 def _topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
-    told: Any = {} if given is None else given
-    counts = object_fields(told, "topics", told, needs=None)
+    topics: Any = {} if given is None else given
+    counts = object_fields(topics, "topics", topics, needs=None)
     return {name: whole(count, f"topic {name}", 1, MOST_INT) for name, count in counts.items()}
 
 
 def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, list[int]]:
-    names, found = list(topics), dict[str, list[int]]()
+    names, lists = list(topics), dict[str, list[int]]()
     for topic, partition in places:
-        found.setdefault(names[topic], []).append(partition)
-    return found
+        lists.setdefault(names[topic], []).append(partition)
+    return lists
 
 
 def _config(given: Mapping[str, object] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
@@ -347,27 +345,19 @@ def _sender(given: Mapping[str, object]) -> dict[str, object]:
 
 def _classic_request(kind: str, given: Fields) -> object:
     if kind == "join":
+        timeouts = {"session_timeout_ms": 45_000, "rebalance_timeout_ms": 300_000}
         return {
             "member": _text(given.get("member_id", ""), "member_id"),
             "new_id": _text(given.get("new_id", ""), "new_id"),
             "instance_id": given.get("instance_id"),
-            "session_timeout_ms": whole(
-                given.get("session_timeout_ms", 45_000), "session_timeout_ms", 0, MOST_INT
-            ),
-            "rebalance_timeout_ms": whole(
-                given.get("rebalance_timeout_ms", 300_000), "rebalance_timeout_ms", 0, MOST_INT
-            ),
+            **{name: whole(given.get(name, ms), name, 0, MOST_INT) for name, ms in timeouts.items()},
             "protocols": [tuple(pair) for pair in given.get("protocols", ())],
             "requires_id": given.get("member_id_required", True),
             "skips_assignment": given.get("skip_assignment", True),
         }
     if kind == "sync":
-        assignments = given.get("assignments") or {}
-        return {
-            "sender": _sender(given),
-            "protocol": given.get("protocol"),
-            "assignments": list(assignments.items()),
-        }
+        assignments = list((given.get("assignments") or {}).items())
+        return {"sender": _sender(given), "protocol": given.get("protocol"), "assignments": assignments}
     if kind == "leave":
         members = listed(given.get("members") or (), "members")
         return [(each.get("member_id") or "", each.get("instance_id")) for each in members]
@@ -375,15 +365,13 @@ def _classic_request(kind: str, given: Fields) -> object:
 
 
 def _heartbeat(given: Fields, topics: list[str]) -> dict[str, object]:
-    owned, subscribed = given.get("owned"), given.get("topics")
+    owned, subscribed, timeout_ms = (given.get(name) for name in ("owned", "topics", "rebalance_timeout_ms"))
     return {
         "member": _text(given.get("member_id", ""), "member_id"),
         "epoch": whole(given.get("epoch", 0), "epoch", -(2**31), MOST_INT),
         "instance_id": given.get("instance_id"),
         "rack_id": given.get("rack_id"),
-        "rebalance_timeout_ms": optional(
-            given.get("rebalance_timeout_ms"), "rebalance_timeout_ms", 0, MOST_INT
-        ),
+        "rebalance_timeout_ms": optional(timeout_ms, "rebalance_timeout_ms", 0, MOST_INT),
         "topics": None if subscribed is None else [topics.index(name) for name in subscribed],
         "assignor": given.get("assignor"),
         "owned": None if owned is None else _places(owned, topics),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.assignors.mixed.clients import client_of
-from partwright.assignors.mixed.group import Mixed, MixedMember, echoing
-from partwright.assignors.mixed.subscription_bytes import Held
+from partwright.assignors.mixed.group import Mixed, MixedMember, by_topic, echoing
+from partwright.assignors.mixed.subscription import Held
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -112,10 +112,7 @@ class LeadersClient:
         return self._echoes.get(member)
 
     def _by_topic(self, places: Sequence[tuple[int, int]]) -> Pairs:
-        found: dict[str, list[int]] = {}
-        for topic, partition in places:
-            found.setdefault(self._topics[topic], []).append(partition)
-        return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
+        return by_topic((self._topics[topic], partition) for topic, partition in places)
 
 
 def _as_listed(owned: Sequence[tuple[int, int]], listed: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

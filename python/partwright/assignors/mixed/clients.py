@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from partwright._check import unknown
 from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
+from partwright.errors import PartwrightError
 
-__all__ = ["DEFAULT_ASSIGNORS", "answering_version", "assignors_of", "client_of", "versions_of"]
+__all__ = [
+    "DEFAULT_ASSIGNORS",
+    "answering_version",
+    "assignors_of",
+    "check_client",
+    "client_of",
+    "versions_of",
+    "wire_names",
+]
 
 DEFAULT_ASSIGNORS = {
     "java": ("range", "cooperative-sticky"),
@@ -99,3 +108,35 @@ def assignors_of(client: str) -> list[str]:
         return list(CLIENT_ASSIGNORS)
     known = (name.partition(":") for name in client_assignors())
     return [name for owner, _, name in known if owner == client and "@" not in name]
+
+
+def check_client(who: str, client: str, version: str, assignor: str) -> None:
+    """Check that a member's client has an assignor, and that its version's answers are known.
+
+    Args:
+        who: The member, for the error.
+        client: Its client.
+        version: `@VERSION` of it, or empty.
+        assignor: The assignor's wire name.
+
+    Raises:
+        PartwrightError: It lacks the assignor, or the version is unknown.
+    """
+    own = assignors_of(client)
+    if assignor not in own:
+        raise PartwrightError(
+            f"{who} is of {client}, which has no assignor {assignor!r}, so it cannot be in this group: it has "
+            f"{', '.join(own)}",
+            value=assignor,
+        )
+    if answering_version(client, assignor, version) is None:
+        forms = [client, *(client + each for each in versions_of(client, assignor))]
+        raise PartwrightError(
+            f"{who}: {assignor} has no answers for {client}{version}: write {' or '.join(forms)}",
+            value=client + version,
+        )
+
+
+def wire_names() -> list[str]:
+    """The wire names of all clients' assignors, sorted."""
+    return sorted({name for client in DEFAULT_ASSIGNORS for name in assignors_of(client)})

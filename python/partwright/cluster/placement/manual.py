@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, listed, number, shown
-from partwright.cluster.placement.arguments import read_brokers
+from partwright.cluster.brokers import read_brokers
 from partwright.cluster.placement.replicas import Placement
 from partwright.errors import PartwrightError
 

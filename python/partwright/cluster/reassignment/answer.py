@@ -10,9 +10,8 @@ from partwright._check import counted
 from partwright.answer import Answer
 from partwright.cluster.brokers import Partition
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment.batches import in_batches
 from partwright.cluster.reassignment.broker_losses import losses
-from partwright.cluster.reassignment.moves import elections_json, plan_json, plan_of
+from partwright.cluster.reassignment.moves import elections_json, in_batches, plan_json, plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
     from partwright.cluster.brokers import Broker
-    from partwright.cluster.reassignment.batches import Batch
     from partwright.cluster.reassignment.broker_losses import ClusterLoss
-    from partwright.cluster.reassignment.moves import Move
+    from partwright.cluster.reassignment.moves import Batch, Move
 
 __all__ = ["BrokerChange", "MoveBounds", "Reassignment", "broker_changes", "changed_cluster", "thin"]
 

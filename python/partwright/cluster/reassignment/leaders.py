@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright.cluster.reassignment.flow import even
-from partwright.cluster.reassignment.shares import Limits, box, fair
+from partwright.cluster.reassignment.problem import Limits, box, fair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

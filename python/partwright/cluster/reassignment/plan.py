@@ -16,17 +16,16 @@ from partwright.cluster.reassignment.answer import (
 )
 from partwright.cluster.reassignment.arguments import (
     check_replicas,
-    chosen_topics,
     factors,
     per_broker,
     racks_of,
     read_sizes,
     target_brokers,
+    topics_to_move,
 )
-from partwright.cluster.reassignment.bounds import fewest_bytes, fewest_moves
 from partwright.cluster.reassignment.leaders import lead
 from partwright.cluster.reassignment.moves import Move
-from partwright.cluster.reassignment.problem import Problem
+from partwright.cluster.reassignment.problem import Problem, fewest_bytes, fewest_moves
 from partwright.cluster.reassignment.replicas import spread
 from partwright.cluster.reassignment.volumes import Scale, level_bytes
 from partwright.errors import PartwrightError
@@ -119,7 +118,7 @@ keep more brokers, or take a lower replication factor
         raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(within)}")
     for topic, partitions in cluster.topics.items():
         check_replicas(topic, partitions)
-    chosen = chosen_topics(cluster, topics)
+    chosen = topics_to_move(cluster, topics)
     staying = target_brokers(cluster, brokers, add, remove)
     racks = racks_of(staying, rack_aware)
     wanted_factors = factors(

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from partwright.cluster.reassignment.flow import even
-from partwright.cluster.reassignment.shares import box
+from partwright.cluster.reassignment.problem import box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

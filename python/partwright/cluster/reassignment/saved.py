@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from partwright._check import counted, listed, number, object_fields, read_json, shown
 from partwright.answer import Answer
 from partwright.cluster.metadata import Cluster
-from partwright.cluster.reassignment.batches import Batch
-from partwright.cluster.reassignment.moves import Move
+from partwright.cluster.reassignment.moves import Batch, Move
 from partwright.errors import PartwrightError
 from partwright.folders import write_file
 
@@ -205,12 +204,12 @@ def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> 
     Raises:
         PartwrightError: The cluster has changed; the sentence says how.
     """
-    said = changed(before, moves, cluster)
-    if said:
-        more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+    changes = changed(before, moves, cluster)
+    if changes:
+        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
         raise PartwrightError(
-            f"the cluster has changed since the plan was made: {'; '.join(said[:_SHOWN])}{more}: make a new plan",
-            value=said,
+            f"the cluster has changed since the plan was made: {'; '.join(changes[:_SHOWN])}{more}: make a new plan",
+            value=changes,
         )
 
 
@@ -234,31 +233,25 @@ def _partitions(
         plan: Json = object_fields(given, "a plan", fields, "partitions")
         for each in listed(plan["partitions"], "partitions"):
             own = object_fields(each, "a partition", ("topic", "partition", "replicas", "log_dirs"), "topic")
-            found = str(own["topic"]), number(own.get("partition"), "a partition")
-            if found not in today:
-                raise _not_planned_for(*found)
-            yield *found, own
+            topic, partition = str(own["topic"]), number(own.get("partition"), "a partition")
+            if (topic, partition) not in today:
+                raise PartwrightError(  # noqa: TRY301 - its sentence gets the file's name
+                    f"there is {topic}-{partition}, which {_CLUSTER} does not have: make a new plan"
+                )
+            yield topic, partition, own
     except PartwrightError as error:
         raise error.within(str(file)) from None
 
 
 def _replicas(partition: Json, file: Path) -> tuple[int, ...]:
     try:
-        replicas = listed(partition.get("replicas"), "replicas")
-        ids = tuple(number(one, "a broker's id") for one in replicas)
-        if not ids:
-            raise _no_replicas(partition["topic"])
+        ids = tuple(number(each, "a broker's id") for each in listed(partition.get("replicas"), "replicas"))
     except PartwrightError as error:
         raise error.within(str(file)) from None
+    if not ids:
+        topic = shown(partition["topic"])
+        raise PartwrightError(f"{file}: topic {topic}: a partition has no replicas: name at least one broker")
     return ids
-
-
-def _not_planned_for(topic: str, partition: int) -> PartwrightError:
-    return PartwrightError(f"there is {topic}-{partition}, which {_CLUSTER} does not have: make a new plan")
-
-
-def _no_replicas(topic: object) -> PartwrightError:
-    return PartwrightError(f"topic {shown(topic)}: a partition has no replicas: name at least one broker")
 
 
 def _ids(brokers: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from partwright._check import counted
 from partwright.answer import Answer
 from partwright.group.member_client import refuses_list
 from partwright.group.play_script import play
-from partwright.group.rollouts.client_settings import CLIENTS, broker_lines, client_lines
+from partwright.group.rollouts.candidates import CLIENTS, broker_lines, client_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
