@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import pyarrow as pa
 
@@ -52,7 +52,7 @@ class Group:
         subscribed: By member, a list of places in `topics`.
         racks: By topic and partition, lists of the numbers of the replicas' racks; None if no racks are given.
         batches: The record batches of topics and of members, as the core takes them.
-        topic_ids: The topics' IDs, if the assignor uses them (`topic_ids.py`).
+        topic_ids: The topics' IDs, if the assignor uses them (`assign.with_topic_ids`).
     """
 
     topics: list[str]
@@ -192,7 +192,7 @@ def owned_by(lists: Mapping[str, Any]) -> Owned:
         if not isinstance(name, str):
             raise PartwrightError(f"owned: a member's id is text, not {shown(name)}")
     numbers: dict[str, int] = {}
-    pairs = [owned_pairs(name, owned) for name, owned in lists.items()]
+    pairs: list[list[Any] | None] = [owned_pairs(name, owned) for name, owned in lists.items()]
     topics, partitions = _pair_lists(pairs, list(lists), numbers)
     values = pa.StructArray.from_arrays([topics.values, partitions.values], ["topic", "partition"])
     return Owned(list(lists), list(numbers), pa.ListArray.from_arrays(topics.offsets, values))
@@ -417,6 +417,6 @@ def _is_iterable(given: object) -> bool:
     return isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
 
 
-def is_list(given: object) -> bool:
+def is_list(given: object) -> TypeGuard[Sequence[Any]]:
     """Whether a value is a list, not text."""
     return isinstance(given, Sequence) and not isinstance(given, (str, bytes))

@@ -29,7 +29,7 @@ from partwright._check import (
     shown,
 )
 from partwright.answer import Answer
-from partwright.batching.scenario import broker_of, draws_of, is_each_append
+from partwright.batching.scenario import CoreBroker, broker_of, core_scenario
 from partwright.cluster import Cluster
 from partwright.cluster.latency import latency_of, median
 from partwright.errors import PartwrightError
@@ -333,7 +333,7 @@ class _Running:
         return {name: pa.Table.from_struct_array(array) for name, array in found}
 
 
-def _slowest(brokers: Sequence[tuple[int, str | None, Latency, object]]) -> int | None:
+def _slowest(brokers: Sequence[CoreBroker]) -> int | None:
     """The broker with the longest median latency; the first of several, and None if all are equally fast."""
     latencies = {broker: median(latency) for broker, _, latency, _ in brokers}
     if len(set(latencies.values())) <= 1:
@@ -372,16 +372,10 @@ def _scenario(cluster: Cluster, topic: str, delivery: Delivery, draws: Sequence[
                 f"there is no broker {shown(broker)} in the cluster: there are {sorted(known)}"
             )
     latency = latency_of(delivery.latency_ms, "latency_ms")
-    found = []
+    brokers = []
     for broker, rack in known.items():
         own = object_fields(others.get(broker, {}), f"broker {broker}", ("latency_ms", "away"), needs=None)
-        found.append(broker_of({"id": broker, "rack": rack, "latency_ms": latency, **own}))
-    failed = listed(delivery.failed_requests, "failed_requests")
-    return {
-        "each_append": is_each_append(delivery.sender),
-        "flush_ms": optional(delivery.flush_ms, "flush_ms", 0, MOST_LONG),
-        "failed_requests": [optional(each, "a failed request", 0, MOST_LONG) for each in failed],
-        "brokers": found,
-        "partitions": [(each.id, each.leader) for each in cluster.partitions(topic)],
-        "draws": draws_of(draws),
-    }
+        brokers.append(broker_of(broker, rack, own.get("latency_ms", latency), own.get("away")))
+    partitions = [(each.id, each.leader) for each in cluster.partitions(topic)]
+    sending = {name: getattr(delivery, name) for name in ("sender", "flush_ms", "failed_requests")}
+    return core_scenario(sending, brokers, partitions, draws)

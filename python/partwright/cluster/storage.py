@@ -265,7 +265,8 @@ def read_segment_file(name: str) -> SegmentFile:
         >>> read_segment_file("00000000000000368769.timeindex.deleted")
         SegmentFile(base_offset=368769, kind='timeindex', suffix='deleted')
     """
-    found = _SEGMENT.fullmatch(name) if isinstance(name, str) else None
+    given: object = name
+    found = _SEGMENT.fullmatch(given) if isinstance(given, str) else None
     if (
         found is None
         or found[2] not in _KINDS

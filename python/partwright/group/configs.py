@@ -228,8 +228,11 @@ def _instance(event: Mapping[str, object]) -> str | None:
 
 def _record_ms(event: Mapping[str, object]) -> float:
     record_ms = event["record_ms"]
-    is_number = isinstance(record_ms, (int, float)) and not isinstance(record_ms, bool)
-    if not is_number or not 0 <= record_ms <= MOST_INT:
+    if (
+        isinstance(record_ms, bool)
+        or not isinstance(record_ms, (int, float))
+        or not 0 <= record_ms <= MOST_INT
+    ):
         raise PartwrightError(f"record_ms is a number from 0 to {MOST_INT}, not {shown(record_ms)}")
     if "poll_ms" in event:
         raise PartwrightError("poll_ms follows from record_ms (by max.poll.records): give only one of them")
@@ -259,8 +262,7 @@ def _remote(given: object) -> str:
 
 def _plain(given: object) -> object:
     """A number written as text, as in Kafka's own files."""
-    is_number = isinstance(given, str) and _WHOLE.fullmatch(given.strip())
-    return int(given) if is_number else given
+    return int(given) if isinstance(given, str) and _WHOLE.fullmatch(given.strip()) else given
 
 
 def _member_ids(given: object) -> tuple[str, ...]:

@@ -47,55 +47,27 @@ _BROKERS_MS = 45_000
 
 CLIENTS = tuple(DEFAULT_ASSIGNORS)
 
-_JAVAS = "org.apache.kafka.clients.consumer"
-_STRATEGY = "partition.assignment.strategy="
-_SARAMA = (
-    "config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{sarama.NewBalanceStrategy"
-)
-_PYTHON = "partition_assignment_strategy=["
-# By client, the setting for a classic assignor; a client does not have the ones that are missing here.
-_CLASSIC: dict[str, dict[str, str]] = {
-    "java": {
-        "range": f"{_STRATEGY}{_JAVAS}.RangeAssignor",
-        "roundrobin": f"{_STRATEGY}{_JAVAS}.RoundRobinAssignor",
-        "sticky": f"{_STRATEGY}{_JAVAS}.StickyAssignor",
-        "cooperative-sticky": f"{_STRATEGY}{_JAVAS}.CooperativeStickyAssignor",
-    },
-    "librdkafka": {name: f"{_STRATEGY}{name}" for name in ("range", "roundrobin", "cooperative-sticky")},
-    "sarama": {
-        "range": f"{_SARAMA}Range()}}",
-        "roundrobin": f"{_SARAMA}RoundRobin()}}",
-        "sticky": f"{_SARAMA}Sticky()}}",
-        "cooperative-sticky": f"{_SARAMA}CooperativeSticky()}}",
-    },
-    "kafka-go": {
-        "range": "GroupBalancers: []kafka.GroupBalancer{kafka.RangeGroupBalancer{}}",
-        "roundrobin": "GroupBalancers: []kafka.GroupBalancer{kafka.RoundRobinGroupBalancer{}}",
-    },
-    "franz-go": {
-        "range": "kgo.Balancers(kgo.RangeBalancer())",
-        "roundrobin": "kgo.Balancers(kgo.RoundRobinBalancer())",
-        "sticky": "kgo.Balancers(kgo.StickyBalancer())",
-        "cooperative-sticky": "kgo.Balancers(kgo.CooperativeStickyBalancer())",
-    },
-    "kafkajs": {"RoundRobinAssigner": "partitionAssigners: [PartitionAssigners.roundRobin]"},
-    "kafka-python": {
-        "range": f"{_PYTHON}RangePartitionAssignor]",
-        "roundrobin": f"{_PYTHON}RoundRobinPartitionAssignor]",
-        "sticky": f"{_PYTHON}StickyPartitionAssignor]",
-        "cooperative-sticky": f"{_PYTHON}CooperativeStickyAssignor]",
-    },
-    "aiokafka": {
-        "range": f"{_PYTHON}RangePartitionAssignor]",
-        "roundrobin": f"{_PYTHON}RoundRobinPartitionAssignor]",
-        "sticky": f"{_PYTHON}StickyPartitionAssignor]",
-    },
+# By client, its setting for a classic assignor: by the assignor's wire name, and as the names of classes have it.
+_CLASSIC = {
+    "java": "partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor",
+    "librdkafka": "partition.assignment.strategy={assignor}",
+    "sarama": "config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{{"
+    "sarama.NewBalanceStrategy{name}()}}",
+    "kafka-go": "GroupBalancers: []kafka.GroupBalancer{{kafka.{name}GroupBalancer{{}}}}",
+    "franz-go": "kgo.Balancers(kgo.{name}Balancer())",
+    "kafkajs": "partitionAssigners: [PartitionAssigners.roundRobin]",
+    "kafka-python": "partition_assignment_strategy=[{name}PartitionAssignor]",
+    "aiokafka": "partition_assignment_strategy=[{name}PartitionAssignor]",
+}
+_COOPERATIVE_OF_PYTHON = "partition_assignment_strategy=[CooperativeStickyAssignor]"
+_NAMES = {
+    "range": "Range",
+    "roundrobin": "RoundRobin",
+    "sticky": "Sticky",
+    "cooperative-sticky": "CooperativeSticky",
 }
 _NEXT = 'kgo.WithContext(context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true))'
-_CONSUMER: dict[str, list[str]] = {
-    "java": ["group.protocol=consumer", "group.remote.assignor={assignor}"],
-    "librdkafka": ["group.protocol=consumer", "group.remote.assignor={assignor}"],
-}
+_CONSUMER = ("group.protocol=consumer", "group.remote.assignor={assignor}")
 # The balancer says which of the broker's assignors is asked for; the protocol is behind a flag that may change.
 _FRANZ_GO = {"uniform": "kgo.CooperativeStickyBalancer()", "range": "kgo.RangeBalancer()"}
 _POD = "<the pod's name>"
@@ -305,17 +277,19 @@ def broker_lines(candidate: Candidate) -> list[str]:
 
 
 def _lines(client: str, candidate: Candidate) -> list[str] | str:
+    assignor = candidate.assignor
     if candidate.protocol == "consumer":
-        if client == "franz-go":
-            lines = [_NEXT, f"kgo.Balancers({_FRANZ_GO[candidate.assignor]})"]
-        elif client in _CONSUMER:
-            lines = [line.format(assignor=candidate.assignor) for line in _CONSUMER[client]]
-        else:
+        if not speaks_kip_848(client):
             return f"{client} does not have KIP-848"
-    elif candidate.assignor not in _CLASSIC[client]:
-        return f"{client} does not have {candidate.assignor}"
+        lines = [line.format(assignor=assignor) for line in _CONSUMER]
+        if client == "franz-go":
+            lines = [_NEXT, f"kgo.Balancers({_FRANZ_GO[assignor]})"]
+    elif assignor not in assignors_of(client):
+        return f"{client} does not have {assignor}"
+    elif client == "kafka-python" and assignor == "cooperative-sticky":
+        lines = [_COOPERATIVE_OF_PYTHON]
     else:
-        lines = [_CLASSIC[client][candidate.assignor]]
+        lines = [_CLASSIC[client].format(assignor=assignor, name=_NAMES.get(assignor))]
     if candidate.static:
         if client not in _STATIC:
             return f"{client} does not have static members"
