@@ -148,7 +148,7 @@ def assign(
             raise PartwrightError(
                 f"{name} gives partitions to consumer threads: its members and topics cannot be tables"
             )
-        members = threads(listed_members(members, topics), name)
+        members = threads(listed_members(members, topics), topics, name)
     group = group_of(topics, members, racks, before, order)
     return assign_group(group, resolved, topic_ids, Options.of(resolved, seed, balance_racks=balance_racks))
 
@@ -167,24 +167,21 @@ def _before(owned: Assignment | Mapping[str, Any] | Table) -> Owned:
 
 
 def assign_group(
-    group: Group,
-    assignor: object,
-    topic_ids: Mapping[str, str] | None = None,
-    options: Options | None = None,
+    group: Group, assignor: object, topic_ids: Mapping[str, str] | None = None, options: Options | None = None
 ) -> Assignment:
     """An assignor's answer for a group that is already in columns.
 
     Raises:
         PartwrightError: The assignor does not exist, Kafka's own throws, or your own gives an invalid answer.
     """
-    found = resolve(assignor)
-    if takes_topic_ids(found):
+    resolved = resolve(assignor)
+    if takes_topic_ids(resolved):
         group = with_topic_ids(group, topic_ids)
-    if isinstance(found, str):
+    if isinstance(resolved, str):
         seed, balance_racks, as_read = options or Options()
-        lists, left = _core.assign(found, *group.batches, seed, balance_racks, as_read)
-        return Assignment(group, lists, found, None if left is None else Chance(left[0], tuple(left[1])))
-    return Assignment(group, found.lists(group), found.name)
+        lists, left = _core.assign(resolved, *group.batches, seed, balance_racks, as_read)
+        return Assignment(group, lists, resolved, None if left is None else Chance(left[0], tuple(left[1])))
+    return Assignment(group, resolved.lists(group), resolved.name)
 
 
 def takes_topic_ids(assignor: object) -> bool:

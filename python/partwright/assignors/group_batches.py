@@ -104,14 +104,14 @@ def assign_groups(members: Table, topics: Mapping[str, int] | Table, assignor: s
     # Arrow sorts stably: the members of a group stay in the order of their rows.
     table = table.take(pc.sort_indices(place))
     counts = pc.value_counts(place).field("counts").to_pylist()
-    found = assign_sorted(groups, counts, table, _topics(topics, groups), assignor)
+    assigned = assign_sorted(groups, counts, table, _topics(topics, groups), assignor)
     return pa.table(
         {
-            "group": table["group"].take(found.reader),
-            "member": table["member"].cast(pa.string()).take(found.reader),
-            "topic": found.topic,
-            "partition": found.partition,
-            "position": found.position,
+            "group": table["group"].take(assigned.reader),
+            "member": table["member"].cast(pa.string()).take(assigned.reader),
+            "topic": assigned.topic,
+            "partition": assigned.partition,
+            "position": assigned.position,
         }
     )
 
@@ -228,8 +228,8 @@ def _topics(topics: object, groups: pa.Array) -> Topics | GroupTopics:
     # A stable sort: a group's topics stay in the order of their rows. Groups without members come last, and are
     # dropped.
     order = pc.sort_indices(place).slice(0, len(place) - place.null_count)
-    found = pc.value_counts(place.drop_null())
-    counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+    tally = pc.value_counts(place.drop_null())
+    counts = dict(zip(tally.field("values").to_pylist(), tally.field("counts").to_pylist(), strict=True))
     return GroupTopics(rows.take(order), [counts.get(place, 0) for place in range(len(groups))])
 
 

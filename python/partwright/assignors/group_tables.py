@@ -113,8 +113,10 @@ def owned_of(given: Table) -> Owned:
         # Arrow sorts stably.
         order = pc.sort_indices(member)
         member, topic, partition = (column.take(order) for column in (member, topic, partition))
-    found = pc.value_counts(member)
-    counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+    pairs_of = pc.value_counts(member)
+    counts = dict(
+        zip(pairs_of.field("values").to_pylist(), pairs_of.field("counts").to_pylist(), strict=True)
+    )
     ends = [0, *accumulate(counts.get(place, 0) for place in range(len(members)))]
     pairs = pa.StructArray.from_arrays([topic, partition], ["topic", "partition"])
     return Owned(members, topics, pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pairs))

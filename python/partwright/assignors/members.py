@@ -405,18 +405,18 @@ def _optional_text(name: str, field: str, member: Member) -> str | None:
     return value
 
 
-def _generation(name: str, given: object) -> int:
-    if given is None:
+def _generation(name: str, generation: object) -> int:
+    if generation is None:
         return -1
-    if type(given) is not int or not -1 <= given < INT32:
-        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {shown(given)}")
-    return given
+    if type(generation) is not int or not -1 <= generation < INT32:
+        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {shown(generation)}")
+    return generation
 
 
-def _is_iterable(given: object) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
+def _is_iterable(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
 
 
-def is_list(given: object) -> TypeGuard[Sequence[Any]]:
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     """Whether a value is a list, not text."""
-    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -168,13 +168,13 @@ def _columns(header: str, number: int) -> dict[str, slice]:
     """Where each column is. Values begin below their column's name, which matters because an ID may contain blanks."""
     starts = [(each.group(), each.start()) for each in re.finditer(r"\S+", header)]
     ends = [start for _, start in starts[1:]]
-    found = {name: slice(start, end) for (name, start), end in zip(starts, [*ends, None], strict=True)}
-    if "CONSUMER-ID" not in found or not set(_ASSIGNMENTS) & found.keys():
-        missing = "ASSIGNMENT" if "CONSUMER-ID" in found else "CONSUMER-ID"
+    columns = {name: slice(start, end) for (name, start), end in zip(starts, [*ends, None], strict=True)}
+    if "CONSUMER-ID" not in columns or not set(_ASSIGNMENTS) & columns.keys():
+        missing = "ASSIGNMENT" if "CONSUMER-ID" in columns else "CONSUMER-ID"
         raise PartwrightError(
             f"line {number}: there is no column {missing}: ask kafka-consumer-groups.sh with --members --verbose"
         )
-    return found
+    return columns
 
 
 def _of_members(
@@ -322,7 +322,7 @@ def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...
     return tuple(guesses_said(guesses[member["id"]] for member in group["members"]))
 
 
-def read_topics(given: str) -> dict[str, int]:
+def read_topics(text: str) -> dict[str, int]:
     """The topics' numbers of partitions, from text such as `orders=12,users=7`.
 
     Raises:
@@ -332,15 +332,15 @@ def read_topics(given: str) -> dict[str, int]:
         >>> read_topics("orders=12,users=7")
         {'orders': 12, 'users': 7}
     """
-    found: dict[str, int] = {}
-    for part in given.split(","):
+    counts: dict[str, int] = {}
+    for part in text.split(","):
         name, _, count = part.strip().rpartition("=")
         if not name or not re.fullmatch(r"\d{1,10}", count, re.ASCII):
             raise PartwrightError(f"topics are named as orders=12,users=7, not {part.strip()!r}")
-        if name in found:
+        if name in counts:
             raise PartwrightError(f"topics has {name!r} twice: each topic once")
-        found[name] = int(count)
-    return found
+        counts[name] = int(count)
+    return counts
 
 
 def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
@@ -381,18 +381,18 @@ def row_of(line: str, header: Sequence[str], number: int) -> dict[str, str]:
 def _host_last(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The columns of `rpk`: the member's ID, perhaps its instance ID, the client's ID, and the host."""
     middle = words[1:-1]
-    found = dict.fromkeys(names, "")
-    found["HOST"] = words[-1]
-    found[names[0]] = words[0]
+    row = dict.fromkeys(names, "")
+    row["HOST"] = words[-1]
+    row[names[0]] = words[0]
     # A client's ID with blanks is recognized because the member's ID begins with it.
     for length in range(1, len(words) - 1):
         client = " ".join(words[-1 - length : -1])
         member = " ".join(words[: len(words) - 1 - length])
         if client and member.startswith(f"{client}-"):
-            found[names[0]], found["CLIENT-ID"] = member, client
-            return found
-    found["CLIENT-ID"] = middle[-1] if middle else ""
-    return found
+            row[names[0]], row["CLIENT-ID"] = member, client
+            return row
+    row["CLIENT-ID"] = middle[-1] if middle else ""
+    return row
 
 
 def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> dict[str, str]:
@@ -402,12 +402,12 @@ def _host_between(words: Sequence[str], names: Sequence[str], number: int) -> di
     host = next((at for at in range(end - 1, 0, -1) if _HOST.fullmatch(words[at])), None)
     if host is None:
         raise PartwrightError(f"line {number}: there is no host, such as /10.0.0.17: paste whole lines")
-    found = dict(zip(behind, words[end:], strict=True))
-    found |= {"HOST": words[host], "CLIENT-ID": " ".join(words[host + 1 : end])}
+    row = dict(zip(behind, words[end:], strict=True))
+    row |= {"HOST": words[host], "CLIENT-ID": " ".join(words[host + 1 : end])}
     ids = list(words[:host])
     instance = next((name for name in names if name in _INSTANCES), None)
     if instance is not None:
         # Java and librdkafka begin a static member's ID with its instance ID.
         is_static = len(ids) > 1 and ids[0].startswith(f"{ids[-1]}-")
-        found[instance] = ids.pop() if is_static else ""
-    return {names[0]: " ".join(ids), **found}
+        row[instance] = ids.pop() if is_static else ""
+    return {names[0]: " ".join(ids), **row}

@@ -94,11 +94,11 @@ def rebalance_protocol(strategy: str | Sequence[object] | None = None, version: 
     """
     names = assignment_strategy(strategy, version)
     supported = {"EAGER", "COOPERATIVE"}
-    for found in map(resolve, names if strategy is None else listed_assignors(strategy)):
-        if isinstance(found, str):
-            supported &= {"EAGER", "COOPERATIVE"} if found in _COOPERATIVE else {"EAGER"}
+    for resolved in map(resolve, names if strategy is None else listed_assignors(strategy)):
+        if isinstance(resolved, str):
+            supported &= {"EAGER", "COOPERATIVE"} if resolved in _COOPERATIVE else {"EAGER"}
         else:
-            supported &= set(found.protocols)
+            supported &= set(resolved.protocols)
     if not supported:
         raise PartwrightError(
             f"the assignors {', '.join(names)} have no rebalance protocol in common (Kafka's own consumer throws "
@@ -168,15 +168,15 @@ def select_protocol(preferred: Mapping[str, Sequence[str]]) -> str:
 
 def _name(assignor: object) -> str:
     """The name of a consumer's assignor in the group's protocol."""
-    found = resolve(assignor)
-    if not isinstance(found, str):
-        return found.name
-    if found not in CLIENT_ASSIGNORS:
+    resolved = resolve(assignor)
+    if not isinstance(resolved, str):
+        return resolved.name
+    if resolved not in CLIENT_ASSIGNORS:
         known = ", ".join(CLIENT_ASSIGNORS)
         raise PartwrightError(
-            f"partition.assignment.strategy cannot have {found!r}: there are {known}, and those of your own"
+            f"partition.assignment.strategy cannot have {resolved!r}: there are {known}, and those of your own"
         )
-    return found
+    return resolved
 
 
 def listed_assignors(strategy: str | Sequence[object]) -> list[object]:

@@ -57,7 +57,7 @@ Table: TypeAlias = Any
 """A pyarrow table, or anything that `pyarrow.table` takes; pyarrow publishes no types."""
 
 
-def is_table(given: object) -> bool:
+def is_table(value: object) -> bool:
     """Whether something is an Arrow table, offers one through the PyCapsule interface, or names a file of one.
 
     Examples:
@@ -65,15 +65,15 @@ def is_table(given: object) -> bool:
         (True, False)
     """
     return (
-        isinstance(given, (pa.Table, pa.RecordBatch))
-        or hasattr(given, "__arrow_c_stream__")
-        or is_path(given)
+        isinstance(value, (pa.Table, pa.RecordBatch))
+        or hasattr(value, "__arrow_c_stream__")
+        or is_path(value)
     )
 
 
 def read(
     name: str,
-    given: Table,
+    source: Table,
     required: Sequence[str],
     optional: Sequence[str],
     *,
@@ -84,15 +84,15 @@ def read(
     Raises:
         PartwrightError: It is not a table, or lacks a column.
     """
-    if is_path(given):
-        given = _of_file(given)
+    if is_path(source):
+        source = _of_file(source)
     try:
-        table = given if isinstance(given, pa.Table) else pa.table(given)
+        table = source if isinstance(source, pa.Table) else pa.table(source)
     except pa.ArrowInvalid as error:
         raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
     except (TypeError, ValueError, pa.ArrowException):
         raise PartwrightError(
-            f"{name} is a table of {enumeration(required)}, not {type(given).__name__}"
+            f"{name} is a table of {enumeration(required)}, not {type(source).__name__}"
         ) from None
     for column in required:
         if table.column_names.count(column) != 1:
@@ -156,11 +156,9 @@ def _plain(kind: pa.DataType) -> pa.DataType:
         return pa.binary()
     if any(is_it(kind) for is_it in _LISTS):
         return pa.list_(_plain(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct(
-            [(kind.field(at).name, _plain(kind.field(at).type)) for at in range(kind.num_fields)]
-        )
-    return kind
+    return (
+        pa.struct([(field.name, _plain(field.type)) for field in kind]) if pa.types.is_struct(kind) else kind
+    )
 
 
 def check_types(members: pa.Table) -> None:
@@ -189,12 +187,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def _is_pair(kind: pa.DataType) -> bool:
-    if pa.types.is_null(kind):
-        return True
-    names = (
-        {kind.field(place).name for place in range(kind.num_fields)} if pa.types.is_struct(kind) else set()
-    )
-    return {"topic", "partition"} <= names
+    return pa.types.is_null(kind) or (pa.types.is_struct(kind) and {"topic", "partition"} <= {*kind.names})
 
 
 _KINDS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = {
@@ -228,9 +221,11 @@ class Names:
         elif any(name not in self.numbers for name in values.dictionary.to_pylist()):
             # The dictionary may have a null, or names that no row uses.
             values = values.cast(values.type.value_type).dictionary_encode()
-        found = [self.numbers.setdefault(name, len(self.numbers)) for name in values.dictionary.to_pylist()]
+        numbers = [self.numbers.setdefault(name, len(self.numbers)) for name in values.dictionary.to_pylist()]
         indices = values.indices.cast(pa.int32())
-        return indices if found == list(range(len(found))) else pa.array(found, pa.int32()).take(indices)
+        return (
+            indices if numbers == list(range(len(numbers))) else pa.array(numbers, pa.int32()).take(indices)
+        )
 
     def column(self) -> pa.Array:
         """The names, by number."""
@@ -259,21 +254,21 @@ def member_columns(members: pa.Table, topics: Names, racks: Names) -> MemberColu
         (1, [0, 1])
     """
     odd: list[int] = []
-    given = {name: one_chunk(members[name]) for name in members.column_names}
+    columns_of = {name: one_chunk(members[name]) for name in members.column_names}
     nothing = pa.nulls(members.num_rows)
-    ids = _texts(given["member"], odd)
+    ids = _texts(columns_of["member"], odd)
     if ids.null_count:
         odd.append(first_null(ids))
-    rack = _texts(given.get("rack", nothing), odd)
+    rack = _texts(columns_of.get("rack", nothing), odd)
     # An empty rack counts as no rack.
     rack = pc.if_else(pc.equal(rack, ""), pa.scalar(None, pa.string()), rack)
-    generation = whole_numbers(given.get("generation", nothing), -1, odd)
-    subscribed = _Lists(given["topics"])
+    generation = whole_numbers(columns_of.get("generation", nothing), -1, odd)
+    subscribed = _Lists(columns_of["topics"])
     if subscribed.nulls is not None:
         odd.append(pc.index(subscribed.nulls, value=True).as_py())
     topic_names = subscribed.names(subscribed.values, odd)
     subscriptions = subscribed.of(topics.places(topic_names))
-    owned = _Lists(given.get("owned", nothing))
+    owned = _Lists(columns_of.get("owned", nothing))
     of_topic, of_partition = owned.values, owned.values
     if pa.types.is_struct(owned.values.type):
         if owned.values.null_count:
@@ -287,7 +282,7 @@ def member_columns(members: pa.Table, topics: Names, racks: Names) -> MemberColu
     odd += map(owned.row, items)
     columns = {
         "id": ids,
-        "instance_id": _texts(given.get("instance_id", nothing), odd),
+        "instance_id": _texts(columns_of.get("instance_id", nothing), odd),
         "rack": racks.places(rack),
         "generation": pc.fill_null(generation, -1),
         "topics": subscriptions,
@@ -310,12 +305,12 @@ def member_rows(members: pa.Table) -> list[Fields]:
 
 
 def replica_places(
-    given: pa.Array, partitions: pa.Array, racks: Names, odd: list[int]
+    lists: pa.Array, partitions: pa.Array, racks: Names, odd: list[int]
 ) -> pa.ListArray | None:
     """For each topic and partition, the numbers of its replicas' racks; -1 for a replica without a rack.
 
     Args:
-        given: By topic a list of lists of names, or null if its racks are unknown.
+        lists: By topic a list of lists of names, or null if its racks are unknown.
         partitions: How many partitions each topic has.
         racks: The racks' names and numbers.
         odd: Gets the index of the first topic with invalid racks.
@@ -325,13 +320,13 @@ def replica_places(
         >>> replica_places(lists, pa.array([2, 1]), names, []).to_pylist()
         [[[0, -1], [1]], None]
     """
-    if given.null_count == len(given):
+    if lists.null_count == len(lists):
         return None
-    outer = _Lists(given)
-    if not (pa.types.is_list(given.type) and (pa.types.is_list(outer.values.type) or not len(outer.values))):
-        odd.append(pc.index(pc.is_valid(given), value=True).as_py())
+    outer = _Lists(lists)
+    if not (pa.types.is_list(lists.type) and (pa.types.is_list(outer.values.type) or not len(outer.values))):
+        odd.append(pc.index(pc.is_valid(lists), value=True).as_py())
         return None
-    short = pc.fill_null(pc.not_equal(pc.list_value_length(given), partitions), False)
+    short = pc.fill_null(pc.not_equal(pc.list_value_length(lists), partitions), False)
     if pc.any(short).as_py():
         odd.append(pc.index(short, value=True).as_py())
     inner = _Lists(outer.values)
@@ -347,20 +342,20 @@ def whole_numbers(values: pa.Array, least: int, odd: list[int]) -> pa.Array:
     """Whole numbers as int32; `odd` gets the place of the first value that is not one from `least` to 2^31-1."""
     if pa.types.is_integer(values.type):
         try:
-            found = values.cast(pa.int32())
+            numbers = values.cast(pa.int32())
         except pa.ArrowInvalid:
-            found = values.cast(pa.int32(), safe=False)
+            numbers = values.cast(pa.int32(), safe=False)
         else:
-            smallest = pc.min(found).as_py()
+            smallest = pc.min(numbers).as_py()
             if smallest is None or smallest >= least:
-                return found
+                return numbers
     else:
-        found = pa.nulls(len(values), pa.int32())
+        numbers = pa.nulls(len(values), pa.int32())
     for place, value in enumerate(values.to_pylist()):
         if value is not None and (type(value) is not int or not least <= value < INT32):
             odd.append(place)
             break
-    return found
+    return numbers
 
 
 class _Lists:
@@ -389,15 +384,15 @@ class _Lists:
     def names(self, values: pa.Array, odd: list[int]) -> pa.Array:
         """The values as text; `odd` gets the index of the list with the first value that is not text."""
         items: list[int] = []
-        found = (
+        texts = (
             values if pa.types.is_dictionary(values.type) and is_text(values.type) else _texts(values, items)
         )
         # A dictionary's own values may be null, too.
-        if found.null_count or (pa.types.is_dictionary(found.type) and found.dictionary.null_count):
-            found = found.cast(pa.string())
-            items += [first_null(found)] if found.null_count else []
+        if texts.null_count or (pa.types.is_dictionary(texts.type) and texts.dictionary.null_count):
+            texts = texts.cast(pa.string())
+            items += [first_null(texts)] if texts.null_count else []
         odd += map(self.row, items)
-        return found
+        return texts
 
 
 def _texts(values: pa.Array, odd: list[int]) -> pa.Array:
@@ -419,8 +414,8 @@ def one_chunk(column: pa.ChunkedArray) -> pa.Array:
     """A column as one array; a column of one chunk is not copied."""
     if column.num_chunks == 1:
         return column.chunk(0)
-    found = column.combine_chunks()
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    whole = column.combine_chunks()
+    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
 
 
 def once_by_topic(name: str, table: pa.Table, column: str) -> dict[str, Any]:

@@ -295,17 +295,17 @@ class _Running:
         _core.check(1, producer.client, producer.key_type)
         self._name = strategy if name is None else str(name)
         self._strategy = _core.strategy_name(strategy)
-        found = read_configs(configs)
+        settings = read_configs(configs)
         compression = (configs or {}).get("compression.type", "none")
         if compression != "none":
             raise PartwrightError(
                 f"a simulation has no compression, and compression.type is {shown(compression)}: leave it out, or "
                 "say none"
             )
-        self._batch_size = max(1, found.batch_size)
+        self._batch_size = max(1, settings.batch_size)
         self._slowest = _slowest(scenario["brokers"])
         scenario = {**scenario, "seed": optional(producer.seed, "the seed", LEAST_LONG, MOST_LONG) or 0}
-        self._core = _core.Batching(self._strategy, settings_of(found, self._strategy), scenario, rows)
+        self._core = _core.Batching(self._strategy, settings_of(settings, self._strategy), scenario, rows)
         self.append = self._core.append
 
     def summary(self) -> Json:
@@ -329,8 +329,8 @@ class _Running:
         }
 
     def tables(self) -> dict[str, pa.Table]:
-        found = self._core.tables().items()
-        return {name: pa.Table.from_struct_array(array) for name, array in found}
+        arrays = self._core.tables().items()
+        return {name: pa.Table.from_struct_array(array) for name, array in arrays}
 
 
 def _slowest(brokers: Sequence[CoreBroker]) -> int | None:

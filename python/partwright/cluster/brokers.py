@@ -6,16 +6,7 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import (
-    Json,
-    at_least_one,
-    counted,
-    listed,
-    number,
-    object_fields,
-    shown,
-    there_are,
-)
+from partwright._check import Json, at_least_one, counted, listed, number, object_fields, shown, there_are
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -223,16 +214,16 @@ def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, 
 def _read_partition(topic: str, given: object) -> Partition:
     if isinstance(given, Partition):
         return given
-    found = object_fields(given, f"a partition of topic {topic!r}", _PARTITION, needs="id")
-    if "isr" in found:
-        if "in_sync_replicas" in found:
+    fields = object_fields(given, f"a partition of topic {topic!r}", _PARTITION, needs="id")
+    if "isr" in fields:
+        if "in_sync_replicas" in fields:
             raise PartwrightError(
-                f"partition {shown(found['id'])} of topic {topic!r} has isr and in_sync_replicas: leave one out"
+                f"partition {shown(fields['id'])} of topic {topic!r} has isr and in_sync_replicas: leave one out"
             )
-        found["in_sync_replicas"] = found.pop("isr")
-    absent = [name for name, value in found.items() if value is None and name not in {"id", "leader"}]
+        fields["in_sync_replicas"] = fields.pop("isr")
+    absent = [name for name, value in fields.items() if value is None and name not in {"id", "leader"}]
     try:
-        return Partition(**{name: value for name, value in found.items() if name not in absent})
+        return Partition(**{name: value for name, value in fields.items() if name not in absent})
     except PartwrightError as error:
         raise error.within(f"topic {topic!r}") from None
 
@@ -245,10 +236,10 @@ def known(part: Broker | Partition) -> Json:
         ({'id': 0, 'rack': 'a'}, {'id': 1, 'leader': None, 'replicas': [0]})
     """
     values = ((each.name, getattr(part, each.name)) for each in dataclass_fields(part))
-    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values}
-    return {name: value for name, value in told.items() if name == "leader" or value not in (None, [])}
+    fields = {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+    return {name: value for name, value in fields.items() if name == "leader" or value not in (None, [])}
 
 
-def _text(given: object, what: str) -> None:
-    if given is not None and not isinstance(given, str):
-        raise PartwrightError(f"{what} is text, not {shown(given)}")
+def _text(value: object, what: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise PartwrightError(f"{what} is text, not {shown(value)}")

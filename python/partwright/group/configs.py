@@ -153,7 +153,7 @@ class MemberConfigs:
 
 
 def read_configs(
-    given: Mapping[str, object] | None,
+    config: Mapping[str, object] | None,
     assignor: object = None,
     protocol: str = "classic",
     client: object = None,
@@ -161,7 +161,7 @@ def read_configs(
     """The settings of the broker and of the members, of one object with Kafka's keys.
 
     Args:
-        given: Kafka's keys, of either side.
+        config: Kafka's keys, of either side.
         assignor: In place of `partition.assignment.strategy`, or of `group.remote.assignor` with the protocol consumer.
         protocol: classic or consumer.
         client: The members' client; Java's by default.
@@ -170,7 +170,7 @@ def read_configs(
         PartwrightError: A key is unknown, or its value is invalid.
     """
     fields = object_fields(
-        {} if given is None else given, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None
+        {} if config is None else config, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None
     )
     settings = {key: value for key, value in fields.items() if key in _MEMBER_KEYS}
     if assignor is not None:
@@ -243,35 +243,35 @@ def _poll_timeout(event: Mapping[str, object]) -> int:
     return whole(event["poll_timeout_ms"], "poll_timeout_ms", 1, MOST_INT)
 
 
-def _listener(given: object) -> int | None:
+def _listener(listener: object) -> int | None:
     """How long callbacks take: nothing without a listener, 0 if true gives no time."""
-    if isinstance(given, bool):
-        return 0 if given else None
-    return whole(given, "listener: true, false, or the milliseconds of a callback,", 0, MOST_INT)
+    if isinstance(listener, bool):
+        return 0 if listener else None
+    return whole(listener, "listener: true, false, or the milliseconds of a callback,", 0, MOST_INT)
 
 
-def _remote(given: object) -> str:
-    if not isinstance(given, str):
-        raise PartwrightError(f"{_REMOTE} is text, not {shown(given)}")
-    if given.removeprefix("server-") not in ("uniform", "range"):
+def _remote(assignor: object) -> str:
+    if not isinstance(assignor, str):
+        raise PartwrightError(f"{_REMOTE} is text, not {shown(assignor)}")
+    if assignor.removeprefix("server-") not in ("uniform", "range"):
         raise PartwrightError(
-            f"with the protocol consumer the broker assigns: uniform or range, not {shown(given)}"
+            f"with the protocol consumer the broker assigns: uniform or range, not {shown(assignor)}"
         )
-    return given.removeprefix("server-")
+    return assignor.removeprefix("server-")
 
 
-def _plain(given: object) -> object:
+def _plain(value: object) -> object:
     """A number written as text, as in Kafka's own files."""
-    return int(given) if isinstance(given, str) and _WHOLE.fullmatch(given.strip()) else given
+    return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value.strip()) else value
 
 
-def _member_ids(given: object) -> tuple[str, ...]:
+def _member_ids(member_id: object) -> tuple[str, ...]:
     """An event's `member_id`: text, or a list of texts."""
-    each = given if isinstance(given, list) and given else [given]
+    each = member_id if isinstance(member_id, list) and member_id else [member_id]
     return tuple(text for one in each if (text := _text(one, "member_id")) is not None)
 
 
-def _text(given: object, what: str) -> str | None:
-    if given is not None and (not is_text(given) or not given):
-        raise PartwrightError(f"{what} is text, not {shown(given)}")
-    return given
+def _text(value: object, what: str) -> str | None:
+    if value is not None and (not is_text(value) or not value):
+        raise PartwrightError(f"{what} is text, not {shown(value)}")
+    return value

@@ -65,13 +65,13 @@ _CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def classic_config(given: Mapping[str, object] | None) -> dict[str, int]:
+def classic_config(config: Mapping[str, object] | None) -> dict[str, int]:
     """The coordinator's settings for the classic protocol, by the core's names; Kafka's defaults if not given.
 
     Raises:
         PartwrightError: A key is unknown, or its value is invalid.
     """
-    return _config(given, _CLASSIC)
+    return _config(config, _CLASSIC)
 
 
 def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
@@ -162,9 +162,9 @@ class ClassicGroup:
         kind, at_ms, tag, given = _event(event, _REQUESTS)
         with _refusals(kind, given):
             group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
-        found = type(self).__new__(type(self))
-        found._group = group  # noqa: SLF001 - of our own class
-        return found, answers
+        next_group = type(self).__new__(type(self))
+        next_group._group = group  # noqa: SLF001 - of our own class
+        return next_group, answers
 
 
 class ConsumerGroup:
@@ -270,9 +270,9 @@ class ConsumerGroup:
         return group, topics
 
     def _with(self, group: _core.ConsumerGroup, topics: dict[str, int | None]) -> Self:
-        found = type(self).__new__(type(self))
-        found._group, found._topics = group, topics  # noqa: SLF001 - the same
-        return found
+        next_group = type(self).__new__(type(self))
+        next_group._group, next_group._topics = group, topics  # noqa: SLF001 - the same
+        return next_group
 
 
 @contextmanager
@@ -301,8 +301,8 @@ def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, li
     return lists
 
 
-def _config(given: Mapping[str, object] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
-    fields = object_fields({} if given is None else given, "config", tuple(known), needs=None)
+def _config(config: Mapping[str, object] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    fields = object_fields({} if config is None else config, "config", tuple(known), needs=None)
     return {
         name: whole(fields.get(key, default), key, 0 if key in _EITHER else 1, MOST_INT)
         for key, (name, default) in known.items()
@@ -320,19 +320,19 @@ def _event(
     return kind, at_ms, whole(given.get("tag", 0), "tag", 0, MOST_INT), given
 
 
-def is_text(given: object) -> TypeGuard[str]:
+def is_text(value: object) -> TypeGuard[str]:
     r"""Whether Kafka can send this text: an unpaired surrogate cannot be sent.
 
     >>> is_text("c1"), is_text("\ud800"), is_text(1)
     (True, False, False)
     """
-    return isinstance(given, str) and not any("\ud800" <= each <= "\udfff" for each in given)
+    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
 
 
-def _text(given: object, what: str) -> str:
-    if not is_text(given):
-        raise PartwrightError(f"{what} is text, not {shown(given)}")
-    return given
+def _text(value: object, what: str) -> str:
+    if not is_text(value):
+        raise PartwrightError(f"{what} is text, not {shown(value)}")
+    return value
 
 
 def _sender(given: Mapping[str, object]) -> dict[str, object]:

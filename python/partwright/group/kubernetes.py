@@ -150,15 +150,15 @@ class StatefulSet:
         Args:
             times: Called once for each new pod.
         """
-        found = []
+        replaced = []
         free = [0] * self.max_unavailable
         for pod in range(self.replicas - 1, self.partition - 1, -1):
             now = heapq.heappop(free)
             drawn = times()
             starts = now + drawn.stop_ms + drawn.start_ms
-            found.append(Replaced(pod, now, starts))
+            replaced.append(Replaced(pod, now, starts))
             heapq.heappush(free, starts + drawn.ready_ms)
-        return found
+        return replaced
 
 
 def read_workload(
@@ -208,9 +208,7 @@ def read_workload(
                 field="max_surge",
                 value=max_surge,
             )
-        unavailable = _share(
-            "max unavailable", 1 if max_unavailable is None else max_unavailable, replicas, math.ceil
-        )
+        unavailable = _share("max unavailable", max_unavailable, 1, replicas, math.ceil)
         if not unavailable:
             raise refused(max_unavailable, "max unavailable", "of a StatefulSet cannot be 0: take 1 or more")
         if type(partition) is not int or not 0 <= partition < replicas:
@@ -220,10 +218,8 @@ def read_workload(
                 f"is {shown(partition)} of {counted(replicas, 'replica')}, so that no pod would be replaced",
             )
         return StatefulSet(replicas, min(unavailable, replicas), partition)
-    surge = _share("max surge", "25%" if max_surge is None else max_surge, replicas, math.ceil)
-    unavailable = _share(
-        "max unavailable", "25%" if max_unavailable is None else max_unavailable, replicas, math.floor
-    )
+    surge = _share("max surge", max_surge, "25%", replicas, math.ceil)
+    unavailable = _share("max unavailable", max_unavailable, "25%", replicas, math.floor)
     if not surge and not unavailable:
         if not _is_share(max_unavailable):
             raise PartwrightError(
@@ -241,7 +237,10 @@ def _is_share(given: object) -> bool:
     return given is None or (isinstance(given, str) and given.endswith("%") and given.strip("0") != "%")
 
 
-def _share(what: str, given: object, replicas: int, rounded: Callable[[float], int]) -> int:
+def _share(
+    what: str, given: object, default: int | str, replicas: int, rounded: Callable[[float], int]
+) -> int:
+    given = default if given is None else given
     text = str(given).strip() if isinstance(given, (int, str)) and not isinstance(given, bool) else ""
     if found := _PERCENT.fullmatch(text):
         return rounded(replicas * int(found[1]) / 100)

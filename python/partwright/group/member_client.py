@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright._check import shown, unknown
 from partwright.assignors.mixed.clients import (
@@ -138,8 +138,8 @@ def member_client(given: object, protocol: str, where: str = "a script") -> str:
             value=client + version,
         )
     if all(answering_version(client, name, version) is None for name in assignors_of(client)):
-        found = [each for name in assignors_of(client) for each in versions_of(client, name)]
-        known = [client, *(client + each for each in dict.fromkeys(found))]
+        versions = [each for name in assignors_of(client) for each in versions_of(client, name)]
+        known = [client, *(client + each for each in dict.fromkeys(versions))]
         raise unknown(given, "client", known, where)
     return client + version
 
@@ -181,15 +181,14 @@ def assignors_of_client(client: str, given: object) -> tuple[str, ...]:
     return names
 
 
-def _java(given: object) -> tuple[str, ...]:
+def _java(setting: Any) -> tuple[str, ...]:
     # A script may come from anywhere and must not choose which code runs, so a path is not even looked up.
-    listed = [name for name in listed_assignors(given) if isinstance(name, str)]  # type: ignore[arg-type]
-    other = next((name for name in listed if name in wire_names() and name not in CLIENT_ASSIGNORS), None)
-    if other is not None:
+    listed = [name for name in listed_assignors(setting) if isinstance(name, str)]
+    others = [name for name in listed if name in wire_names() and name not in CLIENT_ASSIGNORS]
+    if others:
         # Whoever names it forgot to name the client.
-        return (other,)
-    names = [name for name in listed if is_own(name)]
-    names = names or assignment_strategy(given)  # type: ignore[arg-type]
+        return (others[0],)
+    names = [name for name in listed if is_own(name)] or assignment_strategy(setting)
     strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
     if strange is not None:
         raise PartwrightError(
@@ -198,10 +197,9 @@ def _java(given: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _others(given: object) -> tuple[str, ...]:
-    known = wire_names()
-    names = [short_name(name) for name in listed_assignors(given)]  # type: ignore[arg-type]
+def _others(setting: Any) -> tuple[str, ...]:
+    names = dict.fromkeys(map(short_name, listed_assignors(setting)))
     for name in names:
-        if not isinstance(name, str) or name not in known:
-            raise unknown(name, "assignor", known, "any client")
-    return tuple(dict.fromkeys(str(name) for name in names))
+        if name not in wire_names():
+            raise unknown(name, "assignor", wire_names(), "any client")
+    return tuple(map(str, names))

@@ -50,11 +50,11 @@ class Readers:
     def changes(self, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
         """By name, when how many partitions more, or fewer, each of these read; what they read at the end goes on."""
         numbers = {name: number for number, name in enumerate(self._script.members)}
-        asked = [name for name in names if name in numbers]
-        found = dict.fromkeys(names, ()) | dict(
-            zip(asked, self._timeline.changes([numbers[name] for name in asked]), strict=True)
+        members = [name for name in names if name in numbers]
+        spans = dict.fromkeys(names, ()) | dict(
+            zip(members, self._timeline.changes([numbers[name] for name in members]), strict=True)
         )
-        changes = {name: list(those) for name, those in found.items()}
+        changes = {name: list(those) for name, those in spans.items()}
         for name, from_ms, to_ms, pairs in self._script.assigned:
             if name in changes:
                 changes[name].append((from_ms, len(pairs)))

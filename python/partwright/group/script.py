@@ -128,10 +128,10 @@ def read_script(given: Mapping[str, object]) -> Script:
     )
 
 
-def _idle(given: object, topics: ScriptTopics) -> tuple[int, ...]:
+def _idle(topic_names: object, topics: ScriptTopics) -> tuple[int, ...]:
     """The numbers of topics without records."""
     numbers = {name: number for number, name in enumerate(topics.first)}
-    names = listed(given, "idle_topics")
+    names = listed(topic_names, "idle_topics")
     for name in names:
         if not isinstance(name, str) or name not in numbers:
             raise PartwrightError(f"idle_topics: {unknown(name, 'topic', numbers, 'the script')}")

@@ -143,8 +143,7 @@ def _commit(story: Story, event: Event) -> None:
     members.known(name)
     if event.at_ms < members.crashed.get(name, 0):
         raise PartwrightError(
-            f"{name!r} has crashed, and only a running consumer can commit: let it stall until the group "
-            "misses it"
+            f"{name!r} has crashed, and only a running consumer can commit: let it stall until the group misses it"
         )
     generation = optional(event.fields.get("generation"), "generation", -1, MOST_INT)
     story.actions.append((event.at_ms, {"commit": (members.number_of(name), generation)}))
@@ -197,8 +196,7 @@ def _create_topic(story: Story, event: Event) -> None:
             )
         if name in topics.deleted:
             raise PartwrightError(
-                f"{name!r} was deleted, and to Kafka a topic that takes its name is another one: "
-                "take another name"
+                f"{name!r} was deleted, and to Kafka a topic that takes its name is another one: take another name"
             )
         _change(story, event, name, count)
     topics.refuse_collisions()

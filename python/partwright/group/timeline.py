@@ -78,8 +78,7 @@ class Timeline(Answer):
         cost = self.cost
         return (
             f"Timeline({counted(len(self.members), 'member')}, {counted(cost.generations, 'generation')}, "
-            f"{counted(cost.moved, 'partition')} moved, "
-            f"{cost.unowned_s:g} s without a reader)"
+            f"{counted(cost.moved, 'partition')} moved, {cost.unowned_s:g} s without a reader)"
         )
 
     def table(self) -> pa.Table:

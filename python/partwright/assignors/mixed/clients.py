@@ -35,11 +35,7 @@ _ANSWERS_LIKE = {
         "range": {"@1.6": "@2.1", "@2.6.0": ""},
         "roundrobin": {"@1.6": "", "@2.1": "", "@2.6.0": ""},
     },
-    "kafka-python": {
-        "range": {"@3.0.11": ""},
-        "roundrobin": {"@3.0.11": ""},
-        "sticky": {"@2.2": "@3.0.11"},
-    },
+    "kafka-python": {"range": {"@3.0.11": ""}, "roundrobin": {"@3.0.11": ""}, "sticky": {"@2.2": "@3.0.11"}},
 }
 """By client and assignor, an older version that the table of assignors lacks, and the version there that gives the same
 answers."""
@@ -78,7 +74,7 @@ def versions_of(client: str, assignor: str) -> list[str]:
     return [*own, *_ANSWERS_LIKE.get(client, {}).get(assignor, {})]
 
 
-def client_of(given: object, where: str) -> tuple[str, str]:
+def client_of(setting: object, where: str) -> tuple[str, str]:
     """A member's client, and the `@VERSION` behind it, if there is one; `where` is for the error.
 
     Raises:
@@ -88,13 +84,13 @@ def client_of(given: object, where: str) -> tuple[str, str]:
         >>> client_of("sarama@1.27.0", "member 'c1'"), client_of(None, "the roll")
         (('sarama', '@1.27.0'), ('java', ''))
     """
-    if given is None:
+    if setting is None:
         return "java", ""
-    if isinstance(given, str):
-        name, at, version = given.partition("@")
+    if isinstance(setting, str):
+        name, at, version = setting.partition("@")
         if name in DEFAULT_ASSIGNORS:
             return name, at + version
-    raise unknown(given, "client", DEFAULT_ASSIGNORS, where)
+    raise unknown(setting, "client", DEFAULT_ASSIGNORS, where)
 
 
 def assignors_of(client: str) -> list[str]:

@@ -26,15 +26,7 @@ if TYPE_CHECKING:
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.leaders_view import Claim
 
-__all__ = [
-    "Mixed",
-    "MixedMember",
-    "Rebalanced",
-    "Settled",
-    "by_topic",
-    "echoing",
-    "wire_name",
-]
+__all__ = ["Mixed", "MixedMember", "Rebalanced", "Settled", "by_topic", "echoing", "wire_name"]
 
 _COOPERATIVE = "cooperative-sticky"
 _STATEFUL = ("sticky", _COOPERATIVE)

@@ -80,9 +80,12 @@ class Led(Answer):
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
         left = ("leader", "error", "answer", "assumed")
-        told = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left}
+        fields_of = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left}
         spread = {"min": self.spread[0], "max": self.spread[1]}
-        return told | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
+        return fields_of | {
+            "spread": spread,
+            "chance": None if self.chance is None else self.chance._asdict(),
+        }
 
     def json_object(self) -> Json:
         """The object that `partwright assign --leader ID` prints as JSON."""

@@ -116,8 +116,8 @@ def read_subscription(data: bytes) -> ParsedSubscription:
             rack = reader.text()
     except (struct.error, ValueError):
         is_short = True
-    found = MemberMetadata(min(version, _NEWEST), topics, user_data, owned, generation, rack)
-    return ParsedSubscription(found, is_short, reader.has_more())
+    metadata = MemberMetadata(min(version, _NEWEST), topics, user_data, owned, generation, rack)
+    return ParsedSubscription(metadata, is_short, reader.has_more())
 
 
 class StickyUserData(NamedTuple):
@@ -184,16 +184,16 @@ class _ProtocolReader:
         return self._at < len(self._data)
 
     def number(self, form: str) -> int:
-        (found,) = struct.unpack_from(form, self._data, self._at)
+        (value,) = struct.unpack_from(form, self._data, self._at)
         self._at += struct.calcsize(form)
-        return int(found)
+        return int(value)
 
     def count(self) -> int:
         """How many elements an array has; each takes a byte or more."""
-        found = self.number(">i")
-        if found > len(self._data) - self._at:
-            raise ValueError(found)
-        return max(0, found)
+        length = self.number(">i")
+        if length > len(self._data) - self._at:
+            raise ValueError(length)
+        return max(0, length)
 
     def text(self) -> str | None:
         length = self.number(">h")
@@ -210,11 +210,11 @@ class _ProtocolReader:
         )
 
     def _taken(self, length: int) -> bytes:
-        found = self._data[self._at : self._at + length]
-        if len(found) < length:
+        data = self._data[self._at : self._at + length]
+        if len(data) < length:
             raise ValueError(length)
         self._at += length
-        return found
+        return data
 
 
 class Held(NamedTuple):

@@ -25,8 +25,7 @@ _HIGHEST = 2**31 - 1
 
 
 def explicit(
-    assignment: str | Iterable[Sequence[int]],
-    brokers: Cluster | Iterable[Broker | int] | None = None,
+    assignment: str | Iterable[Sequence[int]], brokers: Cluster | Iterable[Broker | int] | None = None
 ) -> Placement:
     """A placement from a text such as `0:1,1:2`, or from lists: one for each partition, its preferred leader first.
 
@@ -103,12 +102,12 @@ def _read(text: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _broker(text: str, partition: int) -> int:
-    found = java_int(text.strip(_BLANKS))
-    if found is None or found < 0:
+    broker = java_int(text.strip(_BLANKS))
+    if broker is None or broker < 0:
         raise PartwrightError(
             f"partition {partition}: {shown(text)} is not an id of a broker: write 0:1,1:2, a list of ids a partition"
         )
-    return found
+    return broker
 
 
 def _lists(given: object) -> tuple[tuple[int, ...], ...]:

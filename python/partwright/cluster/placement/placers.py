@@ -104,8 +104,8 @@ def _draws(seed: object, draws: object) -> tuple[int, tuple[object, ...] | None]
     return seed, None
 
 
-def _is_int(given: object) -> TypeGuard[int]:
-    return type(given) is int and 0 <= given < 2**31
+def _is_int(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < 2**31
 
 
 def _bad_draw(draws: Sequence[object], place: int, bound: int) -> str:
@@ -114,14 +114,13 @@ def _bad_draw(draws: Sequence[object], place: int, bound: int) -> str:
     return f"draws: the number at {place} is drawn from 0 to {bound - 1}, and cannot be {shown(draws[place])}"
 
 
-def _fenced(given: object, brokers: Sequence[Broker]) -> set[int]:
-    found = listed_brokers(given, "fenced", brokers, where="fenced: ")
-    if len(found) == len(brokers):
+def _fenced(fenced: object, brokers: Sequence[Broker]) -> set[int]:
+    ids = listed_brokers(fenced, "fenced", brokers, where="fenced: ")
+    if len(ids) == len(brokers):
         raise PartwrightError(
-            f"{all_of(len(brokers), 'broker is', 'brokers are')} fenced: at least one must be alive to lead a "
-            f"partition"
+            f"{all_of(len(brokers), 'broker is', 'brokers are')} fenced: at least one must be alive to lead a partition"
         )
-    return found
+    return ids
 
 
 def admin_utils(
@@ -199,10 +198,10 @@ def rack_alternated(brokers: Iterable[Broker]) -> tuple[int, ...]:
     return tuple(_core.rack_alternated([broker.id for broker in listed_ones], racks))
 
 
-def _place(given: object, what: str, below: int) -> int:
-    if type(given) is not int or not 0 <= given < below:
-        raise PartwrightError(f"{what} is a whole number, 0 to {below - 1}, not {shown(given)}")
-    return given
+def _place(place: object, what: str, below: int) -> int:
+    if type(place) is not int or not 0 <= place < below:
+        raise PartwrightError(f"{what} is a whole number, 0 to {below - 1}, not {shown(place)}")
+    return place
 
 
 def modulo(

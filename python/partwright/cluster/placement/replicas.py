@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import at_least_one, counted, listed, number, shown, there_are
 from partwright.cluster.brokers import Broker, Partition, listed_brokers, read_brokers
-from partwright.cluster.metadata import Cluster
+from partwright.cluster.metadata import Cluster, check_cluster
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 
@@ -133,9 +133,7 @@ class Placement:
             >>> Placement.of(cluster, "t").replicas
             ((0, 1),)
         """
-        given: object = cluster
-        if not isinstance(given, Cluster):
-            raise PartwrightError(f"a cluster is needed, such as Cluster.from_kafka(...), not {shown(given)}")
+        check_cluster(cluster)
         partitions = sorted(cluster.partitions(topic), key=lambda each: each.id)
         for place, each in enumerate(partitions):
             if not each.replicas or each.id != place:

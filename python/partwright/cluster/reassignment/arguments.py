@@ -149,12 +149,12 @@ def factors(factor: object, topics: Mapping[str, Sequence[Partition]], brokers: 
 
 
 def per_broker(
-    given: object, what: str, brokers: Sequence[Broker], missing: int | None = None
+    numbers: object, what: str, brokers: Sequence[Broker], missing: int | None = None
 ) -> list[int] | None:
     """By broker, a number that is given by its ID; None if nothing is given.
 
     Args:
-        given: The numbers.
+        numbers: The numbers.
         what: What they are.
         brokers: The brokers.
         missing: The number for a broker that is left out; None means that no broker may be.
@@ -162,18 +162,18 @@ def per_broker(
     Raises:
         PartwrightError: A broker lacks its number, a number is below 1, or a broker is unknown.
     """
-    if given is None:
+    if numbers is None:
         return None
-    if not isinstance(given, Mapping):
-        raise PartwrightError(f"{what} has a number by broker id, not {shown(given)}")
+    if not isinstance(numbers, Mapping):
+        raise PartwrightError(f"{what} has a number by broker id, not {shown(numbers)}")
     ids = [broker.id for broker in brokers]
-    for each in given:
+    for each in numbers:
         if type(each) is not int or each not in ids:
             raise PartwrightError(f"{what}: there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
-    lacking = next((each for each in ids if each not in given), None)
+    lacking = next((each for each in ids if each not in numbers), None)
     if lacking is not None and missing is None:
         raise PartwrightError(f"{what} lacks broker {lacking}: give each broker's")
-    return [whole(given.get(each, missing), f"{what} of broker {each}", 1, _MOST) for each in ids]
+    return [whole(numbers.get(each, missing), f"{what} of broker {each}", 1, _MOST) for each in ids]
 
 
 def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
@@ -211,15 +211,15 @@ def read_sizes(given: object, cluster: Cluster) -> dict[str, list[int]] | None:
     return sizes
 
 
-def _number(given: object) -> object:
+def _number(name: object) -> object:
     """A partition's number, also from JSON, whose names are text."""
-    return int(given) if isinstance(given, str) and given.isdecimal() else given
+    return int(name) if isinstance(name, str) and name.isdecimal() else name
 
 
-def _of_log_dirs(given: Mapping[str, Any]) -> dict[str, dict[int, int]]:
+def _of_log_dirs(document: Mapping[str, Any]) -> dict[str, dict[int, int]]:
     """Each partition's largest replica in `LogDirsCommand`'s JSON, without replicas that move between disks."""
     largest: dict[str, dict[int, int]] = {}
-    for broker in listed(given["brokers"], "sizes: brokers", dict):
+    for broker in listed(document["brokers"], "sizes: brokers", dict):
         for folder in listed(broker.get("logDirs", ()), "sizes: logDirs", dict):
             for each in listed(folder.get("partitions", ()), "sizes: partitions", dict):
                 topic, _, partition = str(each.get("partition", "")).rpartition("-")

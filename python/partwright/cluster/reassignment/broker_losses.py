@@ -63,8 +63,8 @@ def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -
     Examples:
         >>> from partwright.cluster import Broker
         >>> from partwright.cluster.placement import Placement
-        >>> found = losses(Placement([Broker(0), Broker(1)], [[0, 1], [1]]).to_cluster("t"), 2)
-        >>> found[1].offline, found[1].below_min_insync
+        >>> all_losses = losses(Placement([Broker(0), Broker(1)], [[0, 1], [1]]).to_cluster("t"), 2)
+        >>> all_losses[1].offline, all_losses[1].below_min_insync
         (1, 1)
     """
     least = (
@@ -88,11 +88,11 @@ def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -
     gone = [("broker", str(id_), {id_}) for id_ in sorted(each.id for each in cluster.brokers)]
     gone += [("rack", name, racks[name]) for name in sorted(racks)]
     has_coordinators = any(topic in cluster.topics for topic in COORDINATORS)
-    found = []
+    all_losses = []
     for kind, name, ids in gone:
         touched = {place: each for id_ in ids for place, each in by_broker[id_].items()}
-        found.append(_loss(kind, name, ids, touched, least, has_coordinators=has_coordinators))
-    return tuple(found)
+        all_losses.append(_loss(kind, name, ids, touched, least, has_coordinators=has_coordinators))
+    return tuple(all_losses)
 
 
 def _in_sync(partition: Partition) -> tuple[int, ...]:

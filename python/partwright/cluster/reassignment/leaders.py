@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 __all__ = ["lead", "leader_boxes"]
 
 
-def lead(wanted: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:
+def lead(problem: Problem, replicas: Sequence[Sequence[int]]) -> list[int]:
     """By partition, the broker that leads it.
 
     Args:
-        wanted: The cluster in numbers.
+        problem: The cluster in numbers.
         replicas: By partition, the brokers that have it.
 
     Returns:
         Leaders with loads within their boxes, or as near to them as replicas allow, and the fewest changes from today's
         leaders among all such.
     """
-    found = _Leaders(wanted, replicas)
-    even(found, found.loads(), *leader_boxes(wanted, replicas))
-    return found.leaders
+    leaders = _Leaders(problem, replicas)
+    even(leaders, leaders.loads(), *leader_boxes(problem, replicas))
+    return leaders.leaders
 
 
-def leader_boxes(wanted: Problem, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+def leader_boxes(problem: Problem, replicas: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """By broker, how many partitions it leads at least and at most if all is even.
 
     Args:
-        wanted: The cluster in numbers.
+        problem: The cluster in numbers.
         replicas: By partition, the brokers that have it.
     """
-    most = list(wanted.base_leaders)
+    most = list(problem.base_leaders)
     for own in replicas:
         for broker in own:
             most[broker] += 1
-    total = sum(wanted.base_leaders) + len(replicas)
-    return box(fair(total, Limits(wanted.power, wanted.base_leaders, most)))
+    total = sum(problem.base_leaders) + len(replicas)
+    return box(fair(total, Limits(problem.power, problem.base_leaders, most)))
 
 
 class _Leaders:

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 __all__ = ["Replicas", "spread"]
 
 
-def spread(wanted: Problem, within: float = 0.0) -> Replicas:
+def spread(problem: Problem, within: float = 0.0) -> Replicas:
     """The brokers of each partition.
 
     Args:
-        wanted: The cluster in numbers.
+        problem: The cluster in numbers.
         within: If sizes are known, how far a broker may be from its share of all bytes, as a part of that share.
 
     Returns:
         Loads within their boxes, or as near to them as racks and few partitions allow, and the fewest new replicas
         among all such.
     """
-    found = Replicas(wanted, within)
-    shares = wanted.shares()
-    found.begin()
-    even(found, found.loads(), *box(shares))
-    return found
+    replicas = Replicas(problem, within)
+    shares = problem.shares()
+    replicas.begin()
+    even(replicas, replicas.loads(), *box(shares))
+    return replicas
 
 
 class Replicas:
@@ -109,14 +109,14 @@ class Replicas:
             ]
             for cost, full in enumerate(of[broker] for of in self.full)
         )
-        found: list[int | None] = [
+        costs: list[int | None] = [
             -1 if back else 0 if again or new else 1 if old else None
             for back, again, new, old in zip(
                 self.back[1][broker], self.back[0][broker], moving, staying, strict=True
             )
         ]
-        found[broker] = None
-        return found
+        costs[broker] = None
+        return costs
 
     def move(self, giver: int, taker: int, cost: int) -> None:
         """See `Arcs`. The replica is of the topic in which the giver exceeds the taker the most."""
@@ -172,12 +172,12 @@ class Replicas:
         """How large the moved replica should be, so that both brokers' bytes are within bounds after all moves."""
         if self.wanted.sizes is None:
             return 0
-        found = []
+        sizes = []
         for broker, sign in ((giver, 1), (taker, -1)):
             share, count = self.byte_goals[broker], self.wanted.base[broker] + len(self.of_broker[broker])
             off = sign * (self.bytes[broker] - share) - self.within * share
-            found.append(off / max(1.0, sign * (count - self.goals[broker])))
-        return max(0.0, *found)
+            sizes.append(off / max(1.0, sign * (count - self.goals[broker])))
+        return max(0.0, *sizes)
 
     def _put(self, partition: int, broker: int) -> None:
         self.sets[partition].append(broker)

@@ -158,21 +158,21 @@ def changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> tuple[s
     live = {broker.id for broker in cluster.brokers}
     now = {(name, each.id): each for name, those in cluster.topics.items() for each in those}
     moves = list(moves)
-    found = dict.fromkeys(off_plan(moves, now))
+    sentences = dict.fromkeys(off_plan(moves, now))
     for each in moves:
         topic = each.topic
         if topic not in cluster.topics:
             continue
         counts = len(cluster.topics[topic]), len(before.topics[topic])
         if counts[0] != counts[1]:
-            found[f"topic {topic} has {counted(counts[0], 'partition')}, and had {counts[1]}"] = None
+            sentences[f"topic {topic} has {counted(counts[0], 'partition')}, and had {counts[1]}"] = None
         own = now.get((topic, each.partition))
         if own is not None and own.replicas != each.after and own.leader is None:
-            found[f"partition {topic}-{each.partition} has no leader"] = None
+            sentences[f"partition {topic}-{each.partition} has no leader"] = None
         for broker in each.after:
             if broker not in live:
-                found[f"broker {broker} is not in the cluster"] = None
-    return tuple(found)
+                sentences[f"broker {broker} is not in the cluster"] = None
+    return tuple(sentences)
 
 
 def off_plan(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) -> list[str]:
@@ -183,19 +183,19 @@ def off_plan(moves: Iterable[Move], now: Mapping[tuple[str, int], Partition]) ->
         now: The partitions that there are, by topic and number.
     """
     topics = {topic for topic, _ in now}
-    found: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for each in moves:
         own = now.get((each.topic, each.partition))
         if each.topic not in topics:
-            found[f"topic {each.topic} is gone"] = None
+            sentences[f"topic {each.topic} is gone"] = None
         elif own is None:
-            found[f"partition {each.topic}-{each.partition} is gone"] = None
+            sentences[f"partition {each.topic}-{each.partition} is gone"] = None
         elif own.replicas not in {each.before, each.after} and not each.is_moving(own.replicas):
-            found[
+            sentences[
                 f"partition {each.topic}-{each.partition} is on the brokers {_ids(own.replicas)}, and was on "
                 f"{_ids(each.before)}"
             ] = None
-    return list(found)
+    return list(sentences)
 
 
 def refuse_changed(before: Cluster, moves: Iterable[Move], cluster: Cluster) -> None:
@@ -228,9 +228,9 @@ def _partitions(
     file: Path, fields: Sequence[str], today: Mapping[tuple[str, int], Partition]
 ) -> Iterable[tuple[str, int, Json]]:
     """Topic, number and fields of each partition that a file of Kafka's tools lists."""
-    given = _read(file)
+    document = _read(file)
     try:
-        plan: Json = object_fields(given, "a plan", fields, "partitions")
+        plan: Json = object_fields(document, "a plan", fields, "partitions")
         for each in listed(plan["partitions"], "partitions"):
             own = object_fields(each, "a partition", ("topic", "partition", "replicas", "log_dirs"), "topic")
             topic, partition = str(own["topic"]), number(own.get("partition"), "a partition")

@@ -190,8 +190,8 @@ def advise(
             partitions, count, replicas, max(leaders), of_topic + fleet.held, floats(kept), threads, clients, fleet,
             floats(cleaned), platform,
         )  # fmt: skip
-        found = tuple(figures(load))
-        choices.append(Choice(partitions, leaders, found, tuple(warnings(load, found))))
+        estimates = tuple(figures(load))
+        choices.append(Choice(partitions, leaders, estimates, tuple(warnings(load, estimates))))
     notes = _notes(target, consumed, clients.consumers, powers, choices[0])
     unknown = [name for name in ("produce_mb_s", "consume_mb_s") if getattr(clients, name) is MEASURED_MB_S]
     assumed = (
@@ -305,10 +305,10 @@ def apportioned(count: int, powers: Sequence[int]) -> tuple[int, ...]:
 
 def _in_proportion(count: int, powers: Sequence[int]) -> list[int]:
     whole = sum(powers)
-    found, left = zip(*(divmod(count * power, whole) for power in powers), strict=True)
+    shares, left = zip(*(divmod(count * power, whole) for power in powers), strict=True)
     order = sorted(range(len(powers)), key=lambda place: (-left[place], place))
-    more = set(order[: count - sum(found)])
-    return [one + (place in more) for place, one in enumerate(found)]
+    more = set(order[: count - sum(shares)])
+    return [one + (place in more) for place, one in enumerate(shares)]
 
 
 def powers_of(brokers: object, power: object) -> tuple[int, ...]:
@@ -338,8 +338,8 @@ def measured(given: object, what: str) -> tuple[Fraction, Fraction]:
         if low > high:
             raise refused(given, what, f"is a range from {written(low)} to {written(high)}: turn it round")
         return low, high
-    found = positive(given, what)
-    return found, found
+    number = positive(given, what)
+    return number, number
 
 
 def positive(given: Any, what: str) -> Fraction:
@@ -350,11 +350,11 @@ def positive(given: Any, what: str) -> Fraction:
     return Fraction(str(given))
 
 
-def floats(given: tuple[Fraction, Fraction]) -> tuple[float, float]:
+def floats(ends: tuple[Fraction, Fraction]) -> tuple[float, float]:
     """A range for arithmetic that need not be exact."""
-    return float(given[0]), float(given[1])
+    return float(ends[0]), float(ends[1])
 
 
-def written(given: Fraction) -> str:
+def written(number: Fraction) -> str:
     """A number for a sentence."""
-    return f"{float(given):,.10g}"
+    return f"{float(number):,.10g}"

@@ -319,7 +319,7 @@ def _of_clients(load: Load) -> Iterator[CostEstimate]:
     )
 
 
-def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
+def warnings(load: Load, estimates: tuple[CostEstimate, ...]) -> Iterator[str]:
     """A sentence for each figure beyond a limit that Kafka or its authors name.
 
     Examples:
@@ -327,22 +327,20 @@ def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
         >>> list(warnings(load, tuple(figures(load))))
         []
     """
-    high = {each.name: each.high for each in found}
+    high = {each.name: each.high for each in estimates}
     if load.partitions > _MOST_AT_ONCE:
         yield f"Kafka's controller makes at most {_MOST_AT_ONCE:,} partitions in one request: add the others later"
     if load.busiest_replicas > _MOST_REPLICAS:
         yield (
-            f"{counted(load.busiest_replicas, 'replica')} on a broker are more than {_MOST_REPLICAS:,}, the rule "
-            f"of thumb with "
-            f"ZooKeeper ({RAO_2018}); KRaft takes more, try it"
+            f"{counted(load.busiest_replicas, 'replica')} on a broker are more than {_MOST_REPLICAS:,}, the rule of "
+            f"thumb with ZooKeeper ({RAO_2018}); KRaft takes more, try it"
         )
     platform = load.platform
     if platform and platform.most_replicas and load.busiest_replicas > platform.most_replicas:
         larger = next(sizes_for(load.busiest_replicas, platform.name), None)
         yield (
             f"{counted(load.busiest_replicas, 'replica')} on a broker are more than the {platform.most_replicas:,} "
-            f"that AWS "
-            f"recommends for {platform.name} ({platform.source}): "
+            f"that AWS recommends for {platform.name} ({platform.source}): "
             f"{'take more brokers' if larger is None else f'take kafka.{larger}, or more brokers'}"
         )
     if load.replication_factor > 1 and load.partitions > 100 * load.brokers * load.replication_factor:

@@ -201,14 +201,14 @@ def lacking(clients: Sequence[str]) -> list[str]:
     def without(has: Callable[[str], bool]) -> str:
         return " and ".join(each for each in clients if not has(each))
 
-    found = []
+    sentences = []
     if names := without(speaks_kip_848):
-        found.append(f"KIP-848: {names} {_does(names)} not have it")
+        sentences.append(f"KIP-848: {names} {_does(names)} not have it")
     if names := without(has_static_members):
-        found.append(f"static members: {names} {_does(names)} not have them")
+        sentences.append(f"static members: {names} {_does(names)} not have them")
     if any(_BY_RACKS in _assignors(each) for each in clients):
-        found.append(f"{_BY_RACKS}: it assigns by racks, and a roll knows none")
-    return found
+        sentences.append(f"{_BY_RACKS}: it assigns by racks, and a roll knows none")
+    return sentences
 
 
 def _does(names: str) -> str:

@@ -186,7 +186,7 @@ def rollout(
     whole(seed, "the seed", 0, MOST_INT)
     until = time.monotonic() + _number(time_limit_s, "time_limit_s")
     sensible, left_out = _sensible_candidates(today, clients or (JAVA,), times.away_ms)
-    rolls = _Rolls(all_pods, workload, times, today, seed, has_records=rate is not None)
+    rolls = _CandidateRolls(all_pods, workload, times, today, seed, has_records=rate is not None)
     lived: list[list[Lived]] = [[] for _ in sensible]
     for number, (phase, place) in enumerate(product(range(plays), range(len(sensible)))):
         if phase and time.monotonic() > until:
@@ -332,7 +332,7 @@ def _rolled(candidate: Candidate, workload: Deployment | StatefulSet) -> Deploym
 
 
 @dataclass(frozen=True, slots=True)
-class _Rolls:
+class _CandidateRolls:
     """The rolls of one workload: of a phase, all candidates go through the same one."""
 
     pods: Pods
