@@ -49,32 +49,22 @@ class Options(NamedTuple):
     """Whether members' owned partitions are already what the leader read, as in a group of several clients."""
 
     @classmethod
-    def of(cls, assignor: object, seed: object, *, balance_racks: object) -> Options:
-        """Check the options that a caller gives for an assignor.
+    def checked(cls, seed: object, *, balance_racks: object, assignor: object = None) -> Options:
+        """Check the options that a caller gives, for an assignor if it is known already.
 
         Raises:
             PartwrightError: A value is of another type, or the assignor has no such option.
 
         Examples:
-            >>> Options.of("franz-go:sticky", 7, balance_racks=True)
+            >>> Options.checked(7, balance_racks=True, assignor="franz-go:sticky")
             Options(seed=7, balance_racks=True, as_read=False)
-        """
-        options = cls.checked(seed, balance_racks=balance_racks)
-        if options.balance_racks and not (isinstance(assignor, str) and assignor.startswith("franz-go:")):
-            raise PartwrightError(f"balance_racks is an option of franz-go's assignors, not of {assignor}")
-        return options
-
-    @classmethod
-    def checked(cls, seed: object, *, balance_racks: object) -> Options:
-        """Check the same options before the assignor is known.
-
-        Raises:
-            PartwrightError: A value is of another type.
         """
         if type(seed) is not int or not 0 <= seed < _SEEDS:
             raise PartwrightError(f"seed is a whole number from 0 to {_SEEDS - 1}, not {shown(seed)}")
         if type(balance_racks) is not bool:
             raise PartwrightError(f"balance_racks is true or false, not {shown(balance_racks)}")
+        if balance_racks and assignor is not None and not str(assignor).startswith("franz-go:"):
+            raise PartwrightError(f"balance_racks is an option of franz-go's assignors, not of {assignor}")
         return cls(seed, balance_racks)
 
 
@@ -150,7 +140,8 @@ def assign(
             )
         members = threads(listed_members(members, topics), topics, name)
     group = group_of(topics, members, racks, before, order)
-    return assign_group(group, resolved, topic_ids, Options.of(resolved, seed, balance_racks=balance_racks))
+    options = Options.checked(seed, balance_racks=balance_racks, assignor=resolved)
+    return assign_group(group, resolved, topic_ids, options)
 
 
 def _before(owned: Assignment | Mapping[str, Any] | Table) -> Owned:

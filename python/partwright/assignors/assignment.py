@@ -220,7 +220,11 @@ class Assignment(Answer):
             >>> pw.assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}).spread()
             Spread(min=1, max=2, mean=1.5)
         """
-        return _spread(pc.list_value_length(self.lists), len(self.members))
+        if not self.members:
+            return Spread(0, 0, 0.0)
+        counts = pc.list_value_length(self.lists)
+        ends = pc.min_max(counts).as_py()
+        return Spread(ends["min"], ends["max"], pc.mean(counts).as_py())
 
     def per_topic_spread(self) -> dict[str, Spread]:
         """For each topic, how many of its partitions a subscriber has; topics without a reader are left out.
@@ -282,10 +286,3 @@ class Assignment(Answer):
         table = self.to_arrow()
         text = {name: table[name].cast(pa.string()) for name in ("topic", "member")}
         return pa.table({"topic": text["topic"], "partition": table["partition"], column: text["member"]})
-
-
-def _spread(counts: pa.Array, members: int) -> Spread:
-    if not members:
-        return Spread(0, 0, 0.0)
-    ends = pc.min_max(counts).as_py()
-    return Spread(ends["min"], ends["max"], pc.mean(counts).as_py())

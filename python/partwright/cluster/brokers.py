@@ -19,6 +19,7 @@ __all__ = [
     "check_racks",
     "common_racks",
     "enough_brokers",
+    "in_sync",
     "known",
     "listed_brokers",
     "read_broker",
@@ -98,6 +99,12 @@ class Partition:
             what = f"partition {self.id}: {name}"
             ids = tuple(number(each, what) for each in listed(getattr(self, name), what))
             object.__setattr__(self, name, ids)
+
+
+def in_sync(partition: Partition) -> tuple[int, ...]:
+    """A partition's replicas in sync, or, if nothing is known of them, those that are not offline."""
+    alive = partition.in_sync_replicas or partition.replicas
+    return tuple(each for each in alive if each not in partition.offline_replicas)
 
 
 def read_broker(given: object) -> Broker:

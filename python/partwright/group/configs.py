@@ -132,23 +132,19 @@ class MemberConfigs:
             )
         return made
 
-    def _batch_ms(self, record_ms: float) -> int:
-        """How long an application takes for as many records as one poll returns at most."""
-        return min(round(self.max_poll_records * record_ms), MOST_INT)
-
-    def _known(self, assignor: str) -> str:
-        """An assignor as the core knows it."""
-        name = self.client.partition("@")[0]
-        return assignor if name == JAVA else f"{name}:{assignor}"
-
     def for_core(self) -> dict[str, object]:
-        """As the core takes them."""
+        """As the core takes them; an application takes its time for as many records as one poll returns at most."""
+        poll_ms = self.poll_ms
+        if self.record_ms is not None:
+            poll_ms = min(round(self.max_poll_records * self.record_ms), MOST_INT)
+        client = self.client.partition("@")[0]
+        begin = "" if client == JAVA else f"{client}:"
         return {
             **{name: getattr(self, name) for name in _OF_CORE},
             "member_ids": list(self.member_ids),
             "auto_commit_interval_ms": self.auto_commit_interval_ms if self.auto_commit else None,
-            "poll_ms": self.poll_ms if self.record_ms is None else self._batch_ms(self.record_ms),
-            "assignors": [(name, self._known(name)) for name in self.assignors],
+            "poll_ms": poll_ms,
+            "assignors": [(name, f"{begin}{name}") for name in self.assignors],
         }
 
 

@@ -254,11 +254,12 @@ class ConsumerGroup:
         else:
             request = True
         group, answers = group.step(at_ms, tag, {kind: request})
-        changed = self._with(group, topics)
         for answer in answers:
             if answer["assignment"] is not None:
                 answer["assignment"] = _named(topics, answer["assignment"])
-        return changed, answers
+        next_group = type(self).__new__(type(self))
+        next_group._group, next_group._topics = group, topics  # noqa: SLF001 - of our own class
+        return next_group, answers
 
     def _known(self, at_ms: int, names: Sequence[str]) -> tuple[_core.ConsumerGroup, dict[str, int | None]]:
         """The group, and its topics with those that are named and not there."""
@@ -268,11 +269,6 @@ class ConsumerGroup:
         if unknown:
             group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
         return group, topics
-
-    def _with(self, group: _core.ConsumerGroup, topics: dict[str, int | None]) -> Self:
-        next_group = type(self).__new__(type(self))
-        next_group._group, next_group._topics = group, topics  # noqa: SLF001 - the same
-        return next_group
 
 
 @contextmanager

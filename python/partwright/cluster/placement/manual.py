@@ -50,7 +50,11 @@ def explicit(
         Traceback (most recent call last):
         partwright.errors.PartwrightError: partition 1: there is no broker 3: there are the brokers 0, 1 and 2
     """
-    lists = _read(assignment) if isinstance(assignment, str) else _lists(assignment)
+    if isinstance(assignment, str):
+        parts = enumerate(_java_split(assignment, ","))
+        lists = tuple(tuple(_broker(each, at) for each in _java_split(part, ":")) for at, part in parts)
+    else:
+        lists = _lists(assignment)
     if not lists:
         raise PartwrightError("the replica assignment names no partition: write 0:1,1:2")
     for partition, replicas in enumerate(lists):
@@ -92,13 +96,6 @@ def _java_split(text: str, separator: str) -> list[str]:
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
     return [] if parts == [""] and text else parts
-
-
-def _read(text: str) -> tuple[tuple[int, ...], ...]:
-    return tuple(
-        tuple(_broker(each, partition) for each in _java_split(part, ":"))
-        for partition, part in enumerate(_java_split(text, ","))
-    )
 
 
 def _broker(text: str, partition: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import at_least_one, counted, listed, number, shown, there_are
-from partwright.cluster.brokers import Broker, Partition, listed_brokers, read_brokers
+from partwright.cluster.brokers import Broker, Partition, in_sync, listed_brokers, read_brokers
 from partwright.cluster.metadata import Cluster, check_cluster
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
@@ -143,11 +143,9 @@ class Placement:
         replicas = tuple(each.replicas for each in partitions)
         named = {broker.id for broker in cluster.brokers}
         absent = sorted({each for those in replicas for each in those} - named)
-        in_sync = tuple(
-            tuple(id_ for id_ in each.in_sync_replicas or each.replicas if id_ not in each.offline_replicas)
-            for each in partitions
+        return cls(
+            (*cluster.brokers, *map(Broker, absent)), replicas, in_sync=tuple(map(in_sync, partitions))
         )
-        return cls((*cluster.brokers, *map(Broker, absent)), replicas, in_sync=in_sync)
 
     @property
     def preferred_leaders(self) -> tuple[int, ...]:

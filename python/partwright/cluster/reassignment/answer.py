@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.answer import Answer
 from partwright.cluster.brokers import Partition
 from partwright.cluster.metadata import Cluster
@@ -284,9 +284,8 @@ class Reassignment(Answer):
     def __repr__(self) -> str:
         replicas = sum(each.replicas for each in self.brokers)
         stay = [each for each in self.brokers if each.stays]
-        each = " and ".join(
-            f"{_range([getattr(one, name) for one in stay])} {name}" for name in ("replicas", "leaders")
-        )
+        loads = {name: [getattr(one, name) for one in stay] for name in ("replicas", "leaders")}
+        each = " and ".join(f"{span(min(load), max(load))} {name}" for name, load in loads.items())
         brokers = counted(len(stay), "broker")
         moved = counted(self.replicas_moved, f"replica of {replicas} moves", f"replicas of {replicas} move")
         return f"Reassignment({moved} to {brokers}; {each} each)"
@@ -369,8 +368,3 @@ def _uneven(cluster: Cluster) -> int:
 
 def _ends(values: Sequence[int]) -> Json:
     return {"least": min(values), "most": max(values)}
-
-
-def _range(values: Sequence[int]) -> str:
-    low, high = min(values), max(values)
-    return f"{low}" if low == high else f"{low} to {high}"

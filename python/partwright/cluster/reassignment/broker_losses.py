@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import MOST_INT, at_least_one, unknown
+from partwright.cluster.brokers import in_sync
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,12 +96,6 @@ def losses(cluster: Cluster, min_insync_replicas: int | Mapping[str, int] = 1) -
     return tuple(all_losses)
 
 
-def _in_sync(partition: Partition) -> tuple[int, ...]:
-    """A partition's replicas in sync, as far as known."""
-    alive = partition.in_sync_replicas or partition.replicas
-    return tuple(each for each in alive if each not in partition.offline_replicas)
-
-
 def _loss(
     kind: str,
     name: str,
@@ -114,8 +109,8 @@ def _loss(
     led = offline = below = fewer = coordinators = 0
     takers: Counter[int] = Counter()
     for (topic, _), each in touched.items():
-        in_sync = _in_sync(each)
-        left = [id_ for id_ in each.replicas if id_ not in gone and id_ in in_sync]
+        alive = in_sync(each)
+        left = [id_ for id_ in each.replicas if id_ not in gone and id_ in alive]
         offline += not left
         fewer += 0 < len(left) < len(each.replicas)
         below += 0 < len(left) < min(least.get(topic, 1), len(each.replicas))
