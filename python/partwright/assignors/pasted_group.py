@@ -244,8 +244,8 @@ def _owned(assignment: str, number: int) -> dict[str, list[int]]:
 def _assumed_counts(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> tuple[str, ...]:
     if topics is not None:
         return ()
-    told = ",".join(f"{name}={count}" for name, count in counts.items())
-    return (f"assumed numbers of partitions: {told}; correct them with --topics",)
+    listed = ",".join(f"{name}={count}" for name, count in counts.items())
+    return (f"assumed numbers of partitions: {listed}; correct them with --topics",)
 
 
 def _of_offsets(
@@ -304,8 +304,8 @@ def _taken(counts: Mapping[str, int], topics: Mapping[str, int] | None) -> dict[
         return dict(counts)
     for name, count in counts.items():
         if topics.get(name, 0) < count:
-            told = f"{name}={topics[name]}" if name in topics else f"no {name!r}"
-            raise PartwrightError(f"the text has partition {count - 1} of {name!r}, and --topics has {told}")
+            has = f"{name}={topics[name]}" if name in topics else f"no {name!r}"
+            raise PartwrightError(f"the text has partition {count - 1} of {name!r}, and --topics has {has}")
     return dict(topics)
 
 
@@ -315,8 +315,10 @@ def _guess_clients(group: Json, client_ids: Mapping[str, str]) -> tuple[str, ...
     if not guesses:
         return ()
     for member in group["members"]:
-        said = client_ids.get(member["id"], "")
-        own = guessed_by_id(said) if said else Guess("java", "nothing: the text lacks its client id")
+        client_id = client_ids.get(member["id"], "")
+        own = (
+            guessed_by_id(client_id) if client_id else Guess("java", "nothing: the text lacks its client id")
+        )
         guess = guesses.setdefault(member["id"], own)
         member["client"] = guess.client
     return tuple(guesses_said(guesses[member["id"]] for member in group["members"]))

@@ -80,13 +80,13 @@ def _batches(
     read: Callable[[int, float | None], None],
 ) -> Iterator[pa.RecordBatch]:
     texts = {"key": text_type(key_type), "value": pa.string()}
-    wanted = [
+    requests = [
         ColumnRequest(name, texts.get(what, pa.int64()), lenient=what not in texts)
         for what, name in given.items()
     ]
     row = 0
     with opened() as records:
-        for batch in records.read(wanted):
+        for batch in records.read(requests):
             arrays = _arrays(dict(zip(given, batch, strict=True)), key_type, row)
             made = pa.record_batch([arrays[what] for what in schema.names], schema=schema)
             yield made

@@ -237,13 +237,13 @@ def compare(
     """
     delivery = options(delivery, Delivery, "delivery")
     cluster, topic = one_topic(cluster, delivery.topic)
-    chosen = (
+    producers = (
         strategies.items()
         if isinstance(strategies, Mapping)
         else [(None, each) for each in listed(strategies, "strategies")]
     )
     scenario = _scenario(cluster, topic, delivery, None)
-    runs = [_Running(name, each, scenario, rows=False) for name, each in chosen]
+    runs = [_Running(name, each, scenario, rows=False) for name, each in producers]
     _feed(records, workload, cluster, topic, runs)
     return Strategies(pa.Table.from_pylist([run.summary() for run in runs], SUMMARY))
 

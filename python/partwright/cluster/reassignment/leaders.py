@@ -52,29 +52,29 @@ def leader_boxes(problem: Problem, replicas: Sequence[Sequence[int]]) -> tuple[l
 class _Leaders:
     """Leaders while they move: by giver, taker and cost, the partitions whose leader could move."""
 
-    def __init__(self, wanted: Problem, replicas: Sequence[Sequence[int]]) -> None:
-        self.wanted, self.replicas = wanted, replicas
-        brokers = len(wanted.racks)
+    def __init__(self, problem: Problem, replicas: Sequence[Sequence[int]]) -> None:
+        self.problem, self.replicas = problem, replicas
+        brokers = len(problem.racks)
         self.ways: list[list[dict[int, dict[int, None]]]] = [
             [{} for _ in range(brokers)] for _ in range(brokers)
         ]
-        counts = list(wanted.base_leaders)
+        counts = list(problem.base_leaders)
         self.leaders = [
-            today if today in own else -1 for today, own in zip(wanted.leaders, replicas, strict=True)
+            today if today in own else -1 for today, own in zip(problem.leaders, replicas, strict=True)
         ]
         for leader in self.leaders:
             if leader >= 0:
                 counts[leader] += 1
         for partition, own in enumerate(replicas):
             if self.leaders[partition] < 0:
-                leader = min(own, key=lambda each: (counts[each] / wanted.power[each], each))
+                leader = min(own, key=lambda each: (counts[each] / problem.power[each], each))
                 counts[leader] += 1
                 self.leaders[partition] = leader
             self._tell(partition)
 
     def loads(self) -> list[int]:
         """By broker, how many partitions it leads."""
-        counts = list(self.wanted.base_leaders)
+        counts = list(self.problem.base_leaders)
         for leader in self.leaders:
             counts[leader] += 1
         return counts
@@ -104,7 +104,7 @@ class _Leaders:
                 ways.setdefault(self._cost(partition, leader, other), {})[partition] = None
 
     def _cost(self, partition: int, giver: int, taker: int) -> int:
-        today = self.wanted.leaders[partition]
+        today = self.problem.leaders[partition]
         if today not in self.replicas[partition]:
             return 0
         return (giver == today) - (taker == today)

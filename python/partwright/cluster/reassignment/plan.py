@@ -117,19 +117,17 @@ keep more brokers, or take a lower replication factor
         raise PartwrightError(f"bytes_within is a part of a share, 0 to 1, not {shown(within)}")
     for topic, partitions in cluster.topics.items():
         check_replicas(topic, partitions)
-    chosen = topics_to_move(cluster, topics)
+    names = topics_to_move(cluster, topics)
     staying = target_brokers(cluster, brokers, add, remove)
     racks = racks_of(staying, rack_aware)
-    wanted_factors = factors(
-        replication_factor, {name: cluster.topics[name] for name in chosen}, len(staying)
-    )
+    replica_counts = factors(replication_factor, {name: cluster.topics[name] for name in names}, len(staying))
     bytes_ = read_sizes(capacity.sizes, cluster)
     room = per_broker(capacity.disks, "disks", staying)
     strength = per_broker(capacity.power, "power", staying, 1) or room or [1] * len(staying)
-    for name in set(cluster.topics).difference(chosen):
+    for name in set(cluster.topics).difference(names):
         _stays(name, cluster.topics[name], staying)
-    wanted = _in_numbers(cluster, chosen, staying, racks, wanted_factors, bytes_, strength, room)
-    plan = _planned(cluster, chosen, staying, wanted, bytes_, room, within)
+    problem = _in_numbers(cluster, names, staying, racks, replica_counts, bytes_, strength, room)
+    plan = _planned(cluster, names, staying, problem, bytes_, room, within)
     return plan.with_question(Question((capacity,)))
 
 

@@ -110,11 +110,11 @@ class Advice(Answer):
             >>> advise(100).to_dict()["recommended"]
             12
         """
-        told = asdict(self)
-        del told["target_mb_s"], told["platform"], told["assumed"]
-        for choice in told["choices"]:
+        fields = asdict(self)
+        del fields["target_mb_s"], fields["platform"], fields["assumed"]
+        for choice in fields["choices"]:
             choice["figures"] = [each._asdict() for each in choice["figures"]]
-        return {**told, "sources": self.sources}
+        return {**fields, "sources": self.sources}
 
 
 def advise(

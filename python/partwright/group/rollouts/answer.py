@@ -118,19 +118,19 @@ class Tried:
     def to_dict(self) -> Json:
         """As in `partwright rollout --json`."""
         candidate = self.candidate
-        told: Json = {name: getattr(candidate, name) for name in ("protocol", "assignor", "static")}
+        fields: Json = {name: getattr(candidate, name) for name in ("protocol", "assignor", "static")}
         spreads = {
             "unread_s": self.unread_s,
             "longest_unread_s": self.longest_unread_s,
             "still_s_per_member": self.still_s,
         }
-        told |= {"config": dict(candidate.config), "workload": self.workload.kind}
-        told |= {name: spread._asdict() for name, spread in spreads.items()}
-        told |= {name: getattr(self, name) for name in ("rebalances", "moved", "idle")}
-        told["plays"] = len(self.lived)
+        fields |= {"config": dict(candidate.config), "workload": self.workload.kind}
+        fields |= {name: spread._asdict() for name, spread in spreads.items()}
+        fields |= {name: getattr(self, name) for name in ("rebalances", "moved", "idle")}
+        fields["plays"] = len(self.lived)
         records = {"records_behind": self.behind, "records_read_twice": self.read_twice}
-        told |= {name: spread._asdict() for name, spread in records.items() if spread is not None}
-        return {**told, "failures": self.failures} if self.failures else told
+        fields |= {name: spread._asdict() for name, spread in records.items() if spread is not None}
+        return {**fields, "failures": self.failures} if self.failures else fields
 
 
 @dataclass(frozen=True)
@@ -309,10 +309,10 @@ class Rollout(Answer):
         if not refusing:
             return [rolled]
         names = " and ".join(refusing)
-        told = f"{names} refuse{'s' if len(refusing) == 1 else ''} a list of both"
+        refusal = f"{names} refuse{'s' if len(refusing) == 1 else ''} a list of both"
         if len(refusing) == len(self.clients):
-            return [f"{told}, {both}: stop all consumers in between."]
-        return [f"{rolled} {told}: stop all consumers of {names} in between."]
+            return [f"{refusal}, {both}: stop all consumers in between."]
+        return [f"{rolled} {refusal}: stop all consumers of {names} in between."]
 
     def to_dict(self) -> Json:
         """As in `partwright rollout --json`.
