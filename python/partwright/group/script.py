@@ -47,9 +47,7 @@ class Script:
         until_ms: Up to when it is played; None while anything moves.
         records_per_s: How many records a second arrive in each partition.
         assigned: What consumers read that assign themselves: name, when from and to, partitions.
-        instances: By member, its `group.instance.id`.
-        assignors: Those that members name, in the order of the first mention.
-        clients: The members' clients, in the same order.
+        clients: The members' clients, in the order of the first mention.
         leaderless: Partitions that have no leader for a time: topic, number, from when and to.
     """
 
@@ -63,8 +61,6 @@ class Script:
     until_ms: int | None
     records_per_s: float
     assigned: tuple[tuple[str, int, int | None, tuple[tuple[str, int], ...]], ...]
-    instances: dict[str, str | None]
-    assignors: tuple[str, ...]
     clients: tuple[str, ...]
     leaderless: tuple[tuple[str, int, int, int], ...]
 
@@ -121,8 +117,6 @@ def read_script(given: Mapping[str, object]) -> Script:
         until_ms,
         float(rate),
         tuple(story.beside.spans),
-        story.members.instances,
-        tuple(story.members.assignors),
         tuple(story.members.clients),
         tuple(story.leaderless),
     )

@@ -163,9 +163,7 @@ class ScriptMembers:
         alive: By name, from when on it is there; in the future where it restarts.
         crashed: By name, when the coordinator misses it.
         subscribed: By name, the topics as the script has them.
-        instances: By name, its `group.instance.id`.
-        assignors: Those that members name, in the order of the first mention.
-        clients: Their clients, in the same order.
+        clients: Their clients, in the order of the first mention.
     """
 
     def __init__(self, defaults: MemberConfigs, *, is_static: bool) -> None:
@@ -176,8 +174,6 @@ class ScriptMembers:
         self.alive: dict[str, int] = {}
         self.crashed: dict[str, int] = {}
         self.subscribed: dict[str, object] = {}
-        self.instances: dict[str, str | None] = {}
-        self.assignors: dict[str, None] = {}
         self.clients: dict[str, None] = {}
 
     def number_of(self, name: str) -> int:
@@ -213,10 +209,7 @@ class ScriptMembers:
             self._ids.add(member_id)
         self.configs[name] = configs
         self.crashed.pop(name, None)
-        self.instances[name] = configs.instance_id
         self.clients.setdefault(configs.client)
-        for assignor in configs.assignors:
-            self.assignors.setdefault(assignor)
         return configs
 
 
