@@ -146,14 +146,14 @@ def compare(
         PartwrightError: The group is invalid, or there is no such assignor.
 
     Examples:
-        >>> found = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
-        >>> found.table().select(["assignor", "moved"]).to_pylist()[0]
+        >>> parts = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
+        >>> parts.table().select(["assignor", "moved"]).to_pylist()[0]
         {'assignor': 'range', 'moved': 0}
         >>> [each.spread.max for each in compare({"t": 3}, ["c1", "c2"], ["sticky", "sarama:range"])]
         [2, 2]
     """
     group = group_of(topics, members, racks)
-    found = []
+    parts = []
     for assignor in map(
         resolve, [assignors] if isinstance(assignors, str) else listed(assignors, "assignors")
     ):
@@ -162,13 +162,13 @@ def compare(
         try:
             assignment = assign_group(group, assignor, topic_ids)
         except PartwrightError as error:
-            found.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
+            parts.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
             continue
         seconds = None if clock is None or began is None else clock() - began
-        found.append(_figures(name, assignment, seconds))
+        parts.append(_figures(name, assignment, seconds))
     counts = dict(zip(group.topics, group.batches[0]["partitions"].to_pylist(), strict=True))
     known = {name: count for name, count in counts.items() if count is not None}
-    return Comparison(tuple(found), len(group.members), known)
+    return Comparison(tuple(parts), len(group.members), known)
 
 
 def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compared:

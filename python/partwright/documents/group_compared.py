@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from partwright._check import Fields
-    from partwright.group.lives import Lives
+    from partwright.group.play_script import Lives
 
 __all__ = ["document"]
 

@@ -250,8 +250,8 @@ def _counts(
 ) -> ReplicaCounts:
     if not topics:
         raise PartwrightError("--replicas needs the topics that they read: name each with --topic NAME=N")
+    from partwright.assignors.pasted_group import read_topics
     from partwright.assignors.replica_counts import replica_counts
-    from partwright.assignors.tool_output import read_topics
 
     least, most = replicas
     return replica_counts(

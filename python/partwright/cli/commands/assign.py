@@ -245,7 +245,7 @@ def _file(file: str | None, members: str | None, topics: str | None, subscriptio
 
 
 def _typed_group(members: str, topics: str | None) -> RealGroup:
-    from partwright.assignors.tool_output import read_topics
+    from partwright.assignors.pasted_group import read_topics
 
     ids = [each.strip() for each in members.split(",")]
     if "" in ids:

@@ -197,7 +197,7 @@ def command(
 
 
 def _topics(given: Sequence[str]) -> dict[str, int]:
-    from partwright.assignors.tool_output import read_topics
+    from partwright.assignors.pasted_group import read_topics
 
     return read_topics(",".join(given)) if given else {}
 

@@ -87,9 +87,9 @@ def read_group(
             raise PartwrightError(f"the group has no {field}: name it{also}")
     _check_form(group)
     if isinstance(group["members"], list):
-        from partwright.assignors.members import with_topics
+        from partwright.assignors.members import listed_members
 
-        group["members"] = with_topics(group["members"], group["topics"])
+        group["members"] = listed_members(group["members"], group["topics"])
     _refuse_many(group)
     return group
 

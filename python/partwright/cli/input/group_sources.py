@@ -90,14 +90,10 @@ def real_group(
         BrokerError: No Kafka answers, or it has no such group.
     """
     if not is_topic(file):
-        from partwright.assignors.pasted_group import is_pasted, read_pasted
-        from partwright.assignors.tool_output import read_members, read_topics
+        from partwright.assignors.pasted_group import read_pasted, read_topics
 
         counts = None if topics is None else read_topics(topics)
         try:
-            if counts is not None and not is_pasted(text):
-                # This reports what is missing.
-                return RealGroup(json.dumps(read_members(text, counts)))
             pasted = read_pasted(text, counts, subscriptions)
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
