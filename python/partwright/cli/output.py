@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from partwright.cli.input.options import plot_path, question_of, report_path
-from partwright.cli.parsing import OUTPUT, heading
+from partwright.cli.parsing import OUTPUT, flag, heading, option
 from partwright.errors import PartwrightError
 from partwright.signals import Ended
 
@@ -122,11 +122,10 @@ def output_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     return answer_options(heading(OUTPUT)(_plot_option(command)))
 
 
-_plot_option = click.option(
-    "--plot",
+_plot_option = option(
+    "--plot FILE",
+    "Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
     callback=plot_path,
-    metavar="FILE",
-    help="Draw the answer's first figure, for a ticket or a chat: a .svg, .png or .pdf file.",
 )
 
 
@@ -134,18 +133,17 @@ def answer_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     """`--output`, `--json` and `--report`, for a command that has nothing to draw, as `output`."""
 
     @heading(OUTPUT)
-    @click.option(
+    @option(
         "--output",
+        "The form of the answer on stdout: text (default), json, markdown for a ticket, or html.",
         "form",
         type=click.Choice(_FORMS),
-        help="The form of the answer on stdout: text (default), json, markdown for a ticket, or html.",
     )
-    @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON: --output json.")
-    @click.option(
-        "--report",
+    @flag("--json", "Print the answer as JSON: --output json.", "as_json")
+    @option(
+        "--report FILE",
+        "Also write the answer as a page: a .html file with plots and numbers that needs no network.",
         callback=report_path,
-        metavar="FILE",
-        help="Also write the answer as a page: a .html file with plots and numbers that needs no network.",
     )
     @functools.wraps(command)
     def with_output(

@@ -15,11 +15,37 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
-__all__ = ["OUTPUT", "Command", "Listed", "heading", "under_headings"]
+__all__ = ["OUTPUT", "Command", "Listed", "flag", "heading", "option", "repeated", "under_headings"]
 
 OUTPUT = "Output"
 """The heading of the options that say how an answer is shown."""
 _HELP = "Help"
+
+
+def option(usage: str, text: str, name: str | None = None, **attributes: Any) -> Callable[[FC], FC]:
+    """An option as its help shows it; a default is shown, too.
+
+    Args:
+        usage: Its names, then what its value is called: `-n --partitions N`.
+        text: What it says.
+        name: The command's parameter, if it is not the option's name.
+        attributes: The others of `click.option`.
+    """
+    words = usage.split()
+    spellings = [word for word in words if word.startswith("-")]
+    value = next(iter(words[len(spellings) :]), None)
+    attributes.setdefault("show_default", attributes.get("default") is not None)
+    return click.option(*spellings, *filter(None, [name]), metavar=value, help=text, **attributes)
+
+
+def repeated(usage: str, text: str, name: str | None = None, **attributes: Any) -> Callable[[FC], FC]:
+    """An option that may be given several times; the command gets a tuple."""
+    return option(usage, text, name, multiple=True, **attributes)
+
+
+def flag(usage: str, text: str, name: str | None = None, **attributes: Any) -> Callable[[FC], FC]:
+    """An option without a value: `--jsonl`, or `--check/--no-check`, whose help says what is the default."""
+    return option(usage, text, name, is_flag=True, show_default=False, **attributes)
 
 
 def heading(title: str) -> Callable[[FC], FC]:

@@ -10,7 +10,7 @@ import click
 from partwright._check import refused
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, heading
+from partwright.cli.parsing import Command, Listed, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -124,20 +124,17 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 @_whole("--consumers", "consumers", "Members of a group that should be busy (default: 1).")
 @_whole("--groups", "groups", "Groups that read the topic (default: 1).")
 @_whole("--producers", "producers", "Producers that write to it (default: 1).")
-@click.option(
-    "--growth", metavar="G", callback=_read_number, help="The factor by which TARGET will grow (default: 1)."
-)
+@option("--growth G", "The factor by which TARGET will grow (default: 1).", callback=_read_number)
 @heading("What the cluster has")
 @_whole("--brokers", "brokers", "Brokers of the cluster (default: 3, or as many as --power has).")
 @_whole(
     "--replication-factor", "replication_factor", "Replicas of a partition (default: 3, or one per broker)."
 )
-@click.option(
-    "--power",
+@option(
+    "--power W,W,...",
+    "The brokers' relative power, such as 1,1,2 (default: all the same).",
     cls=Listed,
-    metavar="W,W,...",
     callback=_read_powers,
-    help="The brokers' relative power, such as 1,1,2 (default: all the same).",
 )
 @_whole("--held", "held", "Replicas that each broker has already (default: 0).")
 @_ranged("--segments", "segments", "S", "Segments of a replica, a number or a range (default: 1..10).")
@@ -148,33 +145,22 @@ def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
 @_ranged(
     "--clean-s", "clean_s", "S", "Seconds in which one compacted log is cleaned (default: 0.1..10, a guess)."
 )
-@click.option(
-    "--platform",
-    metavar="P",
-    help="The provider of the brokers, for its published limits: msk:SIZE (such as msk:m7g.large) or redpanda.",
+@option(
+    "--platform P",
+    "The provider of the brokers, for its published limits: msk:SIZE (such as msk:m7g.large) or redpanda.",
 )
 @heading("How many consumers read it")
-@click.option(
-    "--replicas",
-    metavar="N..M",
+@option(
+    "--replicas N..M",
+    "Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each additional one?",
     callback=_read_counts,
-    help="Instead of TARGET: how evenly do N to M replicas read --topic, and what moves with each additional one?",
 )
-@click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="NAME=N",
-    help="With --replicas: a topic that they read; may be repeated.",
-)
-@click.option(
-    "--threads", type=int, metavar="T", help="With --replicas: consumers in each replica (default: 1)."
-)
-@click.option(
-    "--assignor",
-    metavar="A",
+@repeated("--topic NAME=N", "With --replicas: a topic that they read; may be repeated.", "topics")
+@option("--threads T", "With --replicas: consumers in each replica (default: 1).", type=int)
+@option(
+    "--assignor A",
+    "With --replicas: the assignor (default: range); see partwright assign.",
     shell_complete=assignor_names,
-    help="With --replicas: the assignor (default: range); see partwright assign.",
 )
 @output_options
 def command(

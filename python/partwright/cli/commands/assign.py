@@ -27,7 +27,7 @@ from partwright.cli.input.group_sources import (
 )
 from partwright.cli.input.json import lines, named
 from partwright.cli.output import output_options
-from partwright.cli.parsing import OUTPUT, Command, Listed, heading
+from partwright.cli.parsing import OUTPUT, Command, Listed, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -42,54 +42,36 @@ __all__ = ["command"]
 @click.command("assign", cls=Command)
 @click.argument("file", required=False)
 @heading("What to read")
-@click.option("--jsonl", is_flag=True, help="FILE has one group per line, and each answer is one line.")
-@click.option("--group", "group_id", metavar="G", help="A live group, when FILE is kafka://host:port.")
-@click.option(
-    "--topics",
+@flag("--jsonl", "FILE has one group per line, and each answer is one line.")
+@option("--group G", "A live group, when FILE is kafka://host:port.", "group_id")
+@option(
+    "--topics T=N,...",
+    "The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints, or of --members.",
     cls=Listed,
-    metavar="T=N,...",
-    help="The topics' partitions, when FILE is the text that kafka-consumer-groups.sh or rpk prints, or of --members.",
 )
-@click.option(
-    "--members",
-    cls=Listed,
-    metavar="ID,...",
-    help="Instead of FILE: the members' ids; each subscribes to all of --topics.",
+@option(
+    "--members ID,...", "Instead of FILE: the members' ids; each subscribes to all of --topics.", cls=Listed
 )
 @subscriptions_option
 @heading("Who assigns")
-@click.option(
-    "--assignor",
-    metavar="A",
+@option(
+    "--assignor A",
+    "The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
     shell_complete=assignor_names,
-    help="The assignor, instead of the one that the group names; mine.MyAssignor is your own class.",
 )
-@click.option(
-    "--leader",
-    metavar="ID",
-    help="The leader, whose client's assignor answers; all asks each member in turn.",
-)
-@click.option(
-    "--clients",
-    "by_client",
-    is_flag=True,
-    help="What a leader of each client would assign, next to Java's answer.",
-)
-@click.option(
-    "--roll-to",
-    metavar="CLIENT",
-    help="What it costs to replace the members one by one with CLIENT's, and which order is safe.",
+@option("--leader ID", "The leader, whose client's assignor answers; all asks each member in turn.")
+@flag("--clients", "What a leader of each client would assign, next to Java's answer.", "by_client")
+@option(
+    "--roll-to CLIENT",
+    "What it costs to replace the members one by one with CLIENT's, and which order is safe.",
 )
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--compare", "is_compared", is_flag=True, help="Compare today's assignors: balance, moves, racks, time."
-)
-@click.option(
+@flag("--compare", "Compare today's assignors: balance, moves, racks, time.", "is_compared")
+@flag(
     "--explain",
+    "Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
     "is_explained",
-    is_flag=True,
-    help="Explain the group as it is: who reads what, what a rebalance would move, why it is uneven.",
 )
 @output_options
 def command(

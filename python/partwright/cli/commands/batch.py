@@ -19,7 +19,7 @@ from partwright.cli.input.options import (
     partitions_option,
 )
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 @heading("What to read")
 @format_option(of="FILE", names="its name")
 @delimiter_option()
-@click.option("--jsonl", is_flag=True, help="FILE has one scenario per line, and each answer is one line.")
+@flag("--jsonl", "FILE has one scenario per line, and each answer is one line.")
 @column_option("--time", "The column with the records' times.")
 @column_option("--value", "The column with the records' values.")
 @column_option("--size", "The column with the values' sizes in bytes, instead of --value.")
@@ -58,55 +58,39 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 @partitions_option("The topic's number of partitions, when FILE has records.")
 @key_type_option
 @client_option("The client whose rule places keys.")
-@click.option(
-    "--strategy",
+@repeated(
+    "--strategy NAME",
+    "The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
     "strategies",
-    multiple=True,
-    metavar="NAME",
     shell_complete=strategy_names,
-    help="The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
 )
 @heading("How to simulate")
-@click.option("--compare", is_flag=True, help=f"Compare {', '.join(_COMPARED)}.")
-@click.option(
-    "--tune", is_flag=True, help="Try pairs of batch.size and linger.ms, and recommend one for these records."
-)
-@click.option(
-    "--at-most-ms",
+@flag("--compare", f"Compare {', '.join(_COMPARED)}.")
+@flag("--tune", "Try pairs of batch.size and linger.ms, and recommend one for these records.")
+@option(
+    "--at-most-ms MS",
+    "For --tune: the longest p99 delay allowed (default: twice that of today's settings).",
     type=click.IntRange(min=0),
-    metavar="MS",
-    help="For --tune: the longest p99 delay allowed (default: twice that of today's settings).",
 )
-@click.option(
-    "--producer-property",
+@repeated(
+    "--producer-property K=V",
+    "A setting of the producer, such as batch.size=32768; may be repeated.",
     "properties",
-    multiple=True,
-    metavar="K=V",
-    help="A setting of the producer, such as batch.size=32768; may be repeated.",
 )
-@click.option(
-    "--brokers",
+@option(
+    "--brokers B",
+    "How many brokers there are; partition i is led by broker i mod B.",
     type=click.IntRange(min=1, max=10_000),
     default=1,
-    show_default=True,
-    metavar="B",
-    help="How many brokers there are; partition i is led by broker i mod B.",
 )
-@click.option(
-    "--latency-ms",
+@option(
+    "--latency-ms MS",
+    "Milliseconds that a broker takes for a request: 5, or drawn from 1..9 (uniform), p50=2,p99=40 (log-normal).",
     type=LATENCY,
     default=1,
-    show_default=True,
-    metavar="MS",
-    help="Milliseconds that a broker takes for a request: 5, or drawn from 1..9 (uniform), p50=2,p99=40 (log-normal).",
 )
-@click.option(
-    "--slow",
-    multiple=True,
-    metavar="ID=MS",
-    help="A broker with another latency, such as 0=20 or 0=p50=2,p99=40; may be repeated.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategies' draws.")
+@repeated("--slow ID=MS", "A broker with another latency, such as 0=20 or 0=p50=2,p99=40; may be repeated.")
+@option("--seed", "The seed of the strategies' draws.", default=0)
 @output_options
 def command(
     file: str,
@@ -294,6 +278,6 @@ def _refuse_options(
         "--compare": compare,
         "--tune": tune,
     }
-    for option, value in given.items():
+    for name, value in given.items():
         if value:
-            raise PartwrightError(f"{option} is for a file of records: give its number of partitions with -n")
+            raise PartwrightError(f"{name} is for a file of records: give its number of partitions with -n")

@@ -14,7 +14,7 @@ from partwright._check import counted
 from partwright.cli.echo import echo
 from partwright.cli.input.completion import security_names
 from partwright.cli.input.options import key_values, new_topic_options, partitions_option
-from partwright.cli.parsing import OUTPUT, Command, Listed, heading
+from partwright.cli.parsing import OUTPUT, Command, Listed, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["command"]
 
 _LOG_LINES = 5
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON object on stdout.")
+_json = flag("--json", "Print only one JSON object on stdout.", "as_json")
 _some = click.argument("ids", metavar="[BROKER]...", nargs=-1, type=int)
 
 
@@ -39,28 +39,19 @@ def command() -> None:
 @command.command(cls=Command)
 @_some
 @heading("What to start")
-@click.option("--brokers", type=click.IntRange(1, 100), help="How many brokers; one by default.")
-@click.option(
-    "--rack",
-    "racks",
-    cls=Listed,
-    metavar="A,B,...",
-    help="The rack (broker.rack) of each broker; none by default.",
-)
-@click.option("--port", type=click.IntRange(1, 65535), help="The port for clients; a free one by default.")
-@click.option(
-    "--config",
+@option("--brokers", "How many brokers; one by default.", type=click.IntRange(1, 100))
+@option("--rack A,B,...", "The rack (broker.rack) of each broker; none by default.", "racks", cls=Listed)
+@option("--port", "The port for clients; a free one by default.", type=click.IntRange(1, 65535))
+@repeated(
+    "--config K=V",
+    "A setting of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; may be repeated.",
     "configs",
-    metavar="K=V",
-    multiple=True,
-    help="A setting of every broker, by Kafka's name, such as offsets.topic.num.partitions=50; may be repeated.",
 )
-@click.option(
-    "--security",
-    metavar="NAME",
-    shell_complete=security_names,
-    help="How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
+@option(
+    "--security NAME",
+    "How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
     "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; passwords and certificates are made for it.",
+    shell_complete=security_names,
 )
 @heading(OUTPUT)
 @_json
@@ -87,9 +78,9 @@ def start(
         "--config": configs,
         "--security": security,
     }
-    for option, given in options.items():
+    for name, given in options.items():
         if ids and given:
-            raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {option}")
+            raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {name}")
     with _spinner() as progress:
         if ids:
             progress("starting Kafka")
@@ -122,7 +113,7 @@ def start(
 
 @command.command(cls=Command)
 @heading("What to start")
-@click.option("--rack", metavar="RACK", help="Its rack (broker.rack), if the other brokers have racks.")
+@option("--rack RACK", "Its rack (broker.rack), if the other brokers have racks.")
 @heading(OUTPUT)
 @_json
 def add(rack: str | None, *, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from partwright.cli.input.options import (
     share,
 )
 from partwright.cli.output import exit_code, output_options
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, heading, option
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
@@ -38,29 +38,18 @@ __all__ = ["command"]
 @client_option("The client whose rule says which partition is right; `partwright which x -n 1` lists all.")
 @key_type_option
 @heading("What to demand")
-@click.option(
-    "--max-share",
+@option(
+    "--max-share P",
+    "The largest share of the records that one partition may have: 5% or 0.05.",
     callback=share,
-    metavar="P",
-    help="The largest share of the records that one partition may have: 5% or 0.05.",
 )
-@click.option(
-    "--min-used",
-    callback=share,
-    metavar="P",
-    help="The smallest share of the partitions that must have records: 90% or 0.9.",
+@option(
+    "--min-used P", "The smallest share of the partitions that must have records: 90% or 0.9.", callback=share
 )
 @reading_options
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--show",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="How many misplaced records to show.",
-)
+@option("--show N", "How many misplaced records to show.", type=click.IntRange(min=0), default=10)
 @output_options
 def command(
     file: str,

@@ -10,7 +10,7 @@ import click
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -30,27 +30,20 @@ _FORMATTERS = {
 @click.command("coordinator", cls=Command)
 @click.argument("group", required=False)
 @heading("What to look up")
-@click.option("--group", "named", metavar="GROUP", help="GROUP, as Kafka's own tools take it.")
+@option("--group GROUP", "GROUP, as Kafka's own tools take it.", "named")
 @partitions_option(
     "The internal topic's number of partitions (default: 50, Redpanda's 16, or with --broker the live topic's).",
     "n",
 )
-@click.option(
-    "--transactional",
-    is_flag=True,
-    help="GROUP is a producer's transactional.id, which is kept in __transaction_state.",
-)
-@click.option(
-    "--broker-kind",
-    metavar="KIND",
+@flag("--transactional", "GROUP is a producer's transactional.id, which is kept in __transaction_state.")
+@option(
+    "--broker-kind KIND",
+    "Whose rule: kafka, or redpanda, which has another one (read from its source, not tried).",
     default="kafka",
-    show_default=True,
-    help="Whose rule: kafka, or redpanda, which has another one (read from its source, not tried).",
 )
-@click.option(
-    "--broker",
-    metavar="HOST:PORT",
-    help="Ask a live Kafka who coordinates the group, whether the rule holds there, and what the group has committed.",
+@option(
+    "--broker HOST:PORT",
+    "Ask a live Kafka who coordinates the group, whether the rule holds there, and what the group has committed.",
 )
 @connection_options
 @output_options

@@ -12,7 +12,7 @@ from partwright.cli.input.connection import Connection, connection_options, read
 from partwright.cli.input.files import Source, delimiter_option, format_option
 from partwright.cli.input.options import column_option, key_type_option, partitions_option, whole_key_type
 from partwright.cli.output import exit_code, output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, heading, option
 from partwright.cli.reading_progress import reading
 
 if TYPE_CHECKING:
@@ -39,24 +39,20 @@ __all__ = ["command"]
 @delimiter_option("-b", "B's csv")
 @heading("Where to place")
 @partitions_option("The number of partitions (default: a topic's own; with --partition, it is found).", "n")
-@click.option("--n-b", type=int, metavar="N", help="The same for B (default: as for A).")
-@click.option(
-    "--client",
-    metavar="C",
-    shell_complete=client_names,
-    help="The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
+@option("--n-b N", "The same for B (default: as for A).", type=int)
+@option(
+    "--client C",
+    "The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
     "names all.",
+    shell_complete=client_names,
 )
-@click.option(
-    "--client-b", metavar="C", shell_complete=client_names, help="The same for B (default: as for A)."
-)
+@option("--client-b C", "The same for B (default: as for A).", shell_complete=client_names)
 @key_type_option
-@click.option(
-    "--key-type-b",
-    metavar="T",
+@option(
+    "--key-type-b T",
+    "The same for B (default: as for A).",
     callback=whole_key_type,
     shell_complete=key_type_names,
-    help="The same for B (default: as for A).",
 )
 @reading_options
 @connection_options

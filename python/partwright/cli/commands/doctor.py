@@ -11,7 +11,7 @@ import click
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -27,29 +27,25 @@ _FROM_ENVIRONMENT = ""
 @click.command("doctor", cls=Command)
 @click.argument("address", required=False)
 @heading("What to look at")
-@click.option(
-    "--bootstrap",
-    metavar="HOST:PORT",
-    help="The brokers' addresses, with commas between (default: bootstrap.servers of the configuration).",
+@option(
+    "--bootstrap HOST:PORT",
+    "The brokers' addresses, with commas between (default: bootstrap.servers of the configuration).",
 )
-@click.option("--topic", metavar="T", help="Also describe this topic and read one of its records.")
-@click.option("--group", metavar="G", help="Also describe this consumer group.")
-@click.option(
-    "--spark",
-    metavar="[ADDRESS]",
-    is_flag=False,
-    flag_value=_FROM_ENVIRONMENT,
-    help="Look at the executors of a Spark instead of a Kafka: a master such as spark://HOST:7077, or a Spark "
+@option("--topic T", "Also describe this topic and read one of its records.")
+@option("--group G", "Also describe this consumer group.")
+@option(
+    "--spark [ADDRESS]",
+    "Look at the executors of a Spark instead of a Kafka: a master such as spark://HOST:7077, or a Spark "
     "Connect server such as sc://HOST (default: the application that spark-submit runs, or SPARK_REMOTE, or local[*]). "
     "Their Python is PYSPARK_PYTHON, or this one.",
+    is_flag=False,
+    flag_value=_FROM_ENVIRONMENT,
 )
-@click.option(
-    "--timeout",
+@option(
+    "--timeout SECONDS",
+    "With --spark: how many seconds executors have to answer.",
     type=click.FloatRange(min=0, min_open=True),
     default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="With --spark: how many seconds executors have to answer.",
 )
 @connection_options
 @output_options

@@ -13,7 +13,7 @@ from partwright.cli.input.completion import assignor_names, protocol_names
 from partwright.cli.input.options import key_values
 from partwright.cli.input.script import at_line, read_script_file
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -29,66 +29,45 @@ _NARROWEST, _WIDEST = 40, 1000
 @click.command("group", cls=Command)
 @click.argument("file", required=False)
 @heading("What to simulate")
-@click.option("--events", metavar="TEXT", help="A short form instead of FILE's events: '+4, -1, roll'.")
-@click.option(
-    "--topic",
-    "topics",
-    multiple=True,
-    metavar="NAME=N",
-    help="A topic with N partitions, instead of FILE's; may be repeated.",
-)
-@click.option(
-    "--protocol", metavar="P", shell_complete=protocol_names, help="classic, or consumer (KIP-848)."
-)
-@click.option(
-    "--assignor",
-    metavar="NAME",
+@option("--events TEXT", "A short form instead of FILE's events: '+4, -1, roll'.")
+@repeated("--topic NAME=N", "A topic with N partitions, instead of FILE's; may be repeated.", "topics")
+@option("--protocol P", "classic, or consumer (KIP-848).", shell_complete=protocol_names)
+@option(
+    "--assignor NAME",
+    "The members' assignor: range, cooperative-sticky, ..., or a list with commas.",
     shell_complete=assignor_names,
-    help="The members' assignor: range, cooperative-sticky, ..., or a list with commas.",
 )
-@click.option(
-    "--client",
-    metavar="NAME",
-    help="The members' client: java, sarama, ..., or java@4.1, an older one of KIP-848; a join may name another one.",
+@option(
+    "--client NAME",
+    "The members' client: java, sarama, ..., or java@4.1, an older one of KIP-848; a join may name another one.",
 )
-@click.option("--static", is_flag=True, help="Static members: each one's name is its group.instance.id.")
-@click.option(
-    "--config",
-    "configs",
-    multiple=True,
-    metavar="K=V",
-    help="A setting by Kafka's name, such as session.timeout.ms=45000; may be repeated.",
+@flag("--static", "Static members: each one's name is its group.instance.id.")
+@repeated(
+    "--config K=V", "A setting by Kafka's name, such as session.timeout.ms=45000; may be repeated.", "configs"
 )
-@click.option(
-    "--poll-ms",
+@option(
+    "--poll-ms MS",
+    "The application's milliseconds from one poll to the next (default: 500).",
     type=click.IntRange(min=0),
-    metavar="MS",
-    help="The application's milliseconds from one poll to the next (default: 500).",
 )
-@click.option(
-    "--records-per-s",
+@option(
+    "--records-per-s R",
+    "Records per second that arrive in each partition, to count those not read and those read twice.",
     type=float,
-    metavar="R",
-    help="Records per second that arrive in each partition, to count those not read and those read twice.",
 )
 @heading("How to simulate")
-@click.option(
-    "--compare", is_flag=True, help="Play it under each protocol, with and without static membership."
-)
-@click.option(
-    "--race",
+@flag("--compare", "Play it under each protocol, with and without static membership.")
+@option(
+    "--race R",
+    "With KIP-848: whether clients' network threads are slow or fast, or the seed that decides.",
     default="slow",
-    show_default=True,
-    metavar="R",
-    help="With KIP-848: whether clients' network threads are slow or fast, or the seed that decides.",
 )
 @heading(OUTPUT)
-@click.option("--requests", is_flag=True, help="Print each request of the members, and its answer.")
-@click.option(
-    "--width",
+@flag("--requests", "Print each request of the members, and its answer.")
+@option(
+    "--width W",
+    "The chart's width in characters (default: as wide as the terminal).",
     type=click.IntRange(min=_NARROWEST, max=_WIDEST),
-    metavar="W",
-    help="The chart's width in characters (default: as wide as the terminal).",
 )
 @output_options
 def command(

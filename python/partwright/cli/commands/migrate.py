@@ -16,7 +16,7 @@ from partwright.cli.input.options import (
     partitions_option,
 )
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, flag, heading, option, repeated
 from partwright.cli.reading_progress import reading, working
 from partwright.errors import PartwrightError
 
@@ -59,37 +59,27 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
     @click.argument("source")
     @click.argument("target")
     @heading("What to read")
-    @click.option(
-        "--group",
+    @repeated(
+        "--group G",
+        "A consumer group to move; may be repeated (default: each one with offsets in SOURCE).",
         "groups",
-        multiple=True,
-        metavar="G",
-        help="A consumer group to move; may be repeated (default: each one with offsets in SOURCE).",
     )
-    @click.option(
-        "--order",
-        metavar="ORDER",
-        help="How records of a key that is in several partitions are merged: time, or generation (those from before "
+    @option(
+        "--order ORDER",
+        "How records of a key that is in several partitions are merged: time, or generation (those from before "
         "partitions were added first); by default such keys are refused.",
     )
     @heading("Where to place")
     @partitions_option("How many partitions the new topic has.", "partitions", required=True)
-    @click.option(
-        "--client",
-        metavar="C",
+    @option(
+        "--client C",
+        "The client whose rule places each key; `partwright which x -n 1` lists all (default: java).",
         shell_complete=client_names,
-        help="The client whose rule places each key; `partwright which x -n 1` lists all (default: java).",
     )
     @key_type_option
     @heading("How to reach Kafka")
-    @click.option(
-        "--from-config",
-        metavar="FILE",
-        help="The client configuration of SOURCE (default: --command-config).",
-    )
-    @click.option(
-        "--to-config", metavar="FILE", help="The client configuration of TARGET (default: --command-config)."
-    )
+    @option("--from-config FILE", "The client configuration of SOURCE (default: --command-config).")
+    @option("--to-config FILE", "The client configuration of TARGET (default: --command-config).")
     @connection_options
     @output_options
     @functools.wraps(step)
@@ -184,29 +174,15 @@ def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> in
 @command.command(cls=Command)
 @_options
 @heading("How to write")
-@click.option("--rate", type=float, metavar="N", help="The most records per second (default: no limit).")
-@click.option(
-    "--lag",
+@option("--rate N", "The most records per second (default: no limit).", type=float)
+@option("--lag N", "End when at most N offsets are left to copy.", default=1000)
+@flag("--follow", "Continue as records arrive, until Ctrl-C.")
+@option(
+    "--replication-factor N",
+    "How many replicas each partition of TARGET has (default: the cluster's).",
     type=int,
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="End when at most N offsets are left to copy.",
 )
-@click.option("--follow", is_flag=True, help="Continue as records arrive, until Ctrl-C.")
-@click.option(
-    "--replication-factor",
-    type=int,
-    metavar="N",
-    help="How many replicas each partition of TARGET has (default: the cluster's).",
-)
-@click.option(
-    "--topic-config",
-    "topic_configs",
-    multiple=True,
-    metavar="K=V",
-    help="A setting of TARGET instead of SOURCE's; may be repeated.",
-)
+@repeated("--topic-config K=V", "A setting of TARGET instead of SOURCE's; may be repeated.", "topic_configs")
 def copy(
     migration: Migration,
     groups: tuple[str, ...],
@@ -273,7 +249,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> 
 @command.command(cls=Command)
 @_options
 @heading("Going on")
-@click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as `finish` has not run.")
+@flag("--back", "Go back to SOURCE, as long as `finish` has not run.", "is_back")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, output: Output) -> int:
     """Copy the rest and set the groups' offsets in TARGET, once SOURCE's writers and the groups are stopped.
 

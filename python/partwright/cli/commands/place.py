@@ -19,7 +19,7 @@ from partwright.cli.input.options import (
     key_type_option,
     partitions_option,
 )
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -37,21 +37,10 @@ __all__ = ["command"]
 @client_option("The client whose rule places the records; `partwright which x -n 1` lists all.")
 @key_type_option
 @heading("How to write")
-@click.option(
-    "--column",
-    default="partition",
-    show_default=True,
-    callback=column_name,
-    metavar="NAME",
-    help="The new column's name.",
-)
-@click.option(
-    "--out",
-    metavar="FILE",
-    help="The file to write, of the same format; - is stdout, which is the default.",
-)
-@click.option("--force", is_flag=True, help="Replace the file that --out names, if it exists.")
-@click.option("--in-place", is_flag=True, help="Replace FILE itself, in one step, after all of it is read.")
+@option("--column NAME", "The new column's name.", default="partition", callback=column_name)
+@option("--out FILE", "The file to write, of the same format; - is stdout, which is the default.")
+@flag("--force", "Replace the file that --out names, if it exists.")
+@flag("--in-place", "Replace FILE itself, in one step, after all of it is read.")
 @heading(OUTPUT)
 @json_option
 def command(

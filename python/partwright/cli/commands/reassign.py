@@ -13,7 +13,7 @@ from partwright.cli.echo import echo
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, heading
+from partwright.cli.parsing import Command, Listed, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -34,90 +34,49 @@ __all__ = ["command"]
 @click.command("reassign", cls=Command)
 @click.argument("source")
 @heading("What to move")
-@click.option(
-    "--topic", "topics", multiple=True, metavar="NAME", help="A topic whose replicas may move (default: all)."
-)
-@click.option(
-    "--brokers",
-    cls=Listed,
-    metavar="IDS",
-    help="All brokers that are to have replicas, such as 0,2-5 or 6=rack-a.",
-)
-@click.option(
-    "--add",
-    cls=Listed,
-    metavar="IDS",
-    help="Brokers that are to have replicas as well, such as 3,4 or 3=rack-a.",
-)
-@click.option("--remove", cls=Listed, metavar="IDS", help="Brokers that are to have no replicas.")
-@click.option(
-    "--replication-factor",
+@repeated("--topic NAME", "A topic whose replicas may move (default: all).", "topics")
+@option("--brokers IDS", "All brokers that are to have replicas, such as 0,2-5 or 6=rack-a.", cls=Listed)
+@option("--add IDS", "Brokers that are to have replicas as well, such as 3,4 or 3=rack-a.", cls=Listed)
+@option("--remove IDS", "Brokers that are to have no replicas.", cls=Listed)
+@repeated(
+    "--replication-factor N|NAME=N",
+    "Replicas of each partition, of all topics or of one; may be repeated (default: as many as today).",
     "factors",
-    multiple=True,
-    metavar="N|NAME=N",
-    help="Replicas of each partition, of all topics or of one; may be repeated (default: as many as today).",
 )
 @heading("What to make even")
-@click.option(
-    "--sizes",
-    metavar="FILE|kafka",
-    help="The partitions' bytes: what kafka-log-dirs.sh --describe prints, or JSON of lists by topic; - is stdin, and "
+@option(
+    "--sizes FILE|kafka",
+    "The partitions' bytes: what kafka-log-dirs.sh --describe prints, or JSON of lists by topic; - is stdin, and "
     "kafka asks SOURCE.",
 )
-@click.option(
-    "--power",
-    cls=Listed,
-    metavar="ID=N,...",
-    help="How much a broker carries compared with the others, which have 1.",
-)
-@click.option(
-    "--disks", cls=Listed, metavar="ID=SIZE,...", help="Each broker's disk space, such as 0-2=1TB,3=2TB."
-)
-@click.option(
-    "--within",
-    metavar="P",
-    default="10%",
-    show_default=True,
-    help="How far from its share of bytes a broker may be.",
-)
-@click.option("--no-racks", is_flag=True, help="Ignore racks.")
-@click.option(
-    "--min-insync",
+@option("--power ID=N,...", "How much a broker carries compared with the others, which have 1.", cls=Listed)
+@option("--disks ID=SIZE,...", "Each broker's disk space, such as 0-2=1TB,3=2TB.", cls=Listed)
+@option("--within P", "How far from its share of bytes a broker may be.", default="10%")
+@flag("--no-racks", "Ignore racks.")
+@option(
+    "--min-insync N",
+    "min.insync.replicas, for counting losses.",
     type=click.IntRange(1, 2**31 - 1),
     default=1,
-    show_default=True,
-    metavar="N",
-    help="min.insync.replicas, for counting losses.",
 )
 @heading("How much at once")
-@click.option(
-    "--throttle", metavar="SIZE", help="The most bytes per second that a broker copies, such as 50MB."
-)
-@click.option("--max-replicas", type=int, metavar="N", help="The most replicas that one batch copies.")
-@click.option("--max-bytes", metavar="SIZE", help="The most bytes that one batch copies.")
-@click.option(
-    "--max-seconds", type=float, metavar="S", help="The most seconds that one batch takes at the throttle."
-)
+@option("--throttle SIZE", "The most bytes per second that a broker copies, such as 50MB.")
+@option("--max-replicas N", "The most replicas that one batch copies.", type=int)
+@option("--max-bytes SIZE", "The most bytes that one batch copies.")
+@option("--max-seconds S", "The most seconds that one batch takes at the throttle.", type=float)
 @heading("Going on")
-@click.option(
-    "--out",
-    metavar="DIR",
-    help="Write the plan into this new folder: Kafka's JSON, its way back, its batches.",
-)
-@click.option("--plan", "saved", metavar="DIR", help="Take the plan that --out wrote instead of a new one.")
-@click.option("--execute", is_flag=True, help="Give the plan to Kafka, batch by batch, and wait for each.")
-@click.option(
+@option("--out DIR", "Write the plan into this new folder: Kafka's JSON, its way back, its batches.")
+@option("--plan DIR", "Take the plan that --out wrote instead of a new one.", "saved")
+@flag("--execute", "Give the plan to Kafka, batch by batch, and wait for each.")
+@flag(
     "--unthrottle",
-    is_flag=True,
-    help="Remove the throttles that an interrupted execution has left in SOURCE, and do nothing else.",
+    "Remove the throttles that an interrupted execution has left in SOURCE, and do nothing else.",
 )
-@click.option(
-    "--timeout",
+@option(
+    "--timeout S",
+    "Seconds that --execute waits for each batch.",
     type=click.FloatRange(min=0, min_open=True),
     default=3600,
-    show_default=True,
-    metavar="S",
-    help="Seconds that --execute waits for each batch.",
 )
 @connection_options
 @output_options
@@ -169,10 +128,10 @@ def command(
     """
     rate = None if throttle is None else read_size(throttle, "--throttle")
     is_live = is_topic(source)
-    for option, needs_kafka in (("--execute", execute), ("--unthrottle", unthrottle)):
+    for name, needs_kafka in (("--execute", execute), ("--unthrottle", unthrottle)):
         if needs_kafka and not is_live:
             raise PartwrightError(
-                f"{option} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
+                f"{name} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
             )
     if connection.is_given and not is_live:
         raise PartwrightError(

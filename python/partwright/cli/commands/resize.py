@@ -14,7 +14,7 @@ from partwright.cli.input.options import (
     key_type_option,
 )
 from partwright.cli.output import exit_code, output_options
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -33,23 +33,19 @@ __all__ = ["command"]
 @column_option("--offset", "The column with offsets, to say up to which one consumers must have read.")
 @column_option("--size", "The column with each record's size in bytes.")
 @heading("Where to place")
-@click.option(
-    "--from",
-    "-n",
+@option(
+    "--from -n N",
+    "The topic's number of partitions (default: that of kafka://host:port/topic).",
     "from_",
     type=int,
-    metavar="N",
-    help="The topic's number of partitions (default: that of kafka://host:port/topic).",
 )
-@click.option("--to", type=int, required=True, metavar="M", help="The new number of partitions.")
+@option("--to M", "The new number of partitions.", type=int, required=True)
 @client_option("The client that writes to the topic; `partwright which x -n 1` lists all.")
 @key_type_option
 @reading_options
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--plan", "with_plan", is_flag=True, help="Also print the steps, with each partition's numbers."
-)
+@flag("--plan", "Also print the steps, with each partition's numbers.", "with_plan")
 @output_options
 def command(
     file: str,

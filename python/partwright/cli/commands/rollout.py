@@ -13,7 +13,7 @@ from partwright.cli.input.connection import connection_options
 from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
 from partwright.cli.input.options import key_values
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, heading, option, repeated
 from partwright.errors import BrokerError, PartwrightError
 
 if TYPE_CHECKING:
@@ -29,69 +29,45 @@ __all__ = ["command"]
 @click.command("rollout", cls=Command)
 @click.argument("source", required=False)
 @heading("What is rolled out")
-@click.option(
-    "--topic", "topics", multiple=True, metavar="NAME=N", help="A topic with N partitions; may be repeated."
-)
-@click.option("--group", "group_id", metavar="G", help="A live group, when SOURCE is kafka://host:port.")
+@repeated("--topic NAME=N", "A topic with N partitions; may be repeated.", "topics")
+@option("--group G", "A live group, when SOURCE is kafka://host:port.", "group_id")
 @subscriptions_option
-@click.option(
-    "--manifest",
-    metavar="FILE",
-    help="The YAML (or .json) of a Deployment or StatefulSet: replicas, strategy, grace period, readiness.",
+@option(
+    "--manifest FILE",
+    "The YAML (or .json) of a Deployment or StatefulSet: replicas, strategy, grace period, readiness.",
 )
-@click.option("--kind", metavar="K", help="Deployment (the default) or StatefulSet.")
-@click.option("--replicas", type=int, metavar="N", help="The number of pods, each with one consumer.")
-@click.option("--max-surge", metavar="N|P%", help="Extra pods allowed during a roll (default: 25%).")
-@click.option(
-    "--max-unavailable",
-    metavar="N|P%",
-    help="Replicas that may be missing during a roll (default: 25% of a Deployment, 1 of a StatefulSet).",
+@option("--kind K", "Deployment (the default) or StatefulSet.")
+@option("--replicas N", "The number of pods, each with one consumer.", type=int)
+@option("--max-surge N|P%", "Extra pods allowed during a roll (default: 25%).")
+@option(
+    "--max-unavailable N|P%",
+    "Replicas that may be missing during a roll (default: 25% of a Deployment, 1 of a StatefulSet).",
 )
 @heading("How long things take")
-@click.option(
-    "--start", metavar="T", help="Time from a pod's creation until its consumer subscribes (default: 10s)."
-)
-@click.option("--ready", metavar="T", help="Time from there until the pod is available (default: 10s).")
-@click.option(
-    "--grace",
-    metavar="T",
-    help="Time from SIGTERM, when its consumer closes, until the pod is gone (default: 2s).",
-)
-@click.option("--poll", metavar="T", help="Time from one poll to the next, as measured (default: 500ms).")
-@click.option("--latency", metavar="T", help="Time until the coordinator's answer arrives (default: 10ms).")
+@option("--start T", "Time from a pod's creation until its consumer subscribes (default: 10s).")
+@option("--ready T", "Time from there until the pod is available (default: 10s).")
+@option("--grace T", "Time from SIGTERM, when its consumer closes, until the pod is gone (default: 2s).")
+@option("--poll T", "Time from one poll to the next, as measured (default: 500ms).")
+@option("--latency T", "Time until the coordinator's answer arrives (default: 10ms).")
 @heading("What the clients do")
-@click.option(
-    "--config",
+@repeated(
+    "--config K=V",
+    "Today's settings, by Kafka's names: group.protocol, partition.assignment.strategy, ...; may be repeated.",
     "configs",
-    multiple=True,
-    metavar="K=V",
-    help="Today's settings, by Kafka's names: group.protocol, partition.assignment.strategy, ...; may be repeated.",
 )
-@click.option(
-    "--client",
-    metavar="NAME",
-    help="The pods' client: java, sarama, java@4.1, ... (default: java, or what the members of --group seem to be).",
+@option(
+    "--client NAME",
+    "The pods' client: java, sarama, java@4.1, ... (default: java, or what the members of --group seem to be).",
 )
-@click.option(
-    "--records-per-s", type=float, metavar="R", help="Records per second that arrive in each partition."
-)
+@option("--records-per-s R", "Records per second that arrive in each partition.", type=float)
 @heading("How to simulate")
-@click.option(
-    "--plays",
-    type=int,
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="How many rolls each candidate goes through.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="The seed of the rolls.")
-@click.option(
-    "--time-limit",
+@option("--plays N", "How many rolls each candidate goes through.", default=20)
+@option("--seed S", "The seed of the rolls.", default=0)
+@option(
+    "--time-limit S",
+    "Seconds after which no new roll starts; each candidate gets at least one.",
     type=click.FloatRange(min=0, min_open=True),
     default=60,
-    show_default=True,
-    metavar="S",
-    help="Seconds after which no new roll starts; each candidate gets at least one.",
 )
 @connection_options
 @output_options

@@ -8,7 +8,7 @@ import click
 
 from partwright.cli.input.run_options import run_options, target_option
 from partwright.cli.output import answer_options
-from partwright.cli.parsing import Command, heading
+from partwright.cli.parsing import Command, flag, heading, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,30 +24,20 @@ __all__ = ["command"]
 @run_options
 @target_option("kafka://host:port, with the topic if you like: kafka://host:port/topic.", required=True)
 @heading("Going on")
-@click.option(
-    "--checkpoint",
-    metavar="DIR",
+@option(
+    "--checkpoint DIR",
+    "Where the stream notes its progress, to continue from there; any file system that Spark knows.",
     required=True,
-    help="Where the stream notes its progress, to continue from there; any file system that Spark knows.",
 )
-@click.option(
-    "--available-now", is_flag=True, help="End when everything that is there now is written and checked."
-)
+@flag("--available-now", "End when everything that is there now is written and checked.")
 @heading("How to check")
-@click.option(
-    "--check/--no-check", default=True, help="With --available-now, read every record back (default: on)."
-)
+@flag("--check/--no-check", "With --available-now, read every record back (default: on).", default=True)
 @heading("Going on")
-@click.option("--every", type=float, metavar="SECONDS", help="Begin a batch every SECONDS.")
-@click.option(
-    "--follow-partitions",
-    is_flag=True,
-    help="Continue if the topic gets more partitions (default: stop and say why).",
-)
-@click.option(
-    "--real-time",
-    metavar="DURATION",
-    help="Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
+@option("--every SECONDS", "Begin a batch every SECONDS.", type=float)
+@flag("--follow-partitions", "Continue if the topic gets more partitions (default: stop and say why).")
+@option(
+    "--real-time DURATION",
+    "Spark's real-time mode, with a checkpoint every DURATION, such as '5 minutes': at least once, n fixed.",
 )
 @answer_options
 def command(

@@ -12,7 +12,7 @@ from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option, whole_key_type
 from partwright.cli.output import output_options
-from partwright.cli.parsing import OUTPUT, Command, heading
+from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
 from partwright.keys.clients import key_types, placements
 from partwright.keys.key_placements import KeyPlacements, under_each_type
@@ -32,36 +32,29 @@ __all__ = ["command"]
 @partitions_option(
     "The topic's number of partitions (default: that of --topic kafka://host:port/topic).", "n"
 )
-@click.option(
-    "--client",
-    metavar="C",
+@option(
+    "--client C",
+    "Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
     shell_complete=client_names,
-    help="Ask about one client only, such as librdkafka:murmur2 (default: all of them).",
 )
 @heading("What the key is")
-@click.option(
-    "--key-type",
-    metavar="T",
+@option(
+    "--key-type T",
+    f"How the key becomes bytes: {', '.join(key_types())} (default: text as UTF-8).",
     callback=whole_key_type,
     shell_complete=key_type_names,
-    help=f"How the key becomes bytes: {', '.join(key_types())} (default: text as UTF-8).",
 )
-@click.option("--hex", "as_hex", is_flag=True, help="KEY is bytes, written in hex.")
-@click.option("--null", "is_null", is_flag=True, help="The record has no key; KEY is left out.")
+@flag("--hex", "KEY is bytes, written in hex.", "as_hex")
+@flag("--null", "The record has no key; KEY is left out.", "is_null")
 @heading("How to reach Kafka")
-@click.option(
-    "--topic",
-    metavar="TOPIC",
-    help="Print how to read the key's partition of this topic: a name, or kafka://host:port/topic.",
+@option(
+    "--topic TOPIC",
+    "Print how to read the key's partition of this topic: a name, or kafka://host:port/topic.",
 )
-@click.option(
-    "--servers", metavar="HOST:PORT", help="The brokers, if TOPIC is only a name (default: localhost:9092)."
-)
+@option("--servers HOST:PORT", "The brokers, if TOPIC is only a name (default: localhost:9092).")
 @connection_options
 @heading(OUTPUT)
-@click.option(
-    "--explain", is_flag=True, help="Show the arithmetic, and what KEY becomes under other key types."
-)
+@flag("--explain", "Show the arithmetic, and what KEY becomes under other key types.")
 @output_options
 def command(
     keys: tuple[str, ...],

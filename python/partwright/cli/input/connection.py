@@ -6,11 +6,9 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-import click
-
 from partwright.cli.echo import echo
 from partwright.cli.input.options import key_values
-from partwright.cli.parsing import Listed, heading
+from partwright.cli.parsing import Listed, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -71,18 +69,15 @@ def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer
     """The options for reaching a Kafka, which the command's function gets as `connection`."""
 
     @heading("How to reach Kafka")
-    @click.option(
-        "--command-config",
-        metavar="FILE",
-        help="The client configuration: a properties file with Kafka's or librdkafka's names "
+    @option(
+        "--command-config FILE",
+        "The client configuration: a properties file with Kafka's or librdkafka's names "
         "(default: the file that PARTWRIGHT_COMMAND_CONFIG names).",
     )
-    @click.option(
-        "-X",
+    @repeated(
+        "-X K=V",
+        "One setting of the client configuration, which overrides the file's; may be repeated.",
         "settings",
-        multiple=True,
-        metavar="K=V",
-        help="One setting of the client configuration, which overrides the file's; may be repeated.",
     )
     @functools.wraps(command)
     def with_connection(
@@ -100,23 +95,13 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     """The options that say which part of a topic is read, which the command's function gets as `bounds`."""
 
     @heading("Which part of a topic")
-    @click.option(
-        "--since",
-        metavar="TIME",
-        help="Start in each partition at the first record of this time or later: ISO 8601, or ms since 1970.",
+    @option(
+        "--since TIME",
+        "Start in each partition at the first record of this time or later: ISO 8601, or ms since 1970.",
     )
-    @click.option(
-        "--until",
-        metavar="TIME",
-        help="Stop in each partition before the first record of this time or later.",
-    )
-    @click.option("--last", type=int, metavar="N", help="Read only the newest N offsets of each partition.")
-    @click.option(
-        "--only-partitions",
-        cls=Listed,
-        metavar="P",
-        help="Read only these partitions of the topic, such as 0,3-5.",
-    )
+    @option("--until TIME", "Stop in each partition before the first record of this time or later.")
+    @option("--last N", "Read only the newest N offsets of each partition.", type=int)
+    @option("--only-partitions P", "Read only these partitions of the topic, such as 0,3-5.", cls=Listed)
     @functools.wraps(command)
     def with_bounds(
         *given: object,

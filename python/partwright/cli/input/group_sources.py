@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from partwright._check import is_topic
 from partwright.assignors.subscriptions import check_subscriptions, parse_subscription
 from partwright.cli.input.json import lines, named, read_json
+from partwright.cli.parsing import repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -19,11 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RealGroup", "is_real", "read_subscriptions", "real_group", "subscriptions_option"]
 
-subscriptions_option = click.option(
-    "--subscriptions",
-    multiple=True,
-    metavar="M=T,...|FILE",
-    help="The topics that member or client ID M subscribes to, where the source does not say it; may be repeated.",
+subscriptions_option = repeated(
+    "--subscriptions M=T,...|FILE",
+    "The topics that member or client ID M subscribes to, where the source does not say it; may be repeated.",
 )
 
 

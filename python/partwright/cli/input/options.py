@@ -9,6 +9,7 @@ import click
 
 from partwright import _core
 from partwright.cli.input.completion import client_names, key_type_names
+from partwright.cli.parsing import flag, option, repeated
 from partwright.errors import PartwrightError
 from partwright.question import Question, masked
 
@@ -48,20 +49,15 @@ def whole_key_type(ctx: click.Context, option: click.Parameter, given: str | Non
     return _core.check(1, "java", given)
 
 
-key_type_option = click.option(
-    "--key-type",
-    metavar="T",
+key_type_option = option(
+    "--key-type T",
+    "How the value becomes key bytes: utf8, bytes, java:long, digits, java:uuid, ... (default: text as UTF-8).",
     callback=whole_key_type,
     shell_complete=key_type_names,
-    help="How the value becomes key bytes: utf8, bytes, java:long, digits, java:uuid, ... (default: text as UTF-8).",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-json_always_option = click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    expose_value=False,
-    help="Accepted for scripts: the answer is always JSON.",
+json_option = flag("--json", "Print the answer as JSON.", "as_json")
+json_always_option = flag(
+    "--json", "Accepted for scripts: the answer is always JSON.", "as_json", expose_value=False
 )
 
 
@@ -164,39 +160,33 @@ def partitions_option(
 
 
 _NEW_TOPIC = (
-    click.option(
-        "--replication-factor",
+    option(
+        "--replication-factor N",
+        "How many replicas each partition of a new topic has (default: the cluster's).",
         type=int,
-        metavar="N",
-        help="How many replicas each partition of a new topic has (default: the cluster's).",
     ),
-    click.option(
-        "--replica-assignment",
-        metavar="0:1,1:2",
-        help="The brokers of each partition of a new topic, instead of -n and --replication-factor.",
+    option(
+        "--replica-assignment 0:1,1:2",
+        "The brokers of each partition of a new topic, instead of -n and --replication-factor.",
     ),
-    click.option(
-        "--topic-config",
+    repeated(
+        "--topic-config K=V",
+        "A new topic's own setting, such as cleanup.policy=compact; may be repeated.",
         "topic_configs",
-        multiple=True,
-        metavar="K=V",
-        help="A new topic's own setting, such as cleanup.policy=compact; may be repeated.",
     ),
 )
 
 
 def new_topic_options(command: FC) -> FC:
     """The options for a new topic: `replication_factor`, `replica_assignment` and `topic_configs`."""
-    for option in reversed(_NEW_TOPIC):
-        command = option(command)
+    for each in reversed(_NEW_TOPIC):
+        command = each(command)
     return command
 
 
 def client_option(text: str) -> Callable[[FC], FC]:
     """The client whose rule counts; Java's by default."""
-    return click.option(
-        "--client", default="java", show_default=True, metavar="C", shell_complete=client_names, help=text
-    )
+    return option("--client C", text, default="java", shell_complete=client_names)
 
 
 def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False) -> dict[str, str]:

@@ -7,12 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import click
-
 from partwright.cli.input.completion import client_names, strategy_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import key_type_option, key_values, new_topic_options, partitions_option
-from partwright.cli.parsing import heading
+from partwright.cli.parsing import flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -26,87 +24,58 @@ _Result = TypeVar("_Result")
 
 _OPTIONS = (
     heading("What to read"),
-    click.option("--key", metavar="COL", help="The column with the record's key."),
+    option("--key COL", "The column with the record's key."),
     key_type_option,
-    click.option(
-        "--value", metavar="COL", help="The column with the record's value (default: all columns as JSON)."
+    option("--value COL", "The column with the record's value (default: all columns as JSON)."),
+    option(
+        "--timestamp COL",
+        "The column with the records' timestamps, for --exactly-once (default: a source topic's own).",
     ),
-    click.option(
-        "--timestamp",
-        metavar="COL",
-        help="The column with the records' timestamps, for --exactly-once (default: a source topic's own).",
-    ),
-    click.option(
-        "--format",
-        metavar="F",
-        help="Spark's name for the source's format, if its name does not show it.",
-    ),
-    click.option(
-        "--option",
-        "options",
-        multiple=True,
-        metavar="K=V",
-        help="An option of Spark's reader; may be repeated.",
-    ),
+    option("--format F", "Spark's name for the source's format, if its name does not show it."),
+    repeated("--option K=V", "An option of Spark's reader; may be repeated.", "options"),
     heading("How to write"),
-    click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source)."),
+    option("--topic NAME", "The topic to write to (default: named after the source)."),
     partitions_option(
         "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
     ),
     new_topic_options,
     heading("Where to place"),
-    click.option(
+    option(
         "--client",
+        "The client whose rule places the records; `partwright which x -n 1` lists all.",
         default="java",
-        show_default=True,
         shell_complete=client_names,
-        help="The client whose rule places the records; `partwright which x -n 1` lists all.",
     ),
-    click.option(
-        "--strategy",
-        metavar="NAME",
-        shell_complete=strategy_names,
-        help="The producer's strategy for records that the client does not place by their key: sticky, round-robin, "
+    option(
+        "--strategy NAME",
+        "The producer's strategy for records that the client does not place by their key: sticky, round-robin, "
         "default@2.8 and so on, or your own class, such as mine.MyPartitioner (default: that of the producer that "
         "writes them). Each of Spark's tasks is one producer.",
+        shell_complete=strategy_names,
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="The seed of the strategy's draws."),
-    click.option(
-        "--producer-property",
+    option("--seed", "The seed of the strategy's draws.", default=0),
+    repeated(
+        "--producer-property K=V",
+        "A producer setting for the strategy, such as batch.size=32768; may be repeated.",
         "properties",
-        multiple=True,
-        metavar="K=V",
-        help="A producer setting for the strategy, such as batch.size=32768; may be repeated.",
     ),
     heading("How to run Spark"),
-    click.option("--master", default="local[*]", show_default=True, help="Spark's master."),
-    click.option(
-        "--conf",
-        "configs",
-        multiple=True,
-        metavar="K=V",
-        help="A setting of Spark's session; may be repeated.",
-    ),
+    option("--master", "Spark's master.", default="local[*]"),
+    repeated("--conf K=V", "A setting of Spark's session; may be repeated.", "configs"),
     heading("How to reach Kafka"),
-    click.option(
-        "--from-config",
-        metavar="FILE",
-        help="The client configuration for a SOURCE that is a topic (default: --command-config).",
+    option(
+        "--from-config FILE",
+        "The client configuration for a SOURCE that is a topic (default: --command-config).",
     ),
-    click.option(
-        "--to-config",
-        metavar="FILE",
-        help="The client configuration for --to kafka:// (default: --command-config).",
-    ),
+    option("--to-config FILE", "The client configuration for --to kafka:// (default: --command-config)."),
     connection_options,
     heading("How to write"),
-    click.option(
+    flag(
         "--exactly-once",
-        is_flag=True,
-        help="Write in transactions, so that consumers that read only committed records get each one once, and keep "
+        "Write in transactions, so that consumers that read only committed records get each one once, and keep "
         "records' timestamps (default: Spark's own sink, which may write some twice when it retries a task).",
     ),
-    click.option("--append", is_flag=True, help="Write to the topic even if it holds records already."),
+    flag("--append", "Write to the topic even if it holds records already."),
 )
 
 
@@ -114,8 +83,8 @@ def target_option(
     text: str, *, required: bool = False
 ) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Where the records go, which `run_options` reads."""
-    option = click.option("--to", metavar="TARGET", required=required, help=text)
-    return lambda command: heading("How to write")(option(command))
+    target = option("--to TARGET", text, required=required)
+    return lambda command: heading("How to write")(target(command))
 
 
 def run_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
@@ -177,8 +146,8 @@ def run_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
         return command(*given, source=source, settings_of=settings_of, **more)
 
     wrapped = with_settings
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
+    for each in reversed(_OPTIONS):
+        wrapped = each(wrapped)
     return wrapped
 
 
