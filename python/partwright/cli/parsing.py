@@ -6,35 +6,59 @@ takes longer than click's own, and click-option-group's needs options of its own
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from click.decorators import FC
 
-__all__ = ["OUTPUT", "Command", "Listed", "flag", "heading", "option", "repeated", "under_headings"]
+__all__ = [
+    "OUTPUT",
+    "Command",
+    "Listed",
+    "combined",
+    "flag",
+    "heading",
+    "option",
+    "repeated",
+    "under_headings",
+]
 
 OUTPUT = "Output"
 """The heading of the options that say how an answer is shown."""
 _HELP = "Help"
 
 
-def option(usage: str, text: str, name: str | None = None, **attributes: Any) -> Callable[[FC], FC]:
+def option(
+    usage: str,
+    text: str,
+    name: str | None = None,
+    *,
+    read: Callable[[str, str], object] | None = None,
+    **attributes: Any,
+) -> Callable[[FC], FC]:
     """An option as its help shows it; a default is shown, too.
 
     Args:
         usage: Its names, then what its value is called: `-n --partitions N`.
         text: What it says.
         name: The command's parameter, if it is not the option's name.
+        read: What makes a value of the typed text, with the option's name for errors.
         attributes: The others of `click.option`.
     """
     words = usage.split()
     spellings = [word for word in words if word.startswith("-")]
     value = next(iter(words[len(spellings) :]), None)
     attributes.setdefault("show_default", attributes.get("default") is not None)
+    if read is not None:
+        attributes["callback"] = lambda _ctx, each, typed: (
+            None if typed is None else read(typed, each.opts[0])
+        )
     return click.option(*spellings, *filter(None, [name]), metavar=value, help=text, **attributes)
 
 
@@ -60,6 +84,34 @@ def heading(title: str) -> Callable[[FC], FC]:
     return headed
 
 
+def combined(
+    name: str, make: Callable[..., object], *options: Callable[[Any], Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options that together are one value, as a decorator.
+
+    Args:
+        name: The command's parameter that gets the value.
+        make: Makes it of the options' values, which it takes by their names.
+        options: The options, under their heading.
+    """
+    parameters = inspect.signature(make).parameters
+
+    def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def with_value(**values: object) -> Any:
+            own = {each: values.pop(each) for each in parameters if each in values}
+            return command(**values, **{name: make(**own)})
+
+        return functools.reduce(lambda decorated, each: each(decorated), reversed(options), with_value)
+
+    return with_options
+
+
+def first_given(options: Mapping[str, object]) -> str | None:
+    """The first of some options that was given: its value is not None, False or empty."""
+    return next((name for name, value in options.items() if value not in (None, False, ())), None)
+
+
 def under_headings(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
     """Each option and its help, by heading, in the order in which headings come first; output and help come last."""
     found: dict[str, list[tuple[str, str]]] = {}
@@ -78,8 +130,7 @@ class Listed(click.Option):
             value = ",".join(values) if values else None
             return value if callback is None else callback(ctx, option, value)
 
-        attributes |= {"multiple": True, "callback": joined}
-        super().__init__(*names, **attributes)
+        super().__init__(*names, **attributes | {"multiple": True, "callback": joined})
 
 
 class Command(click.Command):

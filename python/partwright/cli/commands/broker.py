@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import counted
-from partwright.cli.echo import echo
-from partwright.cli.input.completion import security_names
-from partwright.cli.input.options import key_values, new_topic_options, partitions_option
-from partwright.cli.parsing import OUTPUT, Command, Listed, flag, heading, option, repeated
+from partwright.cli.input.options import key_values, new_topic_options, partitions_option, security_names
+from partwright.cli.output import echo
+from partwright.cli.parsing import OUTPUT, Command, Listed, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from partwright._check import Json
-    from partwright.kafka.embedded_detached import DetachedBroker, DetachedKafka
+    from partwright.kafka.embedded_detached import DetachedKafka
 
 __all__ = ["command"]
 
@@ -71,28 +70,18 @@ def start(
     """
     from partwright.kafka import embedded_detached
 
-    options = {
-        "--brokers": brokers,
-        "--rack": racks,
-        "--port": port,
-        "--config": configs,
-        "--security": security,
-    }
-    for name, given in options.items():
-        if ids and given:
-            raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {name}")
+    options = {"--brokers": brokers, "--rack": racks, "--port": port, "--config": configs}
+    if ids and (other := first_given({**options, "--security": security})):
+        raise PartwrightError(f"broker {ids[0]} starts again as it was: leave out {other}")
     with _spinner() as progress:
         if ids:
             progress("starting Kafka")
             _print_kafka(embedded_detached.start_again(ids), "runs again", ids, as_json=as_json)
             return
+        each_rack = None if racks is None else [rack.strip() for rack in racks.split(",")]
+        settings = {"overrides": key_values("--config", configs), "security": security}
         started = embedded_detached.start(
-            port,
-            brokers=brokers,
-            racks=None if racks is None else [rack.strip() for rack in racks.split(",")],
-            overrides=key_values("--config", configs),
-            security=security,
-            progress=progress,
+            port, brokers=brokers, racks=each_rack, progress=progress, **settings
         )
     kafka = started.kafka
     if as_json:
@@ -102,13 +91,9 @@ def start(
     if started.cleaned:
         _say(f"Cleaned up after {_gone(started.cleaned)}.")
     if started.already:
-        _say_running(kafka, f"already running, since {kafka.started}")
+        _print_running(kafka, f"already running, since {kafka.started}")
     else:
-        _say_running(kafka, "running", "; `partwright broker stop` ends it")
-        if len(kafka.brokers) == 1:
-            _say(f"Its log is {kafka.brokers[0].log}.")
-    _say_security(kafka)
-    echo(kafka.bootstrap_servers)
+        _print_running(kafka, "running", "; `partwright broker stop` ends it")
 
 
 @command.command(cls=Command)
@@ -151,9 +136,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
     elif kafka is None:
         _say("No broker is running: `partwright broker start` starts one.")
     elif kafka.running:
-        _say_running(kafka, f"running since {kafka.started}")
-        _say_security(kafka)
-        echo(kafka.bootstrap_servers)
+        _print_running(kafka, f"running since {kafka.started}")
     else:
         _say(
             f"No broker is running, but there was {_gone(kafka)}: the next start or stop cleans up after it."
@@ -183,8 +166,8 @@ def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
         kafka = embedded_detached.stop()
     if as_json:
         running = kafka is not None and kafka.running
-        found = _object(kafka) if kafka else None
-        _print({"stopped": found if running else None, "cleaned": None if running else found})
+        state = _object(kafka) if kafka else None
+        _print({"stopped": state if running else None, "cleaned": None if running else state})
     elif kafka is None:
         _say("No broker is running: there is nothing to stop.")
     elif kafka.running:
@@ -215,14 +198,13 @@ def topic(
     from partwright.kafka import embedded_detached, topics
     from partwright.kafka.new_topic import NewTopic
 
-    wanted = NewTopic.read(
-        partitions, replication_factor, replica_assignment, key_values("--topic-config", topic_configs)
-    )
-    count = wanted.partitions or partitions
+    configs = key_values("--topic-config", topic_configs)
+    new_topic = NewTopic.read(partitions, replication_factor, replica_assignment, configs)
+    count = new_topic.partitions or partitions
     if count is None:
         raise PartwrightError(f"the topic {name!r} gets no partitions: say -n, or --replica-assignment")
     servers = embedded_detached.internal_servers()
-    topics.create_topic({"bootstrap.servers": servers}, name, count, wanted)
+    topics.create_topic({"bootstrap.servers": servers}, name, count, new_topic)
     placed = Placement.of(Cluster.from_kafka(servers, [name], kafka_config={}), name)
     if as_json:
         _print({"topic": name, "partitions": count, "replicas": [list(each) for each in placed.replicas]})
@@ -239,26 +221,35 @@ def _print_kafka(kafka: DetachedKafka, what: str, ids: Sequence[int], *, as_json
     for broker in kafka.brokers:
         if broker.id in ids:
             _say(f"Broker {broker.id} {what}.")
-    for broker in kafka.brokers:
-        _say(f"  {_line(broker)}")
+    _say_brokers(kafka)
     echo(kafka.bootstrap_servers)
 
 
-def _say_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
-    """Print that Kafka runs: its process, or a line for each broker."""
+def _print_running(kafka: DetachedKafka, how: str, then: str = "") -> None:
+    """Print that Kafka runs: its process, or a line for each broker; then how clients reach it."""
     if len(kafka.brokers) == 1:
         _say(f"Kafka {kafka.version} is {how} (process {kafka.brokers[0].pid}){then}.")
-        return
-    _say(f"Kafka {kafka.version} is {how}, with {counted(len(kafka.brokers), 'broker')}{then}.")
+        if then:
+            _say(f"Its log is {kafka.brokers[0].log}.")
+    else:
+        _say(f"Kafka {kafka.version} is {how}, with {counted(len(kafka.brokers), 'broker')}{then}.")
+        _say_brokers(kafka)
+    if kafka.command_config is not None:
+        # An address alone is not enough.
+        _say(
+            f"Its security is {kafka.security}; what a client needs, passwords included, is in the properties file:"
+        )
+        topic = f"kafka://{kafka.bootstrap_servers}/TOPIC"
+        _say(f"  partwright which KEY --topic {topic} --command-config {kafka.command_config}")
+    echo(kafka.bootstrap_servers)
+
+
+def _say_brokers(kafka: DetachedKafka) -> None:
+    """Each broker's state in one line."""
     for broker in kafka.brokers:
-        _say(f"  {_line(broker)}")
-
-
-def _line(broker: DetachedBroker) -> str:
-    """A broker's state in one line."""
-    rack = "" if broker.rack is None else f", rack {broker.rack}"
-    state = f"process {broker.pid}" if broker.running else "not running"
-    return f"broker {broker.id}{rack}: {broker.bootstrap_servers}, {state}, log {broker.log}"
+        rack = "" if broker.rack is None else f", rack {broker.rack}"
+        state = f"process {broker.pid}" if broker.running else "not running"
+        _say(f"  broker {broker.id}{rack}: {broker.bootstrap_servers}, {state}, log {broker.log}")
 
 
 def _gone(kafka: DetachedKafka) -> str:
@@ -268,17 +259,6 @@ def _gone(kafka: DetachedKafka) -> str:
         f"the {had} at {kafka.bootstrap_servers} ({which} {processes}, started {kafka.started}), which "
         "had ended without being stopped"
     )
-
-
-def _say_security(kafka: DetachedKafka) -> None:
-    """How clients reach a secured broker; nothing if an address is enough."""
-    if kafka.command_config is None:
-        return
-    _say(
-        f"Its security is {kafka.security}; what a client needs, passwords included, is in the properties file:"
-    )
-    topic = f"kafka://{kafka.bootstrap_servers}/TOPIC"
-    _say(f"  partwright which KEY --topic {topic} --command-config {kafka.command_config}")
 
 
 def _object(kafka: DetachedKafka) -> Json:

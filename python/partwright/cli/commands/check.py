@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import counted
-from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
@@ -17,7 +16,7 @@ from partwright.cli.input.options import (
     partitions_option,
     share,
 )
-from partwright.cli.output import exit_code, output_options
+from partwright.cli.output import echo, output_options
 from partwright.cli.parsing import OUTPUT, Command, heading, option
 
 if TYPE_CHECKING:
@@ -41,10 +40,10 @@ __all__ = ["command"]
 @option(
     "--max-share P",
     "The largest share of the records that one partition may have: 5% or 0.05.",
-    callback=share,
+    read=share,
 )
 @option(
-    "--min-used P", "The smallest share of the partitions that must have records: 90% or 0.9.", callback=share
+    "--min-used P", "The smallest share of the partitions that must have records: 90% or 0.9.", read=share
 )
 @reading_options
 @connection_options
@@ -52,7 +51,6 @@ __all__ = ["command"]
 @option("--show N", "How many misplaced records to show.", type=click.IntRange(min=0), default=10)
 @output_options
 def command(
-    file: str,
     source: Source,
     key: str | None,
     partitions: int | None,
@@ -95,17 +93,9 @@ def command(
     from partwright.audit.check import CheckLimits
     from partwright.audits import check
 
-    found = check(
-        source.records(connection, bounds),
-        key,
-        partitions,
-        client,
-        key_type,
-        partition=partition,
-        limits=CheckLimits(max_share, min_used, show),
-    )
-    read = found.question.read
-    if read is not None and found.n != read["partitions"]:
-        echo(f"the topic has {counted(read['partitions'], 'partition')}, -n says {found.n}", err=True)
-    output.show(found, file)
-    return exit_code(0 if found.ok else 1, read)
+    limits, records = CheckLimits(max_share, min_used, show), source.records(connection, bounds)
+    answer = check(records, key, partitions, client, key_type, partition=partition, limits=limits)
+    read = answer.question.read
+    if read is not None and answer.n != read["partitions"]:
+        echo(f"the topic has {counted(read['partitions'], 'partition')}, -n says {answer.n}", err=True)
+    return output.show(answer, source.name)

@@ -78,18 +78,19 @@ def command(
     from partwright.keys.clients import key_bytes_of, placements
     from partwright.keys.coordinators import Coordination, broker_kind_named
 
-    group = _one_group(group, named)
-    _refuse_empty(group, transactional)
+    if group is not None and named is not None:
+        raise PartwrightError(f"{group!r} and --group {named!r} name a group: leave one out")
+    group = _one_group(named if group is None else group, transactional)
     kind = broker_kind_named(broker_kind)
     if transactional and kind.name != "kafka":
         raise PartwrightError(
             f"--broker-kind {kind.name} is for groups: its transactional ids are not in {_TRANSACTIONS}"
         )
     topic = _TRANSACTIONS if transactional else _GROUPS
-    found: Json = {"n": kind.partitions if n is None else n}
+    facts: Json = {"n": kind.partitions if n is None else n}
     # This needs no pyarrow, unlike `partwright.coordinator_partition` for columns.
-    _core.check(found["n"], "java", None)
-    found["partition"] = kind.of_bytes(key_bytes_of(group), found["n"])
+    _core.check(facts["n"], "java", None)
+    facts["partition"] = kind.of_bytes(key_bytes_of(group), facts["n"])
     if broker is None and connection.is_given:
         raise PartwrightError("--command-config and -X are for reaching a Kafka: name it with --broker")
     if broker is not None:
@@ -99,43 +100,28 @@ def command(
         from partwright.kafka.coordinators import coordinator
 
         broker = plain_servers(broker)
-        found = coordinator(connection.config(broker), group, topic, broker_kind=kind.name)
+        facts = coordinator(connection.config(broker), group, topic, broker_kind=kind.name)
     # A producer's rule that starts with the same hash, but continues differently.
-    (hashed,) = placements(group, found["n"], "java:string-hash")
-    output.show(
-        Coordination(
-            group,
-            topic,
-            kind,
-            hashed.hash if kind.name == "kafka" else None,
-            found,
-            _reading(topic, found["partition"], broker or "localhost:9092"),
-        )
-    )
+    (hashed,) = placements(group, facts["n"], "java:string-hash")
+    group_hash = hashed.hash if kind.name == "kafka" else None
+    reading = _reading(topic, facts["partition"], broker or "localhost:9092")
+    output.show(Coordination(group, topic, kind, group_hash, facts, reading))
 
 
-def _one_group(group: str | None, named: str | None) -> str:
-    if group is not None and named is not None:
-        raise PartwrightError(f"{group!r} and --group {named!r} name a group: leave one out")
-    found = named if group is None else group
-    if found is None:
+def _one_group(group: str | None, transactional: bool) -> str:
+    if group is None:
         raise PartwrightError("which group? Name it, as in partwright coordinator billing")
-    return found
-
-
-def _refuse_empty(group: str, transactional: bool) -> None:
     if group == "" and transactional:
         raise PartwrightError("a transactional.id is empty, which Kafka's producer refuses: name one")
     if group == "":
         raise PartwrightError(
             "the group's id is empty, which Kafka's coordinator refuses of members as INVALID_GROUP_ID: name a group"
         )
+    return group
 
 
 def _reading(topic: str, partition: int | None, servers: str) -> str | None:
     if partition is None:
         return None
-    words = ["kafka-console-consumer.sh", "--bootstrap-server", servers, "--topic", topic]
-    return shlex.join(
-        [*words, "--partition", str(partition), "--from-beginning", "--formatter", _FORMATTERS[topic]]
-    )
+    where = f"--bootstrap-server {shlex.quote(servers)} --topic {topic} --partition {partition}"
+    return f"kafka-console-consumer.sh {where} --from-beginning --formatter {_FORMATTERS[topic]}"

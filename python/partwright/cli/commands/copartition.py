@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import is_topic
-from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import Connection, connection_options, reading_options
 from partwright.cli.input.files import Source, delimiter_option, format_option
-from partwright.cli.input.options import column_option, key_type_option, partitions_option, whole_key_type
+from partwright.cli.input.options import (
+    client_names,
+    column_option,
+    key_type_names,
+    key_type_option,
+    partitions_option,
+    whole_key_type,
+)
 from partwright.cli.output import exit_code, output_options
 from partwright.cli.parsing import Command, heading, option
-from partwright.cli.reading_progress import reading
+from partwright.cli.progress import reading
 
 if TYPE_CHECKING:
     from partwright.cli.output import Output
@@ -51,7 +57,7 @@ __all__ = ["command"]
 @option(
     "--key-type-b T",
     "The same for B (default: as for A).",
-    callback=whole_key_type,
+    read=whole_key_type,
     shell_complete=key_type_names,
 )
 @reading_options
@@ -60,15 +66,10 @@ __all__ = ["command"]
 def command(
     a: str,
     b: str,
-    key: str | None,
     key_b: str | None,
-    partition: str | None,
     partition_b: str | None,
-    n: int | None,
     n_b: int | None,
-    client: str | None,
     client_b: str | None,
-    key_type: str | None,
     key_type_b: str | None,
     format_: str | None,
     format_b_: str | None,
@@ -77,6 +78,7 @@ def command(
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
+    **of_a: Any,
 ) -> int:
     """Check whether records of one key are in the same partition of two topics or tables, and if not, show why.
 
@@ -115,17 +117,8 @@ def command(
             return source.records(Connection(None, {}), None)
         return source.records(connection, bounds, watch)
 
-    found = copartition(
-        # Interrupted at A, nothing is known about B, so there is no answer.
-        records(Source((a,), format_, delimiter), b, reading),
-        JoinSide(
-            records(Source((b,), format_b_, delimiter_b), a), key_b, n_b, client_b, key_type_b, partition_b
-        ),
-        key,
-        n,
-        client,
-        key_type,
-        partition=partition,
-    )
-    output.show(found, f"{a} and {b}")
-    return exit_code(0 if found.ok else 1, *(found.read or ()))
+    # Interrupted at A, nothing is known about B, so there is no answer.
+    first = records(Source((a,), format_, delimiter), b, reading)
+    second = records(Source((b,), format_b_, delimiter_b), a)
+    meeting = copartition(first, JoinSide(second, key_b, n_b, client_b, key_type_b, partition_b), **of_a)
+    return exit_code(output.show(meeting, f"{a} and {b}"), *(meeting.read or ()))

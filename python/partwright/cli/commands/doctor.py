@@ -90,14 +90,11 @@ def command(
     from partwright.kafka.doctor import examine
     from partwright.kafka.probe import Diagnosis
 
-    config = connection.config(bootstrap)
     steps = []
-    for step in examine(config, topic=topic, group=group):
+    for step in examine(connection.config(bootstrap), topic=topic, group=group):
         steps.append(step)
         _print(of_step(step), output)
-    diagnosis = Diagnosis(tuple(steps))
-    output.show(diagnosis)
-    return 0 if diagnosis.ok else 1
+    return output.show(Diagnosis(tuple(steps)))
 
 
 def _print(verdict: Verdict, output: Output) -> None:
@@ -133,6 +130,4 @@ def _executors(address: str, timeout: float, output: Output) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     for row in rows:
         _print(of_executor(row), output)
-    diagnosis = ExecutorDiagnosis(tuple(rows))
-    output.show(diagnosis)
-    return 0 if diagnosis.ok else 1
+    return output.show(ExecutorDiagnosis(tuple(rows)))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import counted
 from partwright._text import plain
-from partwright.cli.input.completion import assignor_names, protocol_names
-from partwright.cli.input.options import key_values
-from partwright.cli.input.script import at_line, read_script_file
+from partwright.cli.input.options import assignor_names, key_values, protocol_names
+from partwright.cli.input.yaml_files import at_line, read_script_file
 from partwright.cli.output import output_options, terminal_look
 from partwright.cli.parsing import OUTPUT, Command, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from partwright._check import Fields
     from partwright.cli.output import Output
     from partwright.group import Cost, Timeline
@@ -74,18 +75,14 @@ def command(
     file: str | None,
     events: str | None,
     topics: tuple[str, ...],
-    protocol: str | None,
-    assignor: str | None,
-    client: str | None,
     static: bool,
     configs: tuple[str, ...],
-    poll_ms: int | None,
-    records_per_s: float | None,
     compare: bool,
     race: str,
     requests: bool,
     width: int | None,
     output: Output,
+    **of_script: Any,
 ) -> None:
     """Simulate a consumer group that follows a script: its generations, who reads what, and what it costs.
 
@@ -113,37 +110,22 @@ def command(
       partwright group script.yaml --compare --records-per-s 100
       partwright group script.json --json
     """
-    script, line_of = ({}, _nowhere) if file is None else read_script_file(file)
-    told = {
-        "events": events,
-        "topics": _topics(topics),
-        "protocol": protocol,
-        "assignor": assignor,
-        "client": client,
-        "static": static or None,
-        "poll_ms": poll_ms,
-        "records_per_s": records_per_s,
-    }
     if file is None and (events is None or not topics):
         raise PartwrightError("name a FILE, or give --events and --topic")
-    if events is not None:
-        # The event came from an option, so an error must not name the file.
-        line_of = _nowhere
-    if isinstance(script, dict):
-        script |= {name: value for name, value in told.items() if value is not None}
-        config = script.get("config") or {}
-        if configs and isinstance(config, dict):
-            script["config"] = {**config, **key_values("--config", configs)}
+    if compare and (requests or race != "slow"):
+        spelling = "--requests" if requests else "--race"
+        raise PartwrightError(f"{spelling} is for one play: leave out --compare")
+    of_script |= {"events": events, "topics": _topics(topics), "static": static or None}
+    script, line_of = _script(file, of_script, configs)
     # Imported only here, because it imports pyarrow.
     from partwright import group
-    from partwright.cli.reading_progress import working
+    from partwright.cli.progress import working
 
     try:
         if compare:
-            _refuse_both(requests, race)
             with working("playing", "lives") as played:
-                compared = group.compare(script, played=played)
-            output.show(compared, file)
+                lives = group.compare(script, played=played)
+            output.show(lives, file)
             return
         _refuse_large(script)
         with working("playing", "lives"):
@@ -157,12 +139,24 @@ def command(
     if requests and output.form in {"text", "json"}:
         _print_requests(timeline, file, output)
         return
-    timeline.chart_width = width or _chart_width()
+    timeline.chart_width = width or min(max(terminal_look().width, _NARROWEST), _WIDEST)
     output.show(timeline, file)
 
 
-def _chart_width() -> int:
-    return min(max(terminal_look().width, _NARROWEST), _WIDEST)
+def _script(
+    file: str | None, of_options: Fields, configs: tuple[str, ...]
+) -> tuple[Any, Callable[[int], int | None]]:
+    """The script, of which options override the file's fields, and what tells an event's line."""
+    script, line_of = ({}, _nowhere) if file is None else read_script_file(file)
+    if of_options["events"] is not None:
+        # The event came from an option, so an error must not name the file.
+        line_of = _nowhere
+    if isinstance(script, dict):
+        script |= {name: value for name, value in of_options.items() if value is not None}
+        config = script.get("config") or {}
+        if configs and isinstance(config, dict):
+            script["config"] = {**config, **key_values("--config", configs)}
+    return script, line_of
 
 
 def _print_requests(timeline: Timeline, file: str | None, output: Output) -> None:
@@ -214,8 +208,7 @@ def _refuse_large(script: Fields) -> None:
         )
 
 
-def _nowhere(number: int) -> int | None:
-    del number
+def _nowhere(_number: int) -> int | None:
     return None
 
 
@@ -225,12 +218,6 @@ def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
         if not (count.isascii() and count.isdecimal()) or len(count) > len("1000000"):
             raise PartwrightError(f"--topic takes NAME=N, a number of partitions, not {name}={count}")
     return {name: int(count) for name, count in pairs.items()} or None
-
-
-def _refuse_both(requests: bool, race: str) -> None:
-    if requests or race != "slow":
-        option = "--requests" if requests else "--race"
-        raise PartwrightError(f"{option} is for one play: leave out --compare")
 
 
 def _raced(script: Fields) -> dict[str, Cost]:

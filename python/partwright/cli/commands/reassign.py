@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import counted, is_topic
-from partwright.cli.echo import echo
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
-from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, flag, heading, option, repeated
+from partwright.cli.output import echo, output_options
+from partwright.cli.parsing import Command, Listed, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from partwright.cli.input.connection import Connection
     from partwright.cli.output import Output
     from partwright.cluster import Cluster
-    from partwright.cluster.reassignment import Batch
+    from partwright.cluster.reassignment import Batch, Reassignment
     from partwright.cluster.reassignment.saved import CheckedPlan
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.throttles import Throttles
@@ -82,21 +81,7 @@ __all__ = ["command"]
 @output_options
 def command(
     source: str,
-    topics: tuple[str, ...],
-    brokers: str | None,
-    add: str | None,
-    remove: str | None,
-    factors: tuple[str, ...],
-    sizes: str | None,
-    power: str | None,
-    disks: str | None,
-    within: str,
-    no_racks: bool,
-    min_insync: int,
     throttle: str | None,
-    max_replicas: int | None,
-    max_bytes: str | None,
-    max_seconds: float | None,
     out: str | None,
     saved: str | None,
     execute: bool,
@@ -104,6 +89,7 @@ def command(
     timeout: float,
     output: Output,
     connection: Connection,
+    **of_plan: Any,
 ) -> None:
     """Brokers join or leave a cluster: which partitions move where, with the fewest moves that make it even.
 
@@ -128,11 +114,10 @@ def command(
     """
     rate = None if throttle is None else read_size(throttle, "--throttle")
     is_live = is_topic(source)
-    for name, needs_kafka in (("--execute", execute), ("--unthrottle", unthrottle)):
-        if needs_kafka and not is_live:
-            raise PartwrightError(
-                f"{name} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
-            )
+    if (needing := first_given({"--execute": execute, "--unthrottle": unthrottle})) and not is_live:
+        raise PartwrightError(
+            f"{needing} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
+        )
     if connection.is_given and not is_live:
         raise PartwrightError(
             "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
@@ -145,39 +130,54 @@ def command(
         _refuse_others("--plan takes a plan that is there", {"saved", "execute", "throttle", "timeout"})
         output.show(_run_saved(source, saved, rate, connection, timeout, executes=execute))
         return
-    from partwright.audit.skew import read_share
-    from partwright.cluster import Capacity, reassign
-    from partwright.cluster.reassignment.saved import save
-
-    cluster = _cluster(source, connection)
-    plan = reassign(
-        cluster,
-        topics or None,
-        brokers=None if brokers is None else read_brokers(brokers, "--brokers"),
-        add=() if add is None else read_brokers(add, "--add"),
-        remove=() if remove is None else read_ids(remove, "--remove"),
-        replication_factor=read_factors(factors),
-        rack_aware=not no_racks,
-        capacity=Capacity(
-            sizes=None if sizes is None else _sizes(sizes, source, connection),
-            power=None if power is None else read_numbers(power, "--power"),
-            disks=None if disks is None else read_numbers(disks, "--disks", sizes=True),
-            bytes_within=read_share(within, "--within") or 0.0,
-        ),
-    )
-    batches = plan.batches(
-        rate,
-        max_replicas=max_replicas,
-        max_bytes=None if max_bytes is None else read_size(max_bytes, "--max-bytes"),
-        max_seconds=max_seconds,
-    )
-    plan = replace(plan, min_insync_replicas=min_insync, parts=batches)
+    plan = _planned(source, connection, rate, **of_plan)
     if out is not None:
+        from partwright.cluster.reassignment.saved import save
+
         path = save(plan, out)
         click.get_current_context().call_on_close(lambda: echo(f"plan: {path}", err=True))
     output.show(plan, source)
     if execute:
-        _execute(source, plan.before, batches, plan.partitions_to_elect, rate, connection, timeout)
+        _execute(source, plan.before, plan.parts, plan.partitions_to_elect, rate, connection, timeout)
+
+
+_READERS: dict[str, Callable[[str, str], Any]] = {
+    "brokers": read_brokers,
+    "add": read_brokers,
+    "remove": read_ids,
+    "power": read_numbers,
+    "disks": partial(read_numbers, sizes=True),
+    "max_bytes": read_size,
+}
+
+
+def _planned(source: str, connection: Connection, rate: int | None, **options: Any) -> Reassignment:
+    """A new plan, in batches."""
+    from partwright.audit.skew import read_share
+    from partwright.cluster import Capacity, reassign
+
+    values = {
+        name: None if options[name] is None else read(options[name], f"--{name.replace('_', '-')}")
+        for name, read in _READERS.items()
+    }
+    plan = reassign(
+        _cluster(source, connection),
+        options["topics"] or None,
+        brokers=values["brokers"],
+        add=values["add"] or (),
+        remove=values["remove"] or (),
+        replication_factor=read_factors(options["factors"]),
+        rack_aware=not options["no_racks"],
+        capacity=Capacity(
+            sizes=None if options["sizes"] is None else _sizes(options["sizes"], source, connection),
+            power=values["power"],
+            disks=values["disks"],
+            bytes_within=read_share(options["within"], "--within") or 0.0,
+        ),
+    )
+    limits = {"max_replicas": options["max_replicas"], "max_seconds": options["max_seconds"]}
+    batches = plan.batches(rate, max_bytes=values["max_bytes"], **limits)
+    return replace(plan, min_insync_replicas=options["min_insync"], parts=batches)
 
 
 def _refuse_others(why: str, fitting: AbstractSet[str]) -> None:
@@ -241,19 +241,13 @@ def _execute(
     connection: Connection,
     timeout: float,
 ) -> None:
-    from partwright.cli.reading_progress import working
+    from partwright.cli.progress import working
     from partwright.kafka.reassign import execute
 
+    config, limits = connection.config(_servers(source)), {"throttle": rate, "timeout": timeout}
     with working("reassigning", "partitions") as done:
         elected = execute(
-            connection.config(_servers(source)),
-            before,
-            batches,
-            elect=elect,
-            throttle=rate,
-            timeout=timeout,
-            told=done,
-            note=partial(echo, err=True),
+            config, before, batches, elect=elect, told=done, note=partial(echo, err=True), **limits
         )
     moved = sum(len(each.moves) for each in batches)
     where = counted(moved, "partition is where the plan has it", "partitions are where the plan has them")
@@ -281,14 +275,13 @@ def _json(file: str, *, begins_with_words: bool = False) -> Mapping[str, object]
     text = list(lines(file))
     if begins_with_words:
         # Kafka's tool prints messages before its JSON.
-        start = next((at for at, line in enumerate(text) if line.startswith("{")), 0)
-        text = text[start:]
+        text = text[next((at for at, line in enumerate(text) if line.startswith("{")), 0) :]
     try:
-        found = read_json("".join(text))
+        value = read_json("".join(text))
     except PartwrightError as error:
         raise error.within(named(file), path=file) from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise PartwrightError(
             f"{named(file)} is not a JSON object: see `partwright reassign --help`", path=file
         )
-    return found
+    return value

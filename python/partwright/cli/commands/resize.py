@@ -13,7 +13,7 @@ from partwright.cli.input.options import (
     column_option,
     key_type_option,
 )
-from partwright.cli.output import exit_code, output_options
+from partwright.cli.output import output_options
 from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
 
@@ -48,7 +48,6 @@ __all__ = ["command"]
 @flag("--plan", "Also print the steps, with each partition's numbers.", "with_plan")
 @output_options
 def command(
-    file: str,
     source: Source,
     key: str | None,
     from_: int | None,
@@ -91,16 +90,8 @@ def command(
             "--plan shows up to where to drain each partition, which needs the whole topic: leave out --since, "
             "--until, --last and --only-partitions, or --plan"
         )
-    plan = audits.resize(
-        source.records(connection, bounds),
-        key,
-        from_,
-        to,
-        client,
-        key_type,
-        columns=RecordColumns(partition, offset, size),
-    )
-    read = plan.question.read
+    columns, records = RecordColumns(partition, offset, size), source.records(connection, bounds)
+    answer = audits.resize(records, key, from_, to, client, key_type, columns=columns)
+    read = answer.question.read
     is_interrupted = read is not None and read["interrupted"]
-    output.show(plan, file, with_details=with_plan and not is_interrupted)
-    return exit_code(0, read)
+    return output.show(answer, source.name, with_details=with_plan and not is_interrupted)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright._check import is_topic
-from partwright.cli.echo import echo
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.group_sources import read_subscriptions, subscriptions_option
+from partwright.cli.input.groups import read_subscriptions, subscriptions_option
 from partwright.cli.input.options import key_values
-from partwright.cli.output import output_options
+from partwright.cli.output import echo, output_options
 from partwright.cli.parsing import Command, heading, option, repeated
 from partwright.errors import BrokerError, PartwrightError
 
@@ -77,23 +76,13 @@ def command(
     group_id: str | None,
     subscriptions: tuple[str, ...],
     manifest: str | None,
-    kind: str | None,
-    replicas: int | None,
-    max_surge: str | None,
-    max_unavailable: str | None,
-    start: str | None,
-    ready: str | None,
-    grace: str | None,
-    poll: str | None,
-    latency: str | None,
     configs: tuple[str, ...],
-    client: str | None,
-    records_per_s: float | None,
     plays: int,
     seed: int,
     time_limit: float,
     output: Output,
     connection: Connection,
+    **given: Any,
 ) -> None:
     """What does a deployment's restart cost its consumer group, and which settings would make it cheaper?
 
@@ -118,21 +107,7 @@ def command(
       partwright rollout kafka://127.0.0.1:9092 --group billing --config session.timeout.ms=30000
       partwright rollout --topic orders=100 --replicas 50 --kind StatefulSet --json
     """
-    given: Json = {
-        "topics": _topics(topics),
-        "replicas": replicas,
-        "kind": kind,
-        "max_surge": max_surge,
-        "max_unavailable": max_unavailable,
-        "start": start,
-        "ready": ready,
-        "grace": grace,
-        "poll": poll,
-        "latency": latency,
-        "config": dict(key_values("--config", configs)),
-        "client": client,
-        "records_per_s": records_per_s,
-    }
+    given |= {"topics": _topics(topics), "config": key_values("--config", configs)}
     if source is None and connection.is_given:
         raise PartwrightError(
             "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
@@ -148,25 +123,22 @@ def command(
             "name the topics: --topic NAME=N, kafka://host:port/topic, or kafka://host:port --group G"
         )
     if manifest is not None:
-        from partwright.cli.input.manifest import read_manifest_file
+        from partwright.cli.input.yaml_files import read_manifest_file
 
         given["manifest"] = read_manifest_file(manifest)
     # Imported only here, because it imports pyarrow.
-    from partwright.cli.reading_progress import working
+    from partwright.cli.progress import working
     from partwright.group.rollouts.rolled_pods import PodConsumers, RolledPods, rollout
 
     of_group = given.pop("assumed", ())
     try:
         with working("playing", "rolls") as played:
-            answer = rollout(
-                given["topics"],
-                RolledPods(**{each.name: given.get(each.name) for each in fields(RolledPods)}),
-                PodConsumers(**{each.name: given.get(each.name) for each in fields(PodConsumers)}),
-                plays=plays,
-                seed=seed,
-                time_limit_s=time_limit,
-                played=played,
+            pods, consumers = (
+                kind(**{each.name: given.get(each.name) for each in fields(kind)})
+                for kind in (RolledPods, PodConsumers)
             )
+            limits = {"plays": plays, "seed": seed, "time_limit_s": time_limit}
+            answer = rollout(given["topics"], pods, consumers, **limits, played=played)
     except PartwrightError as error:
         raise _as_typed(error) from None
     output.show(replace(answer, of_group=of_group), source or manifest)
@@ -234,23 +206,23 @@ def _of_group(group: Json, given: Json) -> Json:
         config.setdefault("partition.assignment.strategy", group["assignor"])
     if any(each["instance_id"] for each in group["members"]):
         config.setdefault("group.instance.id", "read from the group")
-    found: Json = {
+    of_group: Json = {
         "topics": {name: group["topics"][name] for name in sorted(read)},
         "config": config,
         "assumed": group["assumed"],
     }
     if given["replicas"] is None:
-        found["replicas"] = len(lists)
+        of_group["replicas"] = len(lists)
     if given["client"] is None:
         clients = [each["client"] for each in group["members"]]
-        for said in guesses_said(
+        for guess in guesses_said(
             Guess(*each) for each in zip(clients, group["guessed"].values(), strict=True)
         ):
-            echo(said, err=True)
-        found["client"] = clients[0] if len(set(clients)) == 1 else clients
+            echo(guess, err=True)
+        of_group["client"] = clients[0] if len(set(clients)) == 1 else clients
     if any(each != lists[0] for each in lists):
-        found["subscriptions"] = [[name for name in each if name in read] for each in lists]
-    return found
+        of_group["subscriptions"] = [[name for name in each if name in read] for each in lists]
+    return of_group
 
 
 _OPTIONS = {
@@ -261,7 +233,7 @@ _OPTIONS = {
     "the seed": "--seed",
     **{
         name: f"--{name}"
-        for name in ("replicas", "client", "start", "ready", "grace", "poll", "latency", "plays")
+        for name in ["replicas", "client", "start", "ready", "grace", "poll", "latency", "plays"]
     },
 }
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright.cli.input.connection import reading_options, within_offsets
 from partwright.cli.input.options import keys_of_file
-from partwright.cli.input.run_options import run_options, target_option
+from partwright.cli.input.run_options import run_options, run_settings, target_option
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, Listed, flag, heading, option, repeated
+from partwright.cli.progress import ConsoleProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.cli.output import Output
     from partwright.kafka.bounds import Bounds
-    from partwright.pipeline.settings import RunSettings
 
 __all__ = ["command"]
 
@@ -78,23 +76,13 @@ __all__ = ["command"]
 )
 @output_options
 def command(
-    source: str | None,
-    settings_of: Callable[..., RunSettings],
-    partition: str | None,
-    field: str | None,
-    null_keys: str,
     bounds: Bounds | None,
     from_offsets: str | None,
     to_offsets: str | None,
     only_keys: tuple[str, ...],
     only_keys_file: str | None,
-    limit: int | None,
-    check: bool,
-    proof: bool,
-    resume: bool,
-    state: str | None,
-    dedupe: str | None,
     output: Output,
+    **options: Any,
 ) -> int:
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
@@ -118,23 +106,13 @@ def command(
       partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
-    from partwright.cli.progress import ConsoleProgress
     from partwright.pipeline.run import run
 
-    settings = settings_of(
-        partition=partition,
-        field=field,
-        null_keys=null_keys,
+    settings = run_settings(
+        **options,
         bounds=within_offsets(bounds, from_offsets, to_offsets),
         only_keys=only_keys + keys_of_file(only_keys_file),
-        limit=limit,
-        check=check,
-        proof=proof,
-        resume=resume,
-        state=state,
-        dedupe=dedupe,
     )
     with ConsoleProgress() as progress:
         report = run(settings, progress)
-    output.show(report, source)
-    return 0 if report.ok else 1
+    return output.show(report, settings.source)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.input.run_options import run_options, target_option
+from partwright.cli.input.run_options import run_options, run_settings, target_option
 from partwright.cli.output import answer_options
 from partwright.cli.parsing import Command, flag, heading, option
+from partwright.cli.progress import ConsoleProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from partwright.cli.output import Output
-    from partwright.pipeline.settings import RunSettings
 
 __all__ = ["command"]
 
@@ -41,15 +39,13 @@ __all__ = ["command"]
 )
 @answer_options
 def command(
-    source: str,
-    settings_of: Callable[..., RunSettings],
     checkpoint: str,
     available_now: bool,
-    check: bool,
     every: float | None,
     follow_partitions: bool,
     real_time: str | None,
     output: Output,
+    **options: Any,
 ) -> int:
     """Write a folder's new files, or a topic's new records, to a topic until it is stopped, batch by batch.
 
@@ -67,12 +63,10 @@ def command(
       partwright stream inbox/ --key id --topic orders --to kafka://kafka:9092 --checkpoint c --available-now
       partwright stream kafka://kafka:9092/orders --topic by-customer --to kafka://kafka:9092 --checkpoint s3a://b/c
     """
-    from partwright.cli.progress import ConsoleProgress
     from partwright.pipeline.stream import StreamSettings, stream
 
-    settings = settings_of(check=check)
-    asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
+    settings = run_settings(**options)
+    of_stream = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
     with ConsoleProgress() as progress:
-        report = stream(settings, asked, progress)
-    output.show(report, source)
-    return 0 if report.ok else 1
+        report = stream(settings, of_stream, progress)
+    return output.show(report, settings.source)

@@ -32,17 +32,14 @@ def read_brokers(given: str, option: str) -> list[Broker | int]:
     """
     from partwright.cluster import Broker
 
-    found: list[Broker | int] = []
+    brokers: list[Broker | int] = []
     for part in given.split(","):
         name, equals, rack = part.partition("=")
-        if equals:
-            ids = _ids(name, part, option)
-            if not rack or len(ids) > 1:
-                raise _refused(part, option)
-            found.append(Broker(ids[0], rack=rack))
-        else:
-            found.extend(_ids(part, part, option))
-    return found
+        ids = _ids(name, part, option)
+        if equals and (not rack or len(ids) > 1):
+            raise _refused(part, option)
+        brokers += [Broker(ids[0], rack=rack)] if equals else ids
+    return brokers
 
 
 def read_ids(given: str, option: str) -> list[int]:
@@ -68,16 +65,16 @@ def read_numbers(given: str, option: str, *, sizes: bool = False) -> dict[int, i
         >>> read_numbers("0=1TB,1-2=500GB", "--disks", sizes=True)
         {0: 1000000000000, 1: 500000000000, 2: 500000000000}
     """
-    found: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for part in given.split(","):
         name, equals, value = part.partition("=")
         if not equals or not (sizes or value.strip().isdecimal()):
             raise PartwrightError(f"{option} takes ID=NUMBER,..., not {part!r}")
         for each in _ids(name, part, option):
-            if each in found:
+            if each in numbers:
                 raise PartwrightError(f"{option} names broker {each} twice: each once")
-            found[each] = read_size(value, option) if sizes else int(value[:_DIGITS])
-    return found
+            numbers[each] = read_size(value, option) if sizes else int(value[:_DIGITS])
+    return numbers
 
 
 def read_size(given: str, option: str) -> int:
@@ -90,12 +87,11 @@ def read_size(given: str, option: str) -> int:
         >>> read_size("50MB", "--throttle"), read_size("1.5KiB", "--throttle")
         (50000000, 1536)
     """
-    found = _SIZE.fullmatch(given.strip())
+    match = _SIZE.fullmatch(given.strip())
     size = 0
-    if found is not None and len(found[1]) < 20:  # noqa: PLR2004 - more digits than any disk has
-        size = round(
-            float(found[1]) * (1024 if found[3] else 1000) ** _UNITS.index(found[2].replace("K", "k") or " ")
-        )
+    if match is not None and len(match[1]) < 20:  # noqa: PLR2004 - more digits than any disk has
+        power = _UNITS.index(match[2].replace("K", "k") or " ")
+        size = round(float(match[1]) * (1024 if match[3] else 1000) ** power)
     if size <= 0:
         raise PartwrightError(f"{option} takes a size above 0, such as 50MB or 1.5GiB, not {given!r}")
     return size
@@ -113,7 +109,7 @@ def read_factors(given: Sequence[str]) -> int | dict[str, int] | None:
     """
     if not given:
         return None
-    found: dict[str, int] = {}
+    factors: dict[str, int] = {}
     for each in given:
         topic, equals, number = each.rpartition("=")
         if not number.isdecimal() or len(number) > _DIGITS or (not equals and len(given) > 1):
@@ -122,10 +118,10 @@ def read_factors(given: Sequence[str]) -> int | dict[str, int] | None:
             )
         if not equals:
             return int(number)
-        if topic in found:
+        if topic in factors:
             raise PartwrightError(f"--replication-factor names topic {topic!r} twice: each once")
-        found[topic] = int(number)
-    return found
+        factors[topic] = int(number)
+    return factors
 
 
 def _ids(given: str, part: str, option: str) -> list[int]:

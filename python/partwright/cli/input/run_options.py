@@ -5,22 +5,29 @@ from __future__ import annotations
 import functools
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from partwright.cli.input.completion import client_names, strategy_names
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import key_type_option, key_values, new_topic_options, partitions_option
+from partwright.cli.input.options import (
+    client_names,
+    key_type_option,
+    key_values,
+    new_topic_options,
+    partitions_option,
+    strategy_names,
+)
 from partwright.cli.parsing import flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from click.decorators import FC
+
     from partwright.cli.input.connection import Connection
+    from partwright.pipeline.settings import RunSettings
 
-__all__ = ["run_options", "target_option"]
-
-_Result = TypeVar("_Result")
+__all__ = ["run_options", "run_settings", "target_option"]
 
 _OPTIONS = (
     heading("What to read"),
@@ -79,84 +86,65 @@ _OPTIONS = (
 )
 
 
-def target_option(
-    text: str, *, required: bool = False
-) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """Where the records go, which `run_options` reads."""
-    target = option("--to TARGET", text, required=required)
+def target_option(text: str, *, required: bool = False) -> Callable[[FC], FC]:
+    """Where the records go, which `run_settings` reads."""
+    target: Callable[[FC], FC] = option("--to TARGET", text, required=required)
     return lambda command: heading("How to write")(target(command))
 
 
-def run_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
-    """The options that `run` and `stream` share.
+def run_options(command: FC) -> FC:
+    """The options that `run` and `stream` share, for `run_settings`."""
+    return functools.reduce(lambda decorated, each: each(decorated), reversed(_OPTIONS), command)
 
-    The command's function gets `source` and `settings_of`, which takes the settings that only this command has, by the
-    names of `RunSettings`, and returns the whole.
+
+def run_settings(
+    source: str | None,
+    to: str | None,
+    from_config: str | None,
+    to_config: str | None,
+    connection: Connection,
+    topic: str | None,
+    strategy: str | None,
+    **others: Any,
+) -> RunSettings:
+    """The settings of a run, from the values of its options by their names.
+
+    Raises:
+        PartwrightError: The options do not fit together.
+        MissingExtraError: PySpark is missing.
     """
+    # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
+    import partwright.spark  # noqa: F401
+    from partwright.kafka.address import parse_kafka
+    from partwright.pipeline.settings import RunSettings, parse_target
+    from partwright.producer.custom import is_path
 
-    @functools.wraps(command)
-    def with_settings(
-        *given: object,
-        source: str | None,
-        to: str | None,
-        from_config: str | None,
-        to_config: str | None,
-        connection: Connection,
-        topic: str | None,
-        strategy: str | None,
-        options: tuple[str, ...],
-        topic_configs: tuple[str, ...],
-        properties: tuple[str, ...],
-        configs: tuple[str, ...],
-        **more: object,
-    ) -> _Result:
-        # Spark is imported only here, so that --help does not need it; the first import reports if it is missing.
-        import partwright.spark  # noqa: F401
-        from partwright.kafka.address import parse_kafka
-        from partwright.pipeline.settings import RunSettings, parse_target
-        from partwright.producer.custom import is_path
-
-        if strategy is not None and is_path(strategy):
-            # A module may be in the current folder, as for `python -m`.
-            sys.path.insert(0, str(Path.cwd()))
-        target = source_config = None
-        _refuse_unused(source, to, from_config, to_config, connection)
-        if source is not None and source.startswith("kafka:"):
-            source_config = connection.of(from_config).config(parse_kafka(source)[0])
-        if to is not None:
-            target, named = parse_target(to, connection.of(to_config).config)
-            if named and topic and named != topic:
-                raise PartwrightError(
-                    f"--to names topic {named!r} and --topic {topic!r}: give only one of them"
-                )
-            topic = topic or named
-        settings_of = functools.partial(
-            RunSettings,
-            source=source,
-            source_config=source_config,
-            target=target,
-            topic=topic,
-            strategy=strategy,
-            options=key_values("--option", options),
-            topic_configs=key_values("--topic-config", topic_configs),
-            properties=key_values("--producer-property", properties),
-            configs=key_values("--conf", configs),
-            **{name: more.pop(name) for name in _AS_NAMED},  # type: ignore[arg-type]
-        )
-        return command(*given, source=source, settings_of=settings_of, **more)
-
-    wrapped = with_settings
-    for each in reversed(_OPTIONS):
-        wrapped = each(wrapped)
-    return wrapped
+    if strategy is not None and is_path(strategy):
+        # A module may be in the current folder, as for `python -m`.
+        sys.path.insert(0, str(Path.cwd()))
+    target = source_config = None
+    _refuse_unused(source, to, from_config, to_config, connection)
+    if source is not None and source.startswith("kafka:"):
+        source_config = connection.of(from_config).config(parse_kafka(source)[0])
+    if to is not None:
+        target, of_target = parse_target(to, connection.of(to_config).config)
+        if of_target and topic and of_target != topic:
+            raise PartwrightError(
+                f"--to names topic {of_target!r} and --topic {topic!r}: give only one of them"
+            )
+        topic = topic or of_target
+    others |= {name: key_values(spelling, others[name]) for name, spelling in _PAIRS.items()}
+    return RunSettings(
+        source=source, source_config=source_config, target=target, topic=topic, strategy=strategy, **others
+    )
 
 
-# What the settings take just as it was given.
-_AS_NAMED = (
-    *("key", "key_type", "value", "timestamp", "format"),
-    *("partitions", "replication_factor", "replica_assignment"),
-    *("client", "seed", "master", "exactly_once", "append"),
-)
+_PAIRS = {
+    "options": "--option",
+    "topic_configs": "--topic-config",
+    "properties": "--producer-property",
+    "configs": "--conf",
+}
 
 
 def _refuse_unused(

@@ -1,22 +1,138 @@
-"""The sources of a real group for `partwright assign`: a live Kafka, or the text of Kafka's own tool."""
+"""The group of `partwright assign`: in JSON, from a live Kafka, or from the text of Kafka's own tool."""
 
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from partwright._check import is_topic
+from partwright._check import Json, enumeration, is_topic, refuse_many, shown
 from partwright.assignors.subscriptions import check_subscriptions, parse_subscription
 from partwright.cli.input.json import lines, named, read_json
 from partwright.cli.parsing import repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from partwright.cli.input.connection import Connection
 
-__all__ = ["RealGroup", "is_real", "read_subscriptions", "real_group", "subscriptions_option"]
+__all__ = [
+    "RealGroup",
+    "is_own",
+    "is_real",
+    "names_clients",
+    "read_group",
+    "read_subscriptions",
+    "real_group",
+    "refuse_order",
+    "subscriptions_option",
+    "within",
+]
+
+_FIELDS = ["assignor", "topics", "topic_ids", "racks", "partition_order", "seed", "balance_racks", "members"]
+
+
+@contextmanager
+def within(where: str) -> Iterator[None]:
+    """Errors in the block name the place of the group."""
+    try:
+        yield
+    except PartwrightError as error:
+        raise error.within(where) from None
+
+
+def is_own(assignor: str) -> bool:
+    """Whether an assignor's name is the path of a user's class."""
+    from partwright.assignors import names
+
+    return names.is_own(assignor)
+
+
+def names_clients(group: Json) -> bool:
+    """Whether a member names its client."""
+    members = group.get("members")
+    listed = members if isinstance(members, list) else []
+    return any(isinstance(member, dict) and member.get("client") is not None for member in listed)
+
+
+def read_group(
+    text: str, assignor: str | None, *, needs_assignor: bool = True, is_named: bool = False
+) -> Json:
+    """The group, with `assignor` instead of its own.
+
+    Args:
+        text: The JSON.
+        assignor: The value of --assignor.
+        needs_assignor: Whether the group must name one unless its members' clients choose it.
+        is_named: Whether it must name one in any case.
+
+    Raises:
+        PartwrightError: It is not a group.
+    """
+    try:
+        group = read_json(text)
+    except PartwrightError as error:
+        tools = "no text of kafka-consumer-groups.sh --describe or rpk group describe"
+        is_json = not text.strip() or text.lstrip().startswith(("{", "["))
+        raise (error if is_json else PartwrightError(f"{error}, and {tools}")) from None
+    if not isinstance(group, dict):
+        raise PartwrightError("a group is an object with assignor, topics and members")
+    for field in group:
+        if field not in _FIELDS:
+            raise PartwrightError(f"a group has no field {field!r}: use {enumeration(_FIELDS)}")
+    if assignor is not None:
+        group["assignor"] = assignor
+    elif isinstance(group.get("assignor"), str) and is_own(group["assignor"]):
+        raise PartwrightError(
+            f"the group names {group['assignor']!r}, but a file must not choose which code runs: give it as --assignor"
+        )
+    # The clients of members may choose it.
+    needs = is_named or (needs_assignor and not names_clients(group))
+    for field in ("assignor", "topics", "members")[not needs :]:
+        if field not in group:
+            also = " (or give --assignor)" if field == "assignor" else ""
+            raise PartwrightError(f"the group has no {field}: name it{also}")
+    _check_form(group)
+    if isinstance(group["members"], list):
+        from partwright.assignors.members import with_topics
+
+        group["members"] = with_topics(group["members"], group["topics"])
+    _refuse_many(group)
+    return group
+
+
+def _check_form(group: Json) -> None:
+    if isinstance(group["members"], dict):
+        raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
+    # Where the functions of Python take a file's name: no group in JSON opens files.
+    for field in ("topics", "members", "racks"):
+        if isinstance(group.get(field), str):
+            raise PartwrightError(f"{field} is JSON within the group, not {shown(group[field])}")
+
+
+def _refuse_many(group: Json) -> None:
+    """Refuse an answer that is too long: it names each subscribed partition. Invalid groups are checked elsewhere."""
+    members = group["members"] if isinstance(group["members"], list) else []
+    lists = [member.get("topics") for member in members if isinstance(member, dict)]
+    read = {
+        topic for topics in lists if isinstance(topics, list) for topic in topics if isinstance(topic, str)
+    }
+    topics = group["topics"] if isinstance(group["topics"], dict) else {}
+    refuse_many(
+        sum(count for topic, count in topics.items() if topic in read and isinstance(count, int)), "assign"
+    )
+
+
+def refuse_order(group: Json, option: str) -> None:
+    """Refuse the one field that only the oldest assignor reads.
+
+    Raises:
+        PartwrightError: The group has it.
+    """
+    if group.get("partition_order") is not None:
+        raise PartwrightError(f"partition_order is for old-roundrobin alone: leave it out with {option}")
+
 
 subscriptions_option = repeated(
     "--subscriptions M=T,...|FILE",
