@@ -38,6 +38,8 @@ def reading(name: str) -> Iterator[Callable[[int, float | None], None]]:
     began = time.monotonic()
 
     def read(rows: int, done: float | None) -> None:
+        if update is None:
+            return
         gone_s = time.monotonic() - began
         rate = f", {rows / gone_s:,.0f} rows/s" if gone_s >= 1 else ""
         total = None if done is None else 1.0
@@ -86,14 +88,19 @@ def working(name: str, of: str) -> Iterator[Callable[[int, int], None]]:
         of: The parts' name.
     """
     with _bar(name) as update:
-        yield lambda done, total: update(counts=f"{done:,} of {total:,} {of}", total=total, completed=done)
+
+        def work(done: int, total: int) -> None:
+            if update is not None:
+                update(counts=f"{done:,} of {total:,} {of}", total=total, completed=done)
+
+        yield work
 
 
 @contextmanager
-def _bar(name: str) -> Iterator[Callable[..., None]]:
-    """A function that updates a bar with the times elapsed and left; nothing is shown if stderr is not a terminal."""
+def _bar(name: str) -> Iterator[Callable[..., None] | None]:
+    """A function that updates a bar with the times elapsed and left; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
-        yield lambda **_counts: None
+        yield None
         return
     from rich.console import Console
     from rich.progress import TextColumn, TimeRemainingColumn

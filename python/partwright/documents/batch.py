@@ -6,19 +6,19 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from partwright._check import counted
+from partwright._check import counted, span
 from partwright.batching import Simulation, Tuning
 from partwright.batching.scenario import Replay
 from partwright.documents import batch_times, tune
-from partwright.documents.sentences import named, summed
+from partwright.documents.sentences import named
 from partwright.rendering.binned import COLOUR, binned
 from partwright.rendering.colours import in_order, strategies
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded, filled
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.plots import squares, tooltip
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from partwright._check import Fields
     from partwright.batching.simulation import Strategies
@@ -45,12 +45,11 @@ def document(answer: Tuning | Replay | Simulation | Strategies) -> Document:
         name = found["strategies"][0]["strategy"]
         batches = batch_times.batches(simulation.batches.to_pylist(), name)
         sections[1:] = [replace(batches, is_detail=True), sections[1], _waits(simulation, name)]
-    verdicts = _verdicts(found["strategies"])
     title = f"Batches of {counted(rows[0]['records'], 'record')}"
-    return Document(title, verdicts, tuple(sections), summed(verdicts, found))
+    return answered(title, _verdicts(found["strategies"]), sections, found)
 
 
-def _verdicts(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
+def _verdicts(rows: Sequence[Fields]) -> Iterator[Verdict | str]:
     """Which strategy sends fewest requests, with its ties, its delay, the fastest, and what is never sent."""
     best = min(rows, key=lambda row: (row["requests"], row["batches"]))
     least = best["requests"], best["batches"]
@@ -69,17 +68,15 @@ def _verdicts(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
             f"; {fastest['strategy']} is fastest, p99 {number(fastest['p99_delay_ms'])} ms with "
             f"{counted(fastest['requests'], 'request')}"
         )
-    verdicts = [Verdict("said", f"{words}.")]
+    yield f"{words}."
     for row in rows:
         if row["unsent"]:
             unsent = (
                 f"{counted(row['unsent'], 'record')} of {row['strategy']}, whose partitions have no leader"
             )
-            verdicts.append(Verdict("open", f"Never sent: {unsent}."))
+            yield Verdict("open", f"Never sent: {unsent}.")
     if best["mean_fill"] is not None and best["mean_fill"] < _EMPTY:
-        advice = "Batches are mostly empty: --tune looks for a better linger.ms and batch.size."
-        verdicts.append(Verdict("said", advice))
-    return tuple(verdicts)
+        yield "Batches are mostly empty: --tune looks for a better linger.ms and batch.size."
 
 
 def _strategies(answer: Sequence[Fields]) -> Section:
@@ -92,24 +89,24 @@ def _strategies(answer: Sequence[Fields]) -> Section:
             "A batch's fill is its bytes divided by batch.size; p50 and p99 are the records' delays, from their time "
             "to their batch's answer, and their waits until its first request."
         ),
-        columns=(
-            Column("strategy", "strategy", "text"),
-            Column("batches", "batches"),
-            Column("requests", "requests"),
-            Column("mean_fill", "fill", "share"),
-            Column("p50_delay_ms", "p50, ms"),
-            Column("p99_delay_ms", "p99, ms"),
-            Column("largest_share", "largest share", "share"),
-            *filled(rows, Column("slow_share", "to the slow broker", "share")),
-            Column("used", "partitions"),
-            Column("p50_waited_ms", "p50 wait, ms"),
-            Column("p99_waited_ms", "p99 wait, ms"),
+        columns=columns(
+            strategy="strategy|text",
+            batches="batches",
+            requests="requests",
+            mean_fill="fill|share",
+            p50_delay_ms="p50, ms",
+            p99_delay_ms="p99, ms",
+            largest_share="largest share|share",
+            slow_share="to the slow broker|share"
+            if any(row["slow_share"] is not None for row in rows)
+            else None,
+            used="partitions",
+            p50_waited_ms="p50 wait, ms",
+            p99_waited_ms="p99 wait, ms",
         ),
         **bounded(rows),
         bar="requests",
-        picked=frozenset(
-            place for place, row in enumerate(rows) if (row["requests"], row["batches"]) == fewest
-        ),
+        picked=places((row["requests"], row["batches"]) == fewest for row in rows),
     )
 
 
@@ -130,31 +127,21 @@ def _shares(rows: Sequence[Fields]) -> Section:
         }
         for (strategy, at), size in sums.items()
     ]
-    is_sent = any(sums.values())
-    opacity = {"field": "bytes", "type": "quantitative", "legend": None}
+    is_sent, spec, sentence = any(sums.values()), None, "No byte is sent."
+    if is_sent:
+        scale = {"type": "sqrt", "range": [0, 1]}
+        said = tooltip(strategy="strategy", partition="partition", bytes="bytes|,")
+        opacity = {"field": "bytes", "type": "quantitative", "legend": None, "scale": scale}
+        spec = squares(
+            drawn, ("partition", "partition"), ("strategy", None), said, colour=COLOUR, opacity=opacity
+        )
+        sentence = f"All are drawn, {counted(wide, 'partition')} in a cell." if wide > 1 else ""
     return Section(
         id="bytes",
         title="Bytes a partition, the stronger the more",
-        sentence="No byte is sent."
-        if not is_sent
-        else f"All are drawn, {counted(wide, 'partition')} in a cell."
-        if wide > 1
-        else "",
-        spec=squares(
-            drawn,
-            ("partition", "partition"),
-            ("strategy", None),
-            tooltip(strategy="strategy", partition="partition", bytes="bytes|,"),
-            colour=COLOUR,
-            opacity={**opacity, "scale": {"type": "sqrt", "range": [0, 1]}},
-        )
-        if is_sent
-        else None,
-        columns=(
-            Column("strategy", "strategy", "text"),
-            Column("partition", "partition"),
-            Column("bytes", "bytes", "bytes"),
-        ),
+        sentence=sentence,
+        spec=spec,
+        columns=columns(strategy="strategy|text", partition="partition", bytes="bytes|bytes"),
         **bounded(sorted(parts, key=lambda each: -each["bytes"])),
         marks=len(drawn),
         is_detail=True,
@@ -165,23 +152,14 @@ def _waits(simulation: Simulation, name: str) -> Section:
     waits = [each for each in simulation.records["waited_ms"].to_pylist() if each is not None]
     longest = max(waits, default=0)
     wide, _ = binned(longest + 1, _BARS)
-    rows = [
-        {
-            "waited": f"{at * wide:,}" if wide == 1 else f"{at * wide:,} to {(at + 1) * wide - 1:,}",
-            "records": records,
-        }
-        for at, records in sorted(Counter(each // wide for each in waits).items())
-    ]
+    held = Counter(each // wide for each in waits)
+    rows = [{"waited": span(at * wide, (at + 1) * wide - 1), "records": held[at]} for at in sorted(held)]
+    of = f"{counted(len(waits), 'record')} of {name}; none waits longer than {number(longest)} ms"
     return Section(
         id="waits",
         title="How long records wait to be sent",
-        sentence=(
-            f"{counted(len(waits), 'record')} of {name}; none waits longer than {number(longest)} ms until its "
-            "batch is first sent."
-        )
-        if waits
-        else "No record is sent.",
-        columns=(Column("waited", "waited, ms", "text"), Column("records", "records")),
+        sentence=f"{of} until its batch is first sent." if waits else "No record is sent.",
+        columns=columns(waited="waited, ms|text", records="records"),
         **bounded(rows),
         bar="records",
         is_detail=True,

@@ -9,7 +9,7 @@ from partwright._check import counted
 from partwright.documents.sentences import time
 from partwright.rendering.binned import COLOUR, binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS
-from partwright.rendering.document import Column, Section, bounded
+from partwright.rendering.document import Column, Section, bounded, columns
 from partwright.rendering.plots import Spec, by_kind, chart, column_tooltip, quantity, tooltip
 from partwright.rendering.text import number, share
 
@@ -29,25 +29,25 @@ _SPANS = 100
 # 2001 in milliseconds: an earlier time is not a calendar time.
 _CALENDAR = 978_307_200_000
 _WHY = {"no-room": "no room for the next record", "linger": "linger.ms", "node": "its node's request"}
-_COLUMNS = (
-    Column("batch", "batch"),
-    Column("partition", "partition"),
-    Column("opened_ms", "opened, ms"),
-    Column("closed_ms", "closed, ms"),
-    Column("acked_ms", "acknowledged, ms"),
-    Column("records", "records"),
-    Column("bytes", "bytes"),
-    Column("fill", "fill", "share"),
-    Column("why", "ended by", "text"),
+_COLUMNS = columns(
+    batch="batch",
+    partition="partition",
+    opened_ms="opened, ms",
+    closed_ms="closed, ms",
+    acked_ms="acknowledged, ms",
+    records="records",
+    bytes="bytes",
+    fill="fill|share",
+    why="ended by|text",
 )
-_REQUEST = (
-    Column("id", "request"),
-    Column("node", "broker"),
-    Column("sent_ms", "sent, ms"),
-    Column("done_ms", "done, ms"),
-    Column("batches", "batches"),
-    Column("bytes", "bytes"),
-    Column("was", "was", "text"),
+_REQUEST = columns(
+    id="request",
+    node="broker",
+    sent_ms="sent, ms",
+    done_ms="done, ms",
+    batches="batches",
+    bytes="bytes",
+    was="was|text",
 )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.audit.copartition_reasons import who
 from partwright.documents.fingerprint import settings
-from partwright.documents.sentences import all_empty, named, of_reading, summed
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.documents.sentences import all_empty, named, of_reading
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:
@@ -30,14 +30,9 @@ def document(meeting: Meeting) -> Document:
     names: tuple[str, ...] = ()
     if any(reason.kind == "client" for reason in meeting.reasons):
         names = tuple(dict.fromkeys([*_not_as_java(meeting.a), *_not_as_java(meeting.b)]))
-    sections = (
-        _sides(meeting),
-        _keys(answer),
-        *settings(names),
-        *([_apart(answer)] if answer["examples"] else ()),
-    )
-    verdicts = tuple(_verdicts(meeting))
-    return Document("Whether two tables meet", verdicts, sections, summed(verdicts, answer))
+    apart = _apart(answer) if answer["examples"] else None
+    sections = (_sides(meeting), _keys(answer), settings(names), apart)
+    return answered("Whether two tables meet", _verdicts(meeting), sections, answer)
 
 
 def _verdicts(found: Meeting) -> Iterator[Verdict]:
@@ -102,7 +97,7 @@ def _sides(meeting: Meeting) -> Section:
     return Section(
         id="sides",
         title="Both tables",
-        columns=(Column("name", "what", "prose"), Column("a", "A", "prose"), Column("b", "B", "prose")),
+        columns=columns(name="what|prose", a="A|prose", b="B|prose"),
         **bounded(rows),
     )
 
@@ -119,7 +114,7 @@ def _keys(answer: Fields) -> Section:
         id="keys",
         title="Keys of both tables",
         sentence=f"A has {counted(answer['a']['keys'], 'different key')} and B {number(answer['b']['keys'])}.",
-        columns=(Column("name", "keys", "prose"), Column("keys", "different keys")),
+        columns=columns(name="keys|prose", keys="different keys"),
         **bounded([{"name": name, "keys": count} for name, count in counts.items()]),
         bar="keys",
         picked=frozenset({1} if apart else ()),
@@ -134,10 +129,6 @@ def _apart(answer: Fields) -> Section:
     return Section(
         id="apart",
         title="Keys that do not meet, those with the most records",
-        columns=(
-            Column("key", "key", "text"),
-            Column("a", "partition in A", "prose"),
-            Column("b", "in B", "prose"),
-        ),
+        columns=columns(key="key|text", a="partition in A|prose", b="in B|prose"),
         **bounded(rows),
     )

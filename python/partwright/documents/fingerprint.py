@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted, enumeration
-from partwright.documents.sentences import all_empty, summed, time
+from partwright.documents.sentences import all_empty, time
 from partwright.keys.clients import clients as client_table
 from partwright.keys.key_text import shown_key
 from partwright.rendering.colours import PALETTE, clients, in_order
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.plots import by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, share, shown
 
@@ -51,18 +51,17 @@ def document(fingerprint: Fingerprint) -> Document:
     names = fingerprint.family if fingerprint.verdict == "one-writer" else tuple(fingerprint.shares)
     sections = (
         _rules(answer),
-        *([_scattered(fingerprint)] if fingerprint.scattered_keys else ()),
-        *(() if "java" in fingerprint.family else settings(names)),
-        *([_writers(answer)] if answer["shares"] else ()),
-        *([_course(answer)] if answer["course"] else ()),
-        *([_since(change["first_offset_after"])] if change and change["first_offset_after"] else ()),
+        _scattered(fingerprint) if fingerprint.scattered_keys else None,
+        None if "java" in fingerprint.family else settings(names),
+        _writers(answer) if answer["shares"] else None,
+        _course(answer) if answer["course"] else None,
+        _since(change["first_offset_after"]) if change and change["first_offset_after"] else None,
     )
     verdicts = (*all_empty(fingerprint.is_all_empty), *_verdicts(fingerprint))
-    title = f"Who wrote {counted(fingerprint.rows, 'record')}"
-    return Document(title, verdicts, sections, summed(verdicts, answer))
+    return answered(f"Who wrote {counted(fingerprint.rows, 'record')}", verdicts, sections, answer)
 
 
-def _verdicts(found: Fingerprint) -> Iterator[Verdict]:
+def _verdicts(found: Fingerprint) -> Iterator[Verdict | str]:
     """Which client wrote a topic, and what to do if it is not a single client."""
     is_alone = found.verdict == "mixture" and len(found.shares) == 1 and found.fault is None
     advice = _ADVICE.get(found.verdict, "")
@@ -71,8 +70,9 @@ def _verdicts(found: Fingerprint) -> Iterator[Verdict]:
     headline = "faulty-rule" if found.fault is not None and not found.shares else found.verdict
     yield Verdict("said", f"{headline}: {_answer(found)}.{advice}", headline=headline)
     if is_alone:
-        yield Verdict("said", "Or it is one writer, with a rule of its own that agrees in part.")
-    yield from (Verdict("said", words) for words in (*_exceptions(found), *_rivals(found)))
+        yield "Or it is one writer, with a rule of its own that agrees in part."
+    yield from _exceptions(found)
+    yield from _rivals(found)
 
 
 def _exceptions(found: Fingerprint) -> Iterator[str]:
@@ -200,15 +200,12 @@ def _rules(answer: Fields) -> Section:
         id="rules",
         title="What each client's rule explains",
         sentence=keys if rows else f"No client's rule fits: {keys}",
-        columns=(
-            Column("client", "clients with the rule", "prose"),
-            Column("right", "explains"),
-            Column("of", "of records"),
-            Column("share", "share", "share"),
+        columns=columns(
+            client="clients with the rule|prose", right="explains", of="of records", share="share|share"
         ),
         **bounded(rows),
         bar="share",
-        picked=frozenset(at for at, row in enumerate(rows) if named_.intersection(row["clients"])),
+        picked=places(named_.intersection(row["clients"]) for row in rows),
     )
 
 
@@ -220,16 +217,16 @@ def _scattered(found: Fingerprint) -> Section:
     return Section(
         id="scattered",
         title=f"{counted(found.scattered_keys, 'key is', 'keys are')} in several partitions",
-        columns=(Column("key", "key", "text"), Column("partitions", "its partitions", "prose")),
+        columns=columns(key="key|text", partitions="its partitions|prose"),
         **bounded(rows),
     )
 
 
-def settings(names: Iterable[str]) -> tuple[Section, ...]:
+def settings(names: Iterable[str]) -> Section | None:
     """The settings with which clients put their keys where Java puts them; nothing if none of them needs one."""
     own = {row["client"]: row["setting"] for row in client_table().to_pylist()}
     lines = tuple(f"{name}: {own[name]}" for name in names if own.get(name))
-    return (Section(id="settings", title="To put every key where java puts it", code=lines),) if lines else ()
+    return Section(id="settings", title="To put every key where java puts it", code=lines) if lines else None
 
 
 def _writers(answer: Fields) -> Section:
@@ -240,7 +237,7 @@ def _writers(answer: Fields) -> Section:
     return Section(
         id="writers",
         title="Who wrote how much",
-        columns=(Column("name", "writer", "text"), Column("share", "share", "share")),
+        columns=columns(name="writer|text", share="share|share"),
         **bounded([{"name": name, "share": part} for name, part in parts]),
         bar="share",
         is_detail=True,
@@ -289,12 +286,14 @@ def _course(answer: Fields) -> Section:
                 "tooltip": tooltip(**names),
             },
         ),
-        columns=(
-            Column("from", "from, s"),
-            Column("to", "to, s"),
-            Column("kind", "rule", "text"),
-            Column("records", "records"),
-            Column("share", "share", "share"),
+        columns=columns(
+            **{
+                "from": "from, s",
+                "to": "to, s",
+                "kind": "rule|text",
+                "records": "records",
+                "share": "share|share",
+            }
         ),
         **bounded(rows),
         marks=len(rows),
@@ -307,7 +306,7 @@ def _since(first_offset_after: Mapping[int, int]) -> Section:
     return Section(
         id="since",
         title="Since which offset",
-        columns=(Column("partition", "partition"), Column("offset", "first offset by the new rule")),
+        columns=columns(partition="partition", offset="first offset by the new rule"),
         **bounded(rows),
         bar="offset",
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences import named, seconds, summed
+from partwright.documents.sentences import named, seconds
 from partwright.rendering.colours import PROTOCOLS, in_order
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from partwright._check import Fields
     from partwright.group.lives import Lives
@@ -31,12 +31,11 @@ def document(lives: Lives) -> Document:
         }
         for each in sorted(answer["lives"], key=lambda each: (order.index(each["protocol"]), each["static"]))
     ]
-    verdicts = _verdicts(answer["lives"])
-    title = "The same script under each protocol"
-    return Document(title, verdicts, (_costs(rows),), summed(verdicts, answer))
+    title, verdicts = "The same script under each protocol", _verdicts(answer["lives"])
+    return answered(title, verdicts, [_costs(rows)], answer)
 
 
-def _verdicts(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
+def _verdicts(rows: Sequence[Fields]) -> Iterator[Verdict | str]:
     best, worst = min(rows, key=_rank), max(rows, key=_rank)
     equal = [row for row in rows if _rank(row) == _rank(best)]
     names = named([_name(row) for row in equal], 2)
@@ -48,17 +47,11 @@ def _verdicts(rows: Sequence[Fields]) -> tuple[Verdict, ...]:
     )
     if _rank(worst) != _rank(best):
         words += f"; {_name(worst)} costs most, {worst['unowned_s']:,.1f} s"
-    return (
-        Verdict("said", f"{words}."),
-        *(
-            Verdict(
-                "fails",
-                f"{_name(row)}: {each['member']} ended at {seconds(each['at_ms'])} with {each['error']}",
-            )
-            for row in rows
-            for each in row["failures"]
-        ),
-    )
+    yield f"{words}."
+    for row in rows:
+        for each in row["failures"]:
+            end = f"{each['member']} ended at {seconds(each['at_ms'])} with {each['error']}"
+            yield Verdict("fails", f"{_name(row)}: {end}")
 
 
 def _name(row: Fields) -> str:
@@ -83,16 +76,17 @@ def _costs(rows: Sequence[Fields]) -> Section:
             "Unread adds up the seconds in which partitions had no reader, and longest is one partition's longest; "
             "range and sticky rebalance eagerly, and consumer is KIP-848 with the broker's uniform."
         ),
-        columns=(
-            Column("protocol", "protocol", "prose"),
-            Column("members", "members", "text"),
-            Column("unowned_s", "unread", "seconds"),
-            Column("longest_s", "longest", "seconds"),
-            Column("moved", "moved"),
-            *([Column("not_read", "not read"), Column("read_twice", "read twice")] if has_records else []),
-            Column("generations", "generations"),
+        columns=columns(
+            protocol="protocol|prose",
+            members="members|text",
+            unowned_s="unread|seconds",
+            longest_s="longest|seconds",
+            moved="moved",
+            not_read="not read" if has_records else None,
+            read_twice="read twice" if has_records else None,
+            generations="generations",
         ),
         **bounded(rows),
         bar="unowned_s",
-        picked=frozenset(place for place, row in enumerate(rows) if _rank(row) == least),
+        picked=places(_rank(row) == least for row in rows),
     )

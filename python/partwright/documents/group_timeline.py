@@ -12,7 +12,7 @@ from partwright.documents.sentences import ends
 from partwright.group.readers import extremes
 from partwright.rendering.binned import binned
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
-from partwright.rendering.document import KEPT, Column, Section
+from partwright.rendering.document import KEPT, Section, columns
 from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
@@ -94,12 +94,12 @@ def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section
         title="Who reads what, and when",
         sentence=f"{drawn.capitalize()} drawn, {high} in a row." if high > 1 else "",
         spec=chart(bars, height=height, layer=[main, rules]) if bars else None,
-        columns=(
-            Column("generation", "generation"),
-            Column("at", "at, s", "seconds"),
-            Column("why", "why", "prose"),
-            Column("leader", "leader", "text"),
-            Column("partitions", "partitions", "prose"),
+        columns=columns(
+            generation="generation",
+            at="at, s|seconds",
+            why="why|prose",
+            leader="leader|text",
+            partitions="partitions|prose",
         ),
         rows=tuple(table),
         left=len(generations) - len(table),

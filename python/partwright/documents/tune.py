@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents.sentences import summed
 from partwright.rendering.colours import EMPHASIS, MUTED, colours
-from partwright.rendering.document import Column, Document, Section, Verdict, bounded
+from partwright.rendering.document import Document, Section, answered, bounded, columns, places
 from partwright.rendering.plots import Spec, by_kind, chart, column_tooltip, level, powers, quantity
 from partwright.rendering.text import number
 
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-_COLUMNS = (
-    Column("rank", "rank"),
-    Column("name", "strategy", "text"),
-    Column("batch_size", "batch.size"),
-    Column("linger_ms", "linger.ms"),
-    Column("requests", "requests"),
-    Column("p99_delay_ms", "p99, ms"),
-    Column("mean_fill", "fill", "share"),
-    Column("front", "beaten by none", "text"),
+_COLUMNS = columns(
+    rank="rank",
+    name="strategy|text",
+    batch_size="batch.size",
+    linger_ms="linger.ms",
+    requests="requests",
+    p99_delay_ms="p99, ms",
+    mean_fill="fill|share",
+    front="beaten by none|text",
 )
 
 
@@ -35,8 +34,7 @@ def document(tuning: Tuning) -> Document:
     """The settings that were tried, and the recommended one."""
     answer = tuning.to_dict()
     title = f"batch.size and linger.ms for {counted(answer['default']['records'], 'record')}"
-    verdicts = (Verdict("said", tuning.reason),)
-    return Document(title, verdicts, (_trade_off(tuning, answer["settings"]),), summed(verdicts, answer))
+    return answered(title, [tuning.reason], [_trade_off(tuning, answer["settings"])], answer)
 
 
 def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
@@ -61,7 +59,7 @@ def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
         **bounded(rows),
         marks=len(timed),
         bar="requests",
-        picked=frozenset(place for place, row in enumerate(rows) if row["word"]),
+        picked=places(row["word"] for row in rows),
     )
 
 

@@ -10,12 +10,24 @@ from partwright.question import Question
 from partwright.rendering.text import bytes_, number, share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from partwright._check import Fields
     from partwright.rendering.plots import Spec
 
-__all__ = ["KEPT", "TABLED", "Column", "Document", "Section", "Verdict", "bounded", "filled"]
+__all__ = [
+    "KEPT",
+    "TABLED",
+    "Column",
+    "Document",
+    "Section",
+    "Verdict",
+    "answered",
+    "bounded",
+    "columns",
+    "filled",
+    "places",
+]
 
 TABLED = 200
 """How many rows of a table are shown at once."""
@@ -51,6 +63,17 @@ class Column(NamedTuple):
         """A row's value, for people."""
         value = row.get(self.field)
         return "" if value is None else _FORMATS[self.kind](value)
+
+
+def columns(**titles: str | None) -> tuple[Column, ...]:
+    """Columns by their fields, each with its title, which may end in its kind; one without a title is left out.
+
+    Examples:
+        >>> columns(key="key|text", rows="records")
+        (Column(field='key', title='key', kind='text'), Column(field='rows', title='records', kind='number'))
+    """
+    parts = {field: title.partition("|") for field, title in titles.items() if title is not None}
+    return tuple(Column(field, title, kind or "number") for field, (title, _, kind) in parts.items())
 
 
 @dataclass(frozen=True)
@@ -137,6 +160,45 @@ class Document:
     sections: tuple[Section, ...]
     answer: object
     question: Question = field(default_factory=Question)
+
+
+def answered(
+    title: str,
+    verdicts: Iterable[Verdict | str],
+    sections: Iterable[Section | None],
+    answer: Fields,
+    assumed: Sequence[str] = (),
+) -> Document:
+    """The document of an answer, whose JSON begins with its first verdict.
+
+    Args:
+        title: Its subject.
+        verdicts: Its verdicts; a sentence is one that is not a question.
+        sections: What shows it; None is none.
+        answer: The answer's JSON.
+        assumed: What was assumed because nobody said it, a sentence each: after the first verdict, and last in the JSON.
+
+    Examples:
+        >>> made = answered("Size", [Verdict("holds", "It fits.")], (), {"ok": True}, ["assumed: a guess"])
+        >>> made.answer
+        {'summary': 'It fits.', 'ok': True, 'assumed': ['assumed: a guess']}
+        >>> [verdict.text for verdict in made.verdicts]
+        ['It fits.', 'Assumed: a guess.']
+    """
+    first, *others = (each if isinstance(each, Verdict) else Verdict("said", each) for each in verdicts)
+    notes = (Verdict("said", f"{each[:1].upper()}{each[1:]}.") for each in assumed)
+    json = {"summary": first.text, **answer, **({"assumed": list(assumed)} if assumed else {})}
+    return Document(title, (first, *notes, *others), tuple(filter(None, sections)), json)
+
+
+def places(picked: Iterable[object]) -> frozenset[int]:
+    """The places of what is true, for the rows that stand out.
+
+    Examples:
+        >>> sorted(places([0, 3, None, 1]))
+        [1, 3]
+    """
+    return frozenset(place for place, each in enumerate(picked) if each)
 
 
 class Bounded(TypedDict):

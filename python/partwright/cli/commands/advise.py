@@ -213,7 +213,7 @@ def _replica_counts(
 def _as_typed(error: PartwrightError) -> PartwrightError:
     """An error about an argument of `advise`, with the argument's command-line name."""
     spellings = {each.name: each.opts[0] for each in command.params} | {"target_mb_s": _TARGET}
-    spelling = spellings.get(error.field)
+    spelling = spellings.get(error.field or "")
     if spelling is None or error.reason is None:
         return error
     return refused(error.value, spelling, error.reason)

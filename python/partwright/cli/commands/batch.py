@@ -176,7 +176,7 @@ def command(
     """
     columns = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
     if partitions is None:
-        of_records = columns | {"format": format_, "delimiter": delimiter, "strategy": strategies}
+        of_records: Json = columns | {"format": format_, "delimiter": delimiter, "strategy": strategies}
         of_records |= {"producer-property": properties, "slow": slow, "compare": compare, "tune": tune}
         if strange := first_given(of_records):
             raise PartwrightError(

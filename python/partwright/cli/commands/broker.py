@@ -79,9 +79,9 @@ def start(
             _print_kafka(embedded_detached.start_again(ids), "runs again", ids, as_json=as_json)
             return
         each_rack = None if racks is None else [rack.strip() for rack in racks.split(",")]
-        settings = {"overrides": key_values("--config", configs), "security": security}
+        overrides = key_values("--config", configs)
         started = embedded_detached.start(
-            port, brokers=brokers, racks=each_rack, progress=progress, **settings
+            port, brokers=brokers, racks=each_rack, overrides=overrides, security=security, progress=progress
         )
     kafka = started.kafka
     if as_json:

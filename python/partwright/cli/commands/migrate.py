@@ -185,8 +185,16 @@ def copy(
             shown[0](done, done + left)
 
         read = bar.enter_context(reading(f"looking at {migration.source.topic}"))
-        progress = {"scanning": read, "copying": copying}
-        answer = copied(migration, groups, rate=rate, lag=lag, follow=follow, new_topic=new_topic, **progress)
+        answer = copied(
+            migration,
+            groups,
+            rate=rate,
+            lag=lag,
+            follow=follow,
+            new_topic=new_topic,
+            scanning=read,
+            copying=copying,
+        )
     return output.show(answer)
 
 

@@ -244,10 +244,10 @@ def _execute(
     from partwright.cli.progress import working
     from partwright.kafka.reassign import execute
 
-    config, limits = connection.config(_servers(source)), {"throttle": rate, "timeout": timeout}
+    config, note = connection.config(_servers(source)), partial(echo, err=True)
     with working("reassigning", "partitions") as done:
         elected = execute(
-            config, before, batches, elect=elect, told=done, note=partial(echo, err=True), **limits
+            config, before, batches, elect=elect, throttle=rate, timeout=timeout, told=done, note=note
         )
     moved = sum(len(each.moves) for each in batches)
     where = counted(moved, "partition is where the plan has it", "partitions are where the plan has them")

@@ -133,12 +133,11 @@ def command(
     of_group = given.pop("assumed", ())
     try:
         with working("playing", "rolls") as played:
-            pods, consumers = (
-                kind(**{each.name: given.get(each.name) for each in fields(kind)})
-                for kind in (RolledPods, PodConsumers)
+            pods = RolledPods(**{each.name: given.get(each.name) for each in fields(RolledPods)})
+            clients = PodConsumers(**{each.name: given.get(each.name) for each in fields(PodConsumers)})
+            answer = rollout(
+                given["topics"], pods, clients, plays=plays, seed=seed, time_limit_s=time_limit, played=played
             )
-            limits = {"plays": plays, "seed": seed, "time_limit_s": time_limit}
-            answer = rollout(given["topics"], pods, consumers, **limits, played=played)
     except PartwrightError as error:
         raise _as_typed(error) from None
     output.show(replace(answer, of_group=of_group), source or manifest)

@@ -98,7 +98,8 @@ def _bounds(
         if text is not None and (note := note_of_time(text, spelling)):
             echo(note, err=True)
         times.append(None if text is None else read_time(text, spelling))
-    return Bounds(*times, last, None if only_partitions is None else read_partitions(only_partitions))
+    partitions = None if only_partitions is None else read_partitions(only_partitions)
+    return Bounds(times[0], times[1], last, partitions)
 
 
 reading_options = combined(
@@ -145,7 +146,7 @@ def within_offsets(bounds: Bounds | None, from_offsets: str | None, to_offsets: 
                     f"{spelling} names partition {partition}, which --only-partitions leaves out: take it out of one "
                     "of them"
                 )
-        bounds = replace(bounds, **{side: offsets})
+        bounds = replace(bounds, since=offsets) if side == "since" else replace(bounds, until=offsets)
     return bounds
 
 
