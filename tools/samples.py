@@ -15,7 +15,7 @@ from partwright import report
 from partwright.documents import rollout, run
 from partwright.pipeline.promises import Checks, Proof
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, RunStep
-from partwright.question import Question
+from partwright.answer import Question
 from partwright.rendering.html import html
 
 if TYPE_CHECKING:

@@ -98,7 +98,7 @@ class Comparison(Answers[Compared]):
     topics: Mapping[str, int]
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each assignor: its figures, with `fewest`, `most` and `mean` in place of the spread.
 
         Where an assignor has no assignment, all but `assignor` and `error` are null.
@@ -127,7 +127,7 @@ def compare(
     """Compare the assignors of today's consumer groups on one group.
 
     `partwright.batching.compare` compares strategies and `partwright.group.compare` protocols. Each gives an answer
-    whose `table()` has a row for each, and names it in the first column.
+    whose `to_arrow()` has a row for each, and names it in the first column.
 
     Args:
         topics: See `partwright.assign`.
@@ -145,7 +145,7 @@ def compare(
 
     Examples:
         >>> found = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
-        >>> found.table().select(["assignor", "moved"]).to_pylist()[0]
+        >>> found.to_arrow().select(["assignor", "moved"]).to_pylist()[0]
         {'assignor': 'range', 'moved': 0}
     """
     group = group_of(topics, members, racks)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from partwright._text import plain
+from partwright.answer import Question, masked
 from partwright.cli.parsing import OUTPUT, combined, flag, heading, option
 from partwright.errors import PartwrightError
-from partwright.question import Question, masked
 from partwright.signals import Ended
 
 if TYPE_CHECKING:

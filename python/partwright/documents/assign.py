@@ -10,8 +10,7 @@ from partwright.assignors.group_now import GroupNow
 from partwright.assignors.mixed.leaders import Led
 from partwright.documents.sentences import ends, named
 from partwright.errors import PartwrightError
-from partwright.rendering.binned import COLOUR, binned, cells
-from partwright.rendering.colours import ACCENT, PALETTE, members
+from partwright.rendering.colours import PALETTE, members
 from partwright.rendering.document import (
     Column,
     Document,
@@ -22,7 +21,7 @@ from partwright.rendering.document import (
     columns,
     places,
 )
-from partwright.rendering.plots import by_kind, chart, tooltip
+from partwright.rendering.plots import COLOUR, binned, by_kind, cells, squares, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
@@ -204,7 +203,7 @@ def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         member: label(member) if label(member) == member else f"{place}. {label(member)}"
         for place, member in enumerate(lists, 1)
     }
-    rows = [
+    rows: list[Json] = [
         {
             "member": shown(member),
             "topic": shown(topic),
@@ -216,26 +215,22 @@ def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         for topic, partition in sorted(pairs)
     ]
     by_place = sorted(rows, key=lambda row: (row["topic"], row["partition"]))
-    columns = list(dict.fromkeys(row["column"] for row in by_place))
+    partitions = list(dict.fromkeys(row["column"] for row in by_place))
     kinds = [shown(topic) for topic in topics]
-    axis = {"labelAngle": -45 if len(columns) > _LEVEL else 0, "labelLimit": 110, "ticks": False}
-    # Members without partitions have a row, too.
-    y = {"field": "row", "type": "ordinal", "title": "member", "scale": {"domain": list(names.values())}}
-    encoding = {
-        "x": {"field": "column", "type": "ordinal", "sort": columns, "title": "partition", "axis": axis},
-        "y": {**y, "axis": {"labelLimit": 150, "ticks": False}},
-        "color": by_kind("topic", kinds, PALETTE[: len(kinds)])
-        if len(kinds) <= len(PALETTE)
-        else {"value": ACCENT},
-        "tooltip": tooltip(member="member", topic="topic", partition="partition"),
-    }
+    is_coloured = len(kinds) <= len(PALETTE)
+    spec = squares(
+        rows,
+        ("column", "partition", partitions),
+        ("row", "member", list(names.values())),
+        tooltip(member="member", topic="topic", partition="partition"),
+        angle=-45 if len(partitions) > _LEVEL else 0,
+        color=by_kind("topic", kinds, PALETTE[: len(kinds)]) if is_coloured else COLOUR,
+    )
     return Section(
         id="map",
         title="Members by partitions",
-        spec=chart(
-            rows, height=max(60, 22 * len(names)), name="main", mark={"type": "rect"}, encoding=encoding
-        ),
-        columns=(_MEMBER, _TOPIC, Column("partition", "partition")),
+        spec=spec,
+        columns=(_MEMBER, _TOPIC, *columns(partition="partition")),
         **bounded(rows),
         marks=len(rows),
         is_detail=True,

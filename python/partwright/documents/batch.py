@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING
 from partwright._check import counted, span
 from partwright.batching import Simulation, Tuning
 from partwright.batching.scenario import Replay
-from partwright.documents import batch_times, tune
+from partwright.documents import batch_times
 from partwright.documents.sentences import named
-from partwright.rendering.binned import COLOUR, binned
-from partwright.rendering.colours import in_order, strategies
+from partwright.rendering.colours import EMPHASIS, MUTED, colours, in_order, strategies
 from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
-from partwright.rendering.plots import squares, tooltip
+from partwright.rendering.plots import (
+    COLOUR,
+    Spec,
+    binned,
+    by_kind,
+    chart,
+    column_tooltip,
+    layer,
+    level,
+    powers,
+    quantity,
+    squares,
+    tooltip,
+)
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:
@@ -30,10 +42,24 @@ _BARS = 30
 _EMPTY = 0.5
 
 
+# If the largest is this many times the smallest, the scale is one of powers.
+_WIDE = 20
+_TRIED = columns(
+    rank="rank",
+    name="strategy|text",
+    batch_size="batch.size",
+    linger_ms="linger.ms",
+    requests="requests",
+    p99_delay_ms="p99, ms",
+    mean_fill="fill|share",
+    front="beaten by none|text",
+)
+
+
 def document(answer: Tuning | Replay | Simulation | Strategies) -> Document:
     """Strategies side by side, then the batches, bytes and waits of the first; or what a scenario or a tuning has."""
     if isinstance(answer, Tuning):
-        return tune.document(answer)
+        return _tuning(answer)
     if isinstance(answer, Replay):
         return _replay(answer)
     found = answer.to_dict()
@@ -119,22 +145,17 @@ def _shares(rows: Sequence[Fields]) -> Section:
     sums = {(row["strategy"], at): 0 for row in rows for at in range(cells)}
     for each in parts:
         sums[each["strategy"], each["partition"] // wide] += each["bytes"]
-    drawn = [
-        {
-            "strategy": strategy,
-            "partition": str(at) if wide == 1 else f"{at * wide}\u2013{min(n, (at + 1) * wide) - 1}",
-            "bytes": size,
-        }
-        for (strategy, at), size in sums.items()
+    names = [
+        str(at) if wide == 1 else f"{at * wide}\u2013{min(n, (at + 1) * wide) - 1}" for at in range(cells)
     ]
+    drawn = [{"strategy": name, "partition": names[at], "bytes": size} for (name, at), size in sums.items()]
     is_sent, spec, sentence = any(sums.values()), None, "No byte is sent."
     if is_sent:
         scale = {"type": "sqrt", "range": [0, 1]}
-        said = tooltip(strategy="strategy", partition="partition", bytes="bytes|,")
         opacity = {"field": "bytes", "type": "quantitative", "legend": None, "scale": scale}
-        spec = squares(
-            drawn, ("partition", "partition"), ("strategy", None), said, colour=COLOUR, opacity=opacity
-        )
+        x, y = ("partition", "partition", names), ("strategy", None, [row["strategy"] for row in rows])
+        said = tooltip(strategy="strategy", partition="partition", bytes="bytes|,")
+        spec = squares(drawn, x, y, said, color=COLOUR, opacity=opacity)
         sentence = f"All are drawn, {counted(wide, 'partition')} in a cell." if wide > 1 else ""
     return Section(
         id="bytes",
@@ -180,3 +201,93 @@ def _replay(replay: Replay) -> Document:
         verdict = Verdict("open", f"{words}, of which {failed:,} failed.", headline=words)
     sections = (batch_times.batches(batches, replay.strategy), batch_times.requests(requests))
     return Document("A producer's batches", (verdict,), sections, answer)
+
+
+def _tuning(tuning: Tuning) -> Document:
+    """The settings that were tried, and the recommended one."""
+    answer = tuning.to_dict()
+    title = f"batch.size and linger.ms for {counted(answer['default']['records'], 'record')}"
+    return answered(title, [tuning.reason], [_trade_off(tuning, answer["settings"])], answer)
+
+
+def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
+    recommended, present = _setting(found.recommended), _setting(found.default)
+    words = {present: "today", recommended: "keep" if recommended == present else "take"}
+    rows = []
+    for row in settings:
+        word = words.get(_setting(row))
+        name = f"{row['strategy']} ({word})" if word else row["strategy"]
+        rows.append({**row, "name": name, "word": word, "front": "yes" if row["is_on_front"] else ""})
+    limit = "" if found.at_most_ms is None else f"; the limit is {number(found.at_most_ms)} ms"
+    timed = [row for row in rows if row["p99_delay_ms"] is not None]
+    return Section(
+        id="trade-off",
+        title="Requests against delay",
+        sentence=(
+            f"Of {counted(len(rows), 'setting')}, {number(sum(row['is_on_front'] for row in rows))} are beaten by no "
+            f"other in both requests and p99 delay{limit}."
+        ),
+        spec=_plot(timed, found.at_most_ms),
+        columns=_TRIED,
+        **bounded(rows),
+        marks=len(timed),
+        bar="requests",
+        picked=places(row["word"] for row in rows),
+    )
+
+
+def _setting(row: Fields) -> tuple[str, int, int]:
+    return row["strategy"], row["batch_size"], row["linger_ms"]
+
+
+def _plot(rows: Sequence[Fields], at_most_ms: int | None) -> Spec:
+    """A point for each setting, a line through those that no other beats, the limit, and the two with a word."""
+    sizes = sorted({row["batch_size"] for row in rows})
+    kinds = {size: f"{size:,}" for size in sizes}
+    limits = [] if at_most_ms is None else [at_most_ms]
+    x = _scale("requests", "requests", [row["requests"] for row in rows])
+    y = _scale("p99_delay_ms", "p99 delay, ms", [row["p99_delay_ms"] for row in rows] + limits)
+    # Larger points first, because several settings may be at the same place.
+    points = [
+        {**row, "kind": kinds[row["batch_size"]], "area": 60 + 110 * sizes.index(row["batch_size"])}
+        for row in sorted(rows, key=lambda row: -row["batch_size"])
+    ]
+    legend: Spec | None = {} if len({row["strategy"] for row in rows}) > 1 else None
+    colour = by_kind("kind", [*kinds.values()], [*colours(kinds.values()).values()])
+    main = {
+        "name": "main",
+        "mark": {"type": "point", "filled": True, "opacity": 1},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": {**colour, "title": "batch.size"},
+            "size": {"field": "area", "type": "quantitative", "scale": None, "legend": None},
+            "shape": {"field": "strategy", "type": "nominal", "title": None, "legend": legend},
+            "tooltip": column_tooltip(_TRIED[1:7]),
+        },
+    }
+    # The present settings win a tie, so no two words are at one place.
+    marked = [row for row in rows if row["word"]]
+    corners = sorted({(row["requests"], row["p99_delay_ms"]) for row in rows if row["is_on_front"]})
+    front = [{"requests": requests, "p99_delay_ms": delay} for requests, delay in corners]
+    # Around the largest point.
+    ring: Spec = {"filled": False, "size": 200 + 110 * len(sizes), "color": EMPHASIS}
+    bold = {"dy": -24, "fontWeight": "bold"}
+    return chart(
+        points,
+        height=420,
+        layer=[
+            layer(front, "line", {"strokeWidth": 1.2, "opacity": 0.6, "color": MUTED}, x=x, y=y),
+            main,
+            *(level(limit, EMPHASIS) for limit in limits),
+            layer(marked, "point", ring, x=x, y=y),
+            layer(marked, "text", bold, x=x, y=y, text={"field": "word"}),
+        ],
+    )
+
+
+def _scale(field: str, title: str, values: Sequence[int]) -> Spec:
+    low, high = min(values), max(values)
+    if low > 0 and high > _WIDE * low:
+        return powers(field, title, low / 1.5, high * 1.5)
+    return quantity(field, title, "whole", scale={"zero": False, "padding": 24})

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 from partwright._check import counted
 from partwright.documents.sentences import time
-from partwright.rendering.binned import COLOUR, binned, cells
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import Column, Section, bounded, columns
-from partwright.rendering.plots import Spec, by_kind, chart, column_tooltip, quantity, tooltip
+from partwright.rendering.plots import (
+    COLOUR,
+    Spec,
+    binned,
+    by_kind,
+    cells,
+    chart,
+    column_tooltip,
+    quantity,
+    tooltip,
+)
 from partwright.rendering.text import number, share
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted
 from partwright.documents.sentences import all_empty, times
-from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, EMPHASIS
 from partwright.rendering.document import (
     Column,
@@ -19,7 +18,7 @@ from partwright.rendering.document import (
     columns,
 )
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import by_partition
+from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import label, number, share, shown
 
 if TYPE_CHECKING:

@@ -7,21 +7,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from partwright._check import counted
-from partwright.documents import group_compared
 from partwright.documents.assign import unseen
 from partwright.documents.group_timeline import SPAN, timeline_section
 from partwright.documents.sentences import named, seconds
 from partwright.errors import PartwrightError
 from partwright.group import Lives
-from partwright.rendering.colours import EMPHASIS
-from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns
+from partwright.rendering.colours import EMPHASIS, PROTOCOLS, in_order
+from partwright.rendering.document import Document, Section, Verdict, answered, bounded, columns, places
 from partwright.rendering.plots import chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from partwright._check import Json
+    from partwright._check import Fields, Json
     from partwright.group import Cost, Timeline
 
 __all__ = ["document"]
@@ -35,7 +34,7 @@ _LEAST_STILL = 50
 def document(answer: Timeline | Lives) -> Document:
     """What a group cost, who read what and when, and the times without a reader; or several lives side by side."""
     if isinstance(answer, Lives):
-        return group_compared.document(answer)
+        return _lives(answer)
     made = answer.to_dict()
     generations = made["generations"]
     sketch = tuple(answer.chart(answer.chart_width).split("\n"))
@@ -248,3 +247,77 @@ def _of_leaders(generations: Sequence[Json]) -> Iterator[Verdict | str]:
 
 def _in(generations: Sequence[str]) -> str:
     return f" in generation{'s' if len(generations) > 1 else ''} {named(generations)}"
+
+
+def _lives(lives: Lives) -> Document:
+    """Which protocol leaves partitions unread least in the same life, what went wrong, and all costs."""
+    answer = lives.to_dict()
+    order = in_order((each["protocol"] for each in answer["lives"]), PROTOCOLS)
+    rows = [
+        {
+            **each,
+            "members": "static" if each["static"] else "dynamic",
+            "not_read": round(each["not_read"]),
+            "read_twice": round(each["read_twice"]),
+        }
+        for each in sorted(answer["lives"], key=lambda each: (order.index(each["protocol"]), each["static"]))
+    ]
+    title, verdicts = "The same script under each protocol", _of_lives(answer["lives"])
+    return answered(title, verdicts, [_costs(rows)], answer)
+
+
+def _of_lives(rows: Sequence[Fields]) -> Iterator[Verdict | str]:
+    best, worst = min(rows, key=_cost_rank), max(rows, key=_cost_rank)
+    equal = [row for row in rows if _cost_rank(row) == _cost_rank(best)]
+    names = named([_life(row) for row in equal], 2)
+    if len({row["static"] for row in equal}) == 1:
+        names = f"{named([row['protocol'] for row in equal])} with {_membership(best)}"
+    words = (
+        f"Take {names.replace(' and ', ' or ')}: partitions have no reader for {best['unowned_s']:,.1f} s in all, and "
+        f"{counted(best['moved'], 'partition moves', 'partitions move')}"
+    )
+    if _cost_rank(worst) != _cost_rank(best):
+        words += f"; {_life(worst)} costs most, {worst['unowned_s']:,.1f} s"
+    yield f"{words}."
+    for row in rows:
+        for each in row["failures"]:
+            end = f"{each['member']} ended at {seconds(each['at_ms'])} with {each['error']}"
+            yield Verdict("fails", f"{_life(row)}: {end}")
+
+
+def _life(row: Fields) -> str:
+    return f"{row['protocol']} with {_membership(row)}"
+
+
+def _membership(row: Fields) -> str:
+    return "static members" if row["static"] else "dynamic members"
+
+
+def _cost_rank(row: Fields) -> tuple[bool, float, int]:
+    return bool(row["failures"]), row["unowned_s"], row["moved"]
+
+
+def _costs(rows: Sequence[Fields]) -> Section:
+    least = min(map(_cost_rank, rows))
+    has_records = any(row["not_read"] for row in rows)
+    return Section(
+        id="lives",
+        title="Without a reader",
+        sentence=(
+            "Unread adds up the seconds in which partitions had no reader, and longest is one partition's longest; "
+            "range and sticky rebalance eagerly, and consumer is KIP-848 with the broker's uniform."
+        ),
+        columns=columns(
+            protocol="protocol|prose",
+            members="members|text",
+            unowned_s="unread|seconds",
+            longest_s="longest|seconds",
+            moved="moved",
+            not_read="not read" if has_records else None,
+            read_twice="read twice" if has_records else None,
+            generations="generations",
+        ),
+        **bounded(rows),
+        bar="unowned_s",
+        picked=places(_cost_rank(row) == least for row in rows),
+    )

@@ -10,10 +10,9 @@ from partwright._check import all_of, counted, span
 from partwright._text import plain
 from partwright.documents.sentences import ends
 from partwright.group.readers import extremes
-from partwright.rendering.binned import binned
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
 from partwright.rendering.document import KEPT, Section, columns
-from partwright.rendering.plots import Spec, by_kind, chart, quantity, tooltip
+from partwright.rendering.plots import Spec, binned, by_kind, chart, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:

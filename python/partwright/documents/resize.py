@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from partwright._check import counted
 from partwright.documents.check import by_weight
 from partwright.documents.sentences import all_empty, times
-from partwright.rendering.binned import by_rank
 from partwright.rendering.colours import ACCENT, MUTED
 from partwright.rendering.document import (
     Column,
@@ -21,7 +20,7 @@ from partwright.rendering.document import (
     places,
 )
 from partwright.rendering.flow import flows_of
-from partwright.rendering.plots import by_partition
+from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import bytes_, label, share
 
 if TYPE_CHECKING:

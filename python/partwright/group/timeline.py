@@ -83,7 +83,7 @@ class Timeline(Answer):
             f"{cost.unowned_s:g} s without a reader)"
         )
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The main table: `partitions`."""
         return self.partitions()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from partwright._text import plain
-from partwright.question import Question
+from partwright.answer import Question
 from partwright.rendering.text import bytes_, number, share
 
 if TYPE_CHECKING:
@@ -176,7 +176,8 @@ def answered(
         verdicts: Its verdicts; a sentence is one that is not a question.
         sections: What shows it; None is none.
         answer: The answer's JSON.
-        assumed: What was assumed because nobody said it, a sentence each: after the first verdict, and last in the JSON.
+        assumed: What was assumed because nobody said it, a sentence each; it comes after the first verdict, and last in
+            the JSON.
 
     Examples:
         >>> made = answered("Size", [Verdict("holds", "It fits.")], (), {"ok": True}, ["assumed: a guess"])

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from partwright._check import MOST_MADE, Json, at_least_one, counted, number, options, span
-from partwright.answer import Answer
+from partwright.answer import Answer, Question
 from partwright.cluster.sizing.costs import (
     MEASURED_MB_S,
     RAO_2015,
@@ -30,7 +30,6 @@ from partwright.cluster.sizing.proportions import (
     written,
 )
 from partwright.errors import PartwrightError
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from partwright._check import MOST_INT, counted, listed, options, refuse_many, refused, shown, whole
+from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
 from partwright.group.kubernetes import PodTimes, StatefulSet, read_workload
@@ -19,7 +20,6 @@ from partwright.group.rollouts.candidates import Candidate, Client, candidates, 
 from partwright.group.rollouts.manifest import KubernetesManifest, read_manifest
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_topics import ScriptTopics
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
