@@ -140,7 +140,7 @@ class Answer:
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_pandas()["partition"].tolist()
             [0, 1]
         """
-        return _upward.pandas_frame(self.to_arrow())
+        return _upward.module("pandas").frame(self.to_arrow())
 
     def to_polars(self) -> pl.DataFrame:
         """The main table as a frame of polars.
@@ -153,8 +153,8 @@ class Answer:
             >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_polars()["partition"].to_list()
             [0, 1]
         """
-        made: pl.DataFrame = _upward.polars_frame(self.to_arrow())
-        return made
+        frame: pl.DataFrame = _upward.module("polars").frame(self.to_arrow())
+        return frame
 
     def to_html(self) -> str:
         """The answer as a page, which needs no network; `save` writes it into a file.
@@ -162,7 +162,8 @@ class Answer:
         Raises:
             MissingExtraError: The package that makes pages is missing.
         """
-        return _upward.page(self)
+        page: str = _upward.module("report").page(self)
+        return page
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The main table for any library that takes Arrow streams, such as polars, pyarrow and duckdb."""
@@ -170,7 +171,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """For notebooks: see `partwright.report.notebook`."""
-        return _upward.notebook(self)
+        html: str = _upward.module("report").notebook(self)
+        return html
 
     def save(self, file: str | os.PathLike[str]) -> Path:
         """Write the answer in the form that the file's suffix names.
@@ -185,7 +187,8 @@ class Answer:
             PartwrightError: The suffix is another one, or the file cannot be written.
             MissingExtraError: The package that makes pages or pictures is missing.
         """
-        return _upward.save(self, file)
+        path: Path = _upward.module("report").write(self, file)
+        return path
 
 
 class Answers(Answer, Sequence[_Part_co]):

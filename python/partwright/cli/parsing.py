@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright._check import refused
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from click.decorators import FC
 
+    from partwright.errors import PartwrightError
+
 __all__ = [
     "OUTPUT",
+    "POSITIVE",
     "Command",
     "Listed",
+    "as_typed",
     "combined",
     "flag",
     "heading",
@@ -29,6 +36,8 @@ __all__ = [
     "under_headings",
 ]
 
+POSITIVE = click.FloatRange(min=0, min_open=True)
+"""The type of a number above 0."""
 OUTPUT = "Output"
 """The heading of the options that say how an answer is shown."""
 _HELP = "Help"
@@ -112,14 +121,20 @@ def first_given(options: Mapping[str, object]) -> str | None:
     return next((name for name, value in options.items() if value not in (None, False, ())), None)
 
 
+def as_typed(error: PartwrightError, spellings: Mapping[str, str]) -> PartwrightError:
+    """An error about an argument of a function, with the name of its option instead, if it has one."""
+    spelling = spellings.get(error.field or "")
+    return error if spelling is None or error.reason is None else refused(error.value, spelling, error.reason)
+
+
 def under_headings(command: click.Command, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
     """Each option and its help, by heading, in the order in which headings come first; output and help come last."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    titled: dict[str, list[tuple[str, str]]] = {}
     for option in command.get_params(ctx):
         record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
         if record is not None:
-            found.setdefault(vars(option).get("heading", _HELP), []).append(record)
-    return found | {title: found.pop(title) for title in (OUTPUT, _HELP) if title in found}
+            titled.setdefault(vars(option).get("heading", _HELP), []).append(record)
+    return titled | {title: titled.pop(title) for title in (OUTPUT, _HELP) if title in titled}
 
 
 class Listed(click.Option):
@@ -150,7 +165,7 @@ class Command(click.Command):
         """
         *_, order = self.make_parser(ctx).parse_args(list(args))
         # First, because --help ends here, and helps whatever else was typed.
-        rest = super().parse_args(ctx, args)
+        others = super().parse_args(ctx, args)
         # A shell that completes a line wants no complaint.
         for option in () if ctx.resilient_parsing else order:
             if not isinstance(option, click.Option) or option.is_flag or option.multiple:
@@ -160,4 +175,58 @@ class Command(click.Command):
                     "a key is one column, so make one of several" if option.name == "key" else "leave one out"
                 )
                 ctx.fail(f"{max(option.opts, key=len)} is given twice: {what}")
-        return rest
+        return others
+
+
+def man_page(group: click.Group) -> str:
+    r"""A command's manual page in man's own language, roff, from its help texts: `partwright --man | man -l -`.
+
+    Args:
+        group: The command whose help texts it has.
+
+    Examples:
+        >>> print(man_page(click.Group("wing", help="Fly.")))
+        .TH WING 1
+        .SH NAME
+        wing \- Fly.
+        .SH SYNOPSIS
+        wing COMMAND [OPTIONS] ...
+    """
+    name = group.name or ""
+    context = group.make_context(name, [], resilient_parsing=True)
+    about = (group.help or "").split("\n\n", 1)[0]
+    lines = [f".TH {name.upper()} 1", ".SH NAME", f"{name} \\- {_text(about)}"]
+    lines += [".SH SYNOPSIS", f"{name} COMMAND [OPTIONS] ..."]
+    for each in group.list_commands(context):
+        lines += _command(group.get_command(context, each), context, f"{name} {each}")
+    return "\n".join(lines)
+
+
+def _command(command: click.Command | None, parent: click.Context, path: str) -> Iterator[str]:
+    if command is None:
+        return
+    context = click.Context(command, parent=parent, info_name=path.rsplit(" ", 1)[1])
+    yield f".SH {_text(path.upper())}"
+    yield _text(f"{path} {' '.join(command.collect_usage_pieces(context))}")
+    for paragraph in (command.help or "").split("\n\n"):
+        yield ".PP"
+        if "\b" in paragraph:
+            # Lines that are not refilled.
+            kept = paragraph.replace("\b", "").strip("\n").splitlines()
+            yield from (".nf", *map(_text, kept), ".fi")
+        else:
+            yield _text(" ".join(paragraph.split()))
+    for title, records in under_headings(command, context).items():
+        yield f".SS {_text(title)}"
+        for option, words in records:
+            if words:
+                yield from (".TP", rf"\fB{_text(option)}\fR", _text(" ".join(words.split())))
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            yield from _command(command.get_command(context, each), context, f"{path} {each}")
+
+
+def _text(text: str) -> str:
+    """A line of text, with backslashes, hyphens and a leading dot escaped for roff."""
+    shown = text.replace("\\", r"\e").replace("-", r"\-")
+    return re.sub(r"^(?=[.'])", r"\\&", shown)

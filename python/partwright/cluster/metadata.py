@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from partwright import _core
+from partwright import _core, _upward
 from partwright._check import (
     MOST_MADE,
     Json,
@@ -26,7 +26,6 @@ from partwright._check import (
     unknown,
     whole,
 )
-from partwright._upward import kafka_metadata, replica_placement
 from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
 
@@ -232,7 +231,7 @@ class Cluster:
             >>> Cluster.from_kafka("127.0.0.1:9092", ["orders"])
             Cluster(1 broker; orders: 12 partitions)
         """
-        found: Cluster = kafka_metadata().live_cluster(
+        found: Cluster = _upward.module("kafka.metadata").live_cluster(
             source, topics, timeout=timeout, kafka_config=kafka_config
         )
         return found
@@ -407,7 +406,7 @@ def _placed(
     found = dict(topics)
     for name, count in counts.items():
         replicas = (
-            replica_placement()
+            _upward.module("cluster.placement")
             .striped(brokers, count, 1 if replication_factor is None else replication_factor)
             .replicas
         )

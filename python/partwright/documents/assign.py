@@ -67,16 +67,16 @@ def document(answer: Assignment | Led | GroupNow) -> Document:
     return answered(title, verdicts, sections, json, answer.assumed)
 
 
-def _of_assignment(found: Assignment, assignor: str) -> Iterator[Verdict]:
+def _of_assignment(assignment: Assignment, assignor: str) -> Iterator[Verdict]:
     """Who is idle, who has the most, and what to try; then whether chance decided."""
-    if not len(found.members):
+    if not len(assignment.members):
         words = "The group has no members"
         yield Verdict("open", f"{words}, so nobody reads anything.", words)
         return
-    spread, partitions = found.spread(), len(found.lists.values)
-    counts = {name: len(pairs) for name, pairs in found.to_dict().items()}
+    spread, partitions = assignment.spread(), len(assignment.lists.values)
+    counts = {name: len(pairs) for name, pairs in assignment.to_dict().items()}
     idle = [member for member, count in counts.items() if not count]
-    unread = found.subscribed_partitions() - partitions
+    unread = assignment.subscribed_partitions() - partitions
     words = (
         f"{counted(len(counts), 'member reads', 'members read')} {counted(partitions, 'partition')} by "
         f"{label(assignor)}, {span(spread.min, spread.max)} each"
@@ -90,19 +90,19 @@ def _of_assignment(found: Assignment, assignor: str) -> Iterator[Verdict]:
             advice = "there are more members than partitions"
         more = f"; {counted(len(idle), 'member is', 'members are')} idle ({named(idle, _FEW)}): {advice}"
     else:
-        more = _evenness(found, counts)
+        more = _evenness(assignment, counts)
     yield Verdict("open" if idle and spread.max and unread <= 0 else "said", f"{words}{more}.", words)
-    if found.chance:
-        yield Verdict("open", f"This is one of several answers: {found.chance.why}.")
+    if assignment.chance:
+        yield Verdict("open", f"This is one of several answers: {assignment.chance.why}.")
 
 
-def _evenness(found: Assignment, counts: Mapping[str, int]) -> str:
+def _evenness(assignment: Assignment, counts: Mapping[str, int]) -> str:
     """How even an assignment without idle members is, and what to try, after its figures."""
-    spread = found.spread()
+    spread = assignment.spread()
     if spread.max - spread.min > 1:
         busiest = max(counts, key=lambda member: counts[member])
         return f"; {label(busiest)} reads the most. --compare shows what other assignors give"
-    gaps = {topic: each.max - each.min for topic, each in found.per_topic_spread().items()}
+    gaps = {topic: each.max - each.min for topic, each in assignment.per_topic_spread().items()}
     topic = max(gaps, key=gaps.__getitem__, default="")
     if gaps.get(topic, 0) > 1:
         # Equally many partitions are not equal work if topics differ.
@@ -179,12 +179,12 @@ def _reads(pairs: Pairs) -> str:
             ranges[-1][1] = partition
         else:
             ranges.append([partition, partition])
-    told = [
+    topics = [
         f"{label(topic)} {named(['-'.join(map(str, dict.fromkeys(ends))) for ends in ranges], _RANGES)}"
         for topic, ranges in list(of_topics.items())[:_TOPICS]
     ]
     left = len(of_topics) - _TOPICS
-    return "; ".join([*told, *([counted(left, "more topic")] if left > 0 else [])])
+    return "; ".join([*topics, *([counted(left, "more topic")] if left > 0 else [])])
 
 
 def _map(lists: Mapping[str, Pairs]) -> Section | None:
@@ -232,7 +232,6 @@ def _by_partition(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         spec=spec,
         columns=(_MEMBER, _TOPIC, *columns(partition="partition")),
         **bounded(rows),
-        marks=len(rows),
         is_detail=True,
     )
 
@@ -279,7 +278,6 @@ def _by_topic(lists: Mapping[str, Pairs], topics: Sequence[str]) -> Section:
         spec=spec,
         columns=(_MEMBER, _TOPIC, _COUNT),
         **bounded(rows),
-        marks=len(drawn),
         is_detail=True,
     )
 

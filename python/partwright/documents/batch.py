@@ -62,17 +62,17 @@ def document(answer: Tuning | Replay | Simulation | Strategies) -> Document:
         return _tuning(answer)
     if isinstance(answer, Replay):
         return _replay(answer)
-    found = answer.to_dict()
-    order = in_order((row["strategy"] for row in found["strategies"]), strategies())
-    rows = sorted(found["strategies"], key=lambda row: order.index(row["strategy"]))
+    answers = answer.to_dict()
+    order = in_order((row["strategy"] for row in answers["strategies"]), strategies())
+    rows = sorted(answers["strategies"], key=lambda row: order.index(row["strategy"]))
     sections = [_strategies(rows), _shares(rows)]
     simulation = answer if isinstance(answer, Simulation) else answer.simulation
     if simulation is not None:
-        name = found["strategies"][0]["strategy"]
+        name = answers["strategies"][0]["strategy"]
         batches = batch_times.batches(simulation.batches.to_pylist(), name)
         sections[1:] = [replace(batches, is_detail=True), sections[1], _waits(simulation, name)]
     title = f"Batches of {counted(rows[0]['records'], 'record')}"
-    return answered(title, _verdicts(found["strategies"]), sections, found)
+    return answered(title, _verdicts(answers["strategies"]), sections, answers)
 
 
 def _verdicts(rows: Sequence[Fields]) -> Iterator[Verdict | str]:
@@ -154,8 +154,8 @@ def _shares(rows: Sequence[Fields]) -> Section:
         scale = {"type": "sqrt", "range": [0, 1]}
         opacity = {"field": "bytes", "type": "quantitative", "legend": None, "scale": scale}
         x, y = ("partition", "partition", names), ("strategy", None, [row["strategy"] for row in rows])
-        said = tooltip(strategy="strategy", partition="partition", bytes="bytes|,")
-        spec = squares(drawn, x, y, said, color=COLOUR, opacity=opacity)
+        tips = tooltip(strategy="strategy", partition="partition", bytes="bytes|,")
+        spec = squares(drawn, x, y, tips, color=COLOUR, opacity=opacity)
         sentence = f"All are drawn, {counted(wide, 'partition')} in a cell." if wide > 1 else ""
     return Section(
         id="bytes",
@@ -164,7 +164,6 @@ def _shares(rows: Sequence[Fields]) -> Section:
         spec=spec,
         columns=columns(strategy="strategy|text", partition="partition", bytes="bytes|bytes"),
         **bounded(sorted(parts, key=lambda each: -each["bytes"])),
-        marks=len(drawn),
         is_detail=True,
     )
 
@@ -210,15 +209,15 @@ def _tuning(tuning: Tuning) -> Document:
     return answered(title, [tuning.reason], [_trade_off(tuning, answer["settings"])], answer)
 
 
-def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
-    recommended, present = _setting(found.recommended), _setting(found.default)
+def _trade_off(tuning: Tuning, settings: Sequence[Fields]) -> Section:
+    recommended, present = _setting(tuning.recommended), _setting(tuning.default)
     words = {present: "today", recommended: "keep" if recommended == present else "take"}
     rows = []
     for row in settings:
         word = words.get(_setting(row))
         name = f"{row['strategy']} ({word})" if word else row["strategy"]
         rows.append({**row, "name": name, "word": word, "front": "yes" if row["is_on_front"] else ""})
-    limit = "" if found.at_most_ms is None else f"; the limit is {number(found.at_most_ms)} ms"
+    limit = "" if tuning.at_most_ms is None else f"; the limit is {number(tuning.at_most_ms)} ms"
     timed = [row for row in rows if row["p99_delay_ms"] is not None]
     return Section(
         id="trade-off",
@@ -227,10 +226,9 @@ def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Section:
             f"Of {counted(len(rows), 'setting')}, {number(sum(row['is_on_front'] for row in rows))} are beaten by no "
             f"other in both requests and p99 delay{limit}."
         ),
-        spec=_plot(timed, found.at_most_ms),
+        spec=_plot(timed, tuning.at_most_ms),
         columns=_TRIED,
         **bounded(rows),
-        marks=len(timed),
         bar="requests",
         picked=places(row["word"] for row in rows),
     )

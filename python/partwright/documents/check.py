@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 from partwright._check import all_of, counted
 from partwright.documents.sentences import all_empty, times
 from partwright.rendering.colours import ACCENT, EMPHASIS
-from partwright.rendering.document import (
-    Column,
-    Document,
-    Section,
-    Verdict,
-    answered,
-    bounded,
-    columns,
-)
+from partwright.rendering.document import Column, Document, Section, Verdict, answered, bounded, columns
 from partwright.rendering.flow import flows_of
 from partwright.rendering.plots import by_partition, by_rank
 from partwright.rendering.text import label, number, share, shown
@@ -198,7 +190,7 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         for part in answer["partitions"]
     ]
     by_size = sorted(rows, key=lambda row: (-row[by], row["partition"]))
-    sentence, spec, marks = "No record is in a partition.", None, 0
+    sentence, spec = "No record is in a partition.", None
     if total:
         most = by_size[0]
         sentence = (
@@ -207,7 +199,7 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
         )
         if answer["n"] > _BY_NUMBER:
             sizes = [row[by] for row in by_size if row[by]]
-            spec, marks = by_rank({"records": sizes}, [ACCENT], "records", total / n)
+            spec = by_rank({"records": sizes}, [ACCENT], "records", total / n)
             sentence += f" (dashed); {_spread(sizes, n)}"
         else:
             bars = [
@@ -218,7 +210,7 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
             ]
             drawn = {bar["kind"] for bar in bars}
             colours = {kind: colour for kind, colour in _COLOURS.items() if kind in drawn}
-            spec, marks = by_partition(bars, colours, "records", n=answer["n"], even=total / n), len(bars)
+            spec = by_partition(bars, colours, "records", n=answer["n"], even=total / n)
         sentence += "."
     more = columns(
         heavy="of the heaviest keys", bytes="keys and values|bytes", null_keys="records without a key"
@@ -233,7 +225,6 @@ def partitions(answer: Fields, heavy: Sequence[Fields], by: str, title: str = ""
             *(column for column in more if any(row.get(column.field) for row in rows)),
         ),
         **bounded(by_size if len(rows) > _BY_SIZE else rows),
-        marks=marks,
         bar=by,
     )
 

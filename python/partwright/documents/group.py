@@ -143,7 +143,7 @@ def _still(timeline: Timeline, belonged: Mapping[str, Sequence[tuple[int, int]]]
     except PartwrightError:
         # The play kept no spans, so this is unknown.
         return {}
-    found = {}
+    times = {}
     for name, changes in readers.changes(list(belonged)).items():
         count, since = 0, None
         gaps = []
@@ -152,8 +152,8 @@ def _still(timeline: Timeline, belonged: Mapping[str, Sequence[tuple[int, int]]]
                 gaps.append((since, at))
             count += by
             since = at
-        found[name] = _overlap(gaps, belonged[name])
-    return found
+        times[name] = _overlap(gaps, belonged[name])
+    return times
 
 
 def _overlap(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> int:
@@ -174,8 +174,8 @@ def _overlap(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> int:
     return total
 
 
-def _unread(found: Timeline) -> Section:
-    readers = found.readers()
+def _unread(timeline: Timeline) -> Section:
+    readers = timeline.readers()
     changes, end = dict(readers.unread()[0]), readers.end_ms
     rows: list[Json] = []
     count = 0
@@ -199,12 +199,11 @@ def _unread(found: Timeline) -> Section:
         spec=chart(rows, height=160, name="main", mark=mark, encoding=encoding) if rows else None,
         columns=columns(**{"from": "from, s", "to": "to, s", "partitions": "partitions without a reader"}),
         **bounded(rows),
-        marks=len(rows),
         is_detail=True,
     )
 
 
-def _partitions(found: Timeline) -> Section:
+def _partitions(timeline: Timeline) -> Section:
     rows = [
         {
             "partition": shown(f"{row['topic']}-{row['partition']}"),
@@ -212,7 +211,7 @@ def _partitions(found: Timeline) -> Section:
             "longest": row["longest_ms"] / 1000,
             "moves": row["moves"],
         }
-        for row in found.partitions().to_pylist()
+        for row in timeline.partitions().to_pylist()
     ]
     by_time = sorted(rows, key=lambda row: -row["unowned"])
     return Section(

@@ -12,7 +12,7 @@ from partwright.documents.sentences import ends
 from partwright.group.readers import extremes
 from partwright.rendering.colours import ACCENT, EMPHASIS, PALETTE, members
 from partwright.rendering.document import KEPT, Section, columns
-from partwright.rendering.plots import Spec, binned, by_kind, chart, quantity, tooltip
+from partwright.rendering.plots import Spec, binned, by_kind, chart, layer, quantity, tooltip
 from partwright.rendering.text import label, shown
 
 if TYPE_CHECKING:
@@ -76,14 +76,9 @@ def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section
         },
     }
     opacity = 0.7 if len(generations) <= _CLEAR else 0.25
-    rules = {
-        "data": {"values": table[:_RULES]},
-        "mark": {"type": "rule", "strokeDash": [2, 3], "strokeWidth": 1, "opacity": opacity},
-        "encoding": {
-            "x": {"field": "at", "type": "quantitative"},
-            "tooltip": tooltip(generation="generation", why="why", leader="leader", at="at, s|,.1f"),
-        },
-    }
+    tips = tooltip(generation="generation", why="why", leader="leader", at="at, s|,.1f")
+    style = {"strokeDash": [2, 3], "strokeWidth": 1, "opacity": opacity}
+    rules = layer(table[:_RULES], "rule", style, x={"field": "at", "type": "quantitative"}, tooltip=tips)
     main = {"name": "main", "mark": {"type": "bar", "minBandSize": 2}, "encoding": encoding}
     room = 7 * len(readers.partitions) + 8 if is_few else 22
     height = max(60, min(1000, room * len(order)))
@@ -102,7 +97,6 @@ def timeline_section(timeline: Timeline, generations: Sequence[Json]) -> Section
         ),
         rows=tuple(table),
         left=len(generations) - len(table),
-        marks=len(bars),
     )
 
 

@@ -111,8 +111,10 @@ def _limits(plan: Reassignment, answer: Fields) -> Iterator[Verdict | str]:
             f"No plan as even moves fewer replicas than {moved:,}{'' if moved == bounds.replicas else flow}.",
         )
     if bounds.bytes is not None and answer["bytes_moved"]:
-        within = f"within {share(plan.bytes_within)} of the shares"
-        yield f"Any plan with bytes {within} copies {bytes_(bounds.bytes)} or more."
+        yield (
+            f"Any plan with bytes within {share(plan.bytes_within)} of the shares copies {bytes_(bounds.bytes)} or "
+            "more."
+        )
 
 
 def _changes(plan: Reassignment, answer: Fields) -> Iterator[Verdict | str]:

@@ -191,17 +191,17 @@ def _partitions(answer: Fields) -> Section:
         for kind, size in zip(colours, (row["now"], row.get("rows")), strict=True)
         if size
     ]
-    sentence, spec, marks, n = "", None, 0, max(answer["from"], answer["to"])
+    sentence, spec, n = "", None, max(answer["from"], answer["to"])
     if not bars:
         sentence = "No key decides a partition."
     elif n > _BY_NUMBER:
         empty = counted(answer["to"] - sum(bool(row.get("rows")) for row in rows), "is", "are")
         sentence = f"All that have records are drawn by their size, and {empty} empty then."
         sizes = {kind: [bar["size"] for bar in bars if bar["kind"] == kind] for kind in colours}
-        spec, marks = by_rank(sizes, list(colours.values()), "records")
+        spec = by_rank(sizes, list(colours.values()), "records")
         rows.sort(key=lambda row: -max(row["now"] or 0, row.get("rows") or 0))
     else:
-        spec, marks = by_partition(bars, colours, "records", n=n, beside=True), len(bars)
+        spec = by_partition(bars, colours, "records", n=n, beside=True)
     if "among" in answer:
         of = f"of {counted(answer['from'], 'partition')}"
         sentence = (
@@ -220,7 +220,6 @@ def _partitions(answer: Fields) -> Section:
             bytes=None if answer["bytes"] is None else "size then|bytes",
         ),
         **bounded(rows),
-        marks=marks,
         bar="rows",
         is_detail=True,
     )

@@ -39,24 +39,24 @@ def _named(answer: KeyPlacements) -> str:
 
 def _summary(answer: KeyPlacements, key: str) -> str:
     first, *others = answer.placements
-    rest = counted(len(others), "client")
+    clients = counted(len(others), "client")
     if first.partition is None:
         placing = sum(each.partition is not None for each in others)
-        more = counted(placing, f"of the other {rest} does", f"of the other {rest} do")
+        more = counted(placing, f"of the other {clients} does", f"of the other {clients} do")
         return f"{first.client} gives {key} no fixed partition ({first.why}){f'; {more}' if others else ''}."
     if first.partition < 0:
         return f"{first.client} fails at {key}, whose partition would be {first.partition:,}."
     words = f"{first.client} puts {key} into partition {first.partition:,} of {answer.n:,}"
     differ = [each for each in others if each.partition != first.partition]
     if not differ:
-        alike = f", and so do{'es' if len(others) == 1 else ''} the other {rest}" if others else ""
+        alike = f", and so do{'es' if len(others) == 1 else ''} the other {clients}" if others else ""
         return f"{words}{alike}."
     # A bare name is a library's default rule.
     other = next((each for each in differ if ":" not in each.client), differ[0])
     where = "no fixed partition" if other.partition is None else f"{other.partition:,}"
     return (
-        f"{words}, like {len(others) - len(differ)} of the other {rest}; {len(differ)} do not, such as {other.client} "
-        f"with {where}."
+        f"{words}, like {len(others) - len(differ)} of the other {clients}; {len(differ)} do not, such as "
+        f"{other.client} with {where}."
     )
 
 
@@ -83,11 +83,11 @@ def _hex(key: bytes) -> str:
 
 def _rules(answer: KeyPlacements) -> Section:
     """A row for each rule, with the clients that have it: the first client's first, last those without a partition."""
-    found: dict[tuple[int | None, str, str | None], list[str]] = {}
+    clients_of: dict[tuple[int | None, str, str | None], list[str]] = {}
     for each in answer.placements:
         rule = (each.why, None) if each.why else (f"{each.hash_name} {each.hash}", each.sign)
-        found.setdefault((each.partition, *rule), []).append(each.client)
-    ordered = sorted(found.items(), key=lambda each: (each[0][0] is None, each[1][0] != "java"))
+        clients_of.setdefault((each.partition, *rule), []).append(each.client)
+    ordered = sorted(clients_of.items(), key=lambda each: (each[0][0] is None, each[1][0] != "java"))
     rows = [
         {"partition": partition, "clients": ", ".join(clients), "hash": hashed, "then": then}
         for (partition, hashed, then), clients in ordered
@@ -158,10 +158,10 @@ def _steps(each: KeyPlacement, n: int) -> str:
 
 
 def _types(answer: KeyPlacements) -> Section | None:
-    asked = answer.key_type or "utf8"
+    present = answer.key_type or "utf8"
     rows = [
         {
-            "type": each.key_type + (" (asked for)" if each.key_type == asked else ""),
+            "type": each.key_type + (" (asked for)" if each.key_type == present else ""),
             "bytes": _hex(each.key_bytes),
             "partition": each.partition,
         }
@@ -172,7 +172,7 @@ def _types(answer: KeyPlacements) -> Section | None:
         title="The same KEY under other key types",
         columns=columns(type="key type|text", partition="partition", bytes="key bytes|prose"),
         **bounded(rows),
-        picked=places(each.key_type == asked for each in answer.as_types),
+        picked=places(each.key_type == present for each in answer.as_types),
         is_detail=True,
     )
     return section if rows else None

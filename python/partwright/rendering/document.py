@@ -89,7 +89,6 @@ class Section:
         columns: The table's.
         rows: The table's, of which a rendering shows as many as it has room for.
         left: How many rows the table lacks, which are in the JSON.
-        marks: How many marks the layer main has.
         bar: The field of the rows that is also drawn as bars, in the table or, where there is none, as a plot.
         picked: The places of the rows that stand out.
         steps: What to do, in order.
@@ -105,13 +104,18 @@ class Section:
     columns: tuple[Column, ...] = ()
     rows: tuple[Fields, ...] = ()
     left: int = 0
-    marks: int = 0
     bar: str | None = None
     picked: frozenset[int] = frozenset()
     steps: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     sketch: tuple[str, ...] = ()
     is_detail: bool = False
+
+    @property
+    def marks(self) -> int:
+        """How many marks the layer main has: one for each datum, or for all that are of one flow."""
+        data = self.spec["data"]["values"] if self.spec else ()
+        return len({each.get("flow", place) for place, each in enumerate(data)})
 
     @property
     def most(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright._check import all_of, counted, span
 from partwright.rendering.colours import ACCENT, EMPHASIS, MUTED
@@ -50,15 +50,15 @@ def flows_of(
     ordered = sorted(flows, key=lambda each: (each["from"], each["to"]))
     largest = sorted(ordered, key=lambda each: (each["from"] == each["to"], -each["rows"]))
     sides = max(len({each[end] for each in flows}) for end in ("from", "to"))
-    spec, marks, held = (
-        (_bands(ordered, ends), len(ordered), "")
+    spec, held = (
+        (_bands(ordered, ends), "")
         if sides <= _BANDS and len(flows) <= _FLOWS
         else _map(ordered, ends, sizes)
     )
     first = largest[0]
     most = f"The largest flow has {counted(first['rows'], 'record')}, from partition {first['from']} to {first['to']}"
     sentence = f"{'; '.join(filter(None, (most, figure.sentence, held)))}."
-    return replace(figure, sentence=sentence, spec=spec, marks=marks, bar="rows", **bounded(largest))
+    return replace(figure, sentence=sentence, spec=spec, bar="rows", **bounded(largest))
 
 
 def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
@@ -101,7 +101,7 @@ def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
             "tooltip": tooltip(**{"from": "from", "to": "to", "rows": "records|,"}),
         },
     }
-    said: Any = tooltip(name="partition", rows="records|,")
+    tips = tooltip(name="partition", rows="records|,")
     layers = [
         area,
         layer(
@@ -111,7 +111,7 @@ def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
             x=x,
             x2={"field": "x2"},
             **heights,
-            tooltip=said,
+            tooltip=tips,
         ),
     ]
     middle, name = {"field": "middle", **y}, {"field": "name"}
@@ -177,8 +177,8 @@ def _middles(spans: Sequence[tuple[float, float]], apart: float) -> list[float]:
     return middles
 
 
-def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int]) -> tuple[Spec, int, str]:
-    """A map whose cells hold the flows between ranges of partitions; returns its marks, and what a cell holds."""
+def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int]) -> tuple[Spec, str]:
+    """A map whose cells hold the flows between ranges of partitions; and what a cell holds."""
     (high, _), (wide, _) = (binned(size) for size in sizes)
     held: dict[tuple[int, int], list[int]] = {}
     for each in flows:
@@ -198,12 +198,12 @@ def _map(flows: Sequence[Fields], ends: tuple[str, str], sizes: tuple[int, int])
         }
         row |= {"count": max(1, moved or stays), "kind": _MOVES if moved else _STAYS}
         rows.append({**row, "from": span(top, bottom - 1), "to": span(left, right - 1)})
-    said = tooltip(**{"from": "from partitions", "to": "to", "moved": "records that move|,"})
+    tips = tooltip(**{"from": "from partitions", "to": "to", "moved": "records that move|,"})
     kinds = {row["kind"] for row in rows}
     if len(kinds) > 1:
-        said += tooltip(stays="that stay|,")
-    spec = cells(rows, (ends[1], sizes[1]), (ends[0], sizes[0]), said, _colour(kinds), 460)
+        tips += tooltip(stays="that stay|,")
+    spec = cells(rows, (ends[1], sizes[1]), (ends[0], sizes[0]), tips, _colour(kinds), 460)
     words = f"{all_of(len(flows), 'flow is', 'flows are')} drawn, in {counted(len(rows), 'cell')}"
     if (high, wide) != (1, 1):
         words += f"; a cell holds the flows from {high:,} to {counted(wide, 'partition')}"
-    return spec, len(rows), words
+    return spec, words

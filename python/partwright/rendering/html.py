@@ -127,11 +127,7 @@ def save(text: str, file: str | os.PathLike[str]) -> Path:
 
 
 def _rendered(
-    document: Document,
-    plots: Mapping[str, list[str]],
-    answer: str | None,
-    without: str,
-    rest: str | None,
+    document: Document, plots: Mapping[str, list[str]], answer: str | None, without: str, rest: str | None
 ) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup

@@ -146,7 +146,7 @@ def powers(field: str, title: str, low: float, high: float) -> Spec:
     return quantity(field, title, scale=scale) | {"axis": {"format": ",d", "values": values}}
 
 
-def layer(rows: Sequence[Fields], mark: str, style: Spec, **channels: Spec) -> Spec:
+def layer(rows: Sequence[Fields], mark: str, style: Spec, **channels: Any) -> Spec:
     """A layer of a plot, with data of its own."""
     return {"data": {"values": list(rows)}, "mark": {"type": mark, **style}, "encoding": channels}
 
@@ -224,7 +224,7 @@ def squares(
     rows: Sequence[Fields],
     x: tuple[str, str, Sequence[str]],
     y: tuple[str, str | None, Sequence[str]],
-    said: list[Spec],
+    tips: list[Spec],
     *,
     angle: int = 0,
     **channels: Spec,
@@ -235,7 +235,7 @@ def squares(
         rows: The squares.
         x: The field to the right, its title, and all its names in their order.
         y: The same downwards; the title is None for names that need none.
-        said: The tooltip.
+        tips: The tooltip.
         angle: The angle of the names to the right.
         channels: The squares' colour, and their opacity if it says something.
     """
@@ -261,7 +261,7 @@ def squares(
                 "scale": {"domain": list(lines)},
                 "axis": {"labelLimit": 150, "ticks": False},
             },
-            "tooltip": said,
+            "tooltip": tips,
             **channels,
         },
         name="main",
@@ -283,7 +283,7 @@ def cells(
     rows: Sequence[Fields],
     x: tuple[str, int],
     y: tuple[str, int],
-    said: list[Spec],
+    tips: list[Spec],
     colour: Spec,
     height: int = 420,
 ) -> Spec:
@@ -293,7 +293,7 @@ def cells(
         rows: Each with `left`, `right`, `top` and `bottom`, where its cell is, and `count`, 1 or more.
         x: The horizontal axis's title, and its end.
         y: The vertical axis's title, and its end.
-        said: The tooltip.
+        tips: The tooltip.
         colour: The cells' colour channel.
         height: How high the plot is, in pixels.
     """
@@ -322,14 +322,14 @@ def cells(
             "y2": {"field": "bottom"},
             "color": colour,
             "opacity": {"field": "count", "type": "quantitative", "scale": scale, "legend": None},
-            "tooltip": said,
+            "tooltip": tips,
         },
     )
 
 
 def by_rank(
     series: Mapping[str, Sequence[int]], colours: Sequence[str], what: str, even: float | None = None
-) -> tuple[Spec, int]:
+) -> Spec:
     """Sizes by their rank, the largest first, both on scales of powers; neighbouring ranks share a mark.
 
     Args:
@@ -337,9 +337,6 @@ def by_rank(
         colours: The colour of each series.
         what: What is counted.
         even: The fair share; None draws no line.
-
-    Returns:
-        The specification, and how many marks it has.
     """
     rows = [{**row, "kind": kind} for kind, sizes in series.items() for row in _ranked(sizes)]
     low = min((row["least"] for row in rows), default=1)
@@ -348,8 +345,8 @@ def by_rank(
     ranks = max((row["to"] for row in rows), default=1)
     x = powers("left", "partitions by their size, the largest first (scale of powers)", 0.5, ranks + 0.5)
     y = powers("median", f"{what} (scale of powers)", floor, high * 1.2)
-    said = tooltip(ranks="ranks", size=f"{what} of each", **({"kind": "when"} if len(series) > 1 else {}))
-    encoding: Spec = {"x": x, "y": y, "tooltip": said, "color": {"value": colours[0]}}
+    tips = tooltip(ranks="ranks", size=f"{what} of each", **({"kind": "when"} if len(series) > 1 else {}))
+    encoding: Spec = {"x": x, "y": y, "tooltip": tips, "color": {"value": colours[0]}}
     if len(series) > 1:
         encoding["color"] = by_kind("kind", list(series), colours)
         mark: Spec = {"type": "point", "filled": True, "size": 60, "opacity": 0.9}
@@ -360,7 +357,7 @@ def by_rank(
     layers: list[Spec] = [{"name": "main", "mark": mark, "encoding": encoding}]
     if even is not None:
         layers.append(level(even))
-    return chart(rows, layer=layers), len(rows)
+    return chart(rows, layer=layers)
 
 
 def _ranked(sizes: Sequence[int]) -> list[Json]:

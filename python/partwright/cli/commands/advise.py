@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright._check import refused
 from partwright.cli.input.options import assignor_names
 from partwright.cli.output import output_options
-from partwright.cli.parsing import Command, Listed, first_given, heading, option, repeated
+from partwright.cli.parsing import Command, Listed, as_typed, first_given, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def command(
     threads: int | None,
     assignor: str | None,
     output: Output,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """How many partitions does a topic with a peak of TARGET MB/s need?  And what would more of them cost?
 
@@ -165,7 +164,7 @@ def command(
             raise PartwrightError(
                 "TARGET asks for partitions, and --replicas for replicas: leave one of them out"
             )
-        of_target = {each.opts[0]: given[each.name] for each in command.params if each.name in given}
+        of_target = {each.opts[0]: options[each.name] for each in command.params if each.name in options}
         _refuse_others("--replicas", of_target)
         output.show(_replica_counts(replicas, topics, threads, assignor))
         return
@@ -176,13 +175,14 @@ def command(
         )
     from partwright.cluster import BrokerFleet, TopicClients, advise
 
-    settings = {name: value for name, value in given.items() if value is not None}
+    settings = {name: value for name, value in options.items() if value is not None}
     growth = settings.pop("growth", 1.0)
     of_clients = {name: settings.pop(name) for name in TopicClients.__slots__ if name in settings}
     try:
         advice = advise(target_mb_s, TopicClients(**of_clients), BrokerFleet(**settings), growth=growth)
     except PartwrightError as error:
-        raise _as_typed(error) from None
+        spellings = {each.name or "": each.opts[0] for each in command.params} | {"target_mb_s": _TARGET}
+        raise as_typed(error, spellings) from None
     output.show(advice)
 
 
@@ -208,12 +208,3 @@ def _replica_counts(
         threads=1 if threads is None else threads,
         assignor=assignor or "range",
     )
-
-
-def _as_typed(error: PartwrightError) -> PartwrightError:
-    """An error about an argument of `advise`, with the argument's command-line name."""
-    spellings = {each.name: each.opts[0] for each in command.params} | {"target_mb_s": _TARGET}
-    spelling = spellings.get(error.field or "")
-    if spelling is None or error.reason is None:
-        return error
-    return refused(error.value, spelling, error.reason)

@@ -191,9 +191,9 @@ def command(
     is_one = members is not None or is_real(file, topics, group_id)
     if not is_topic(file):
         refuse_for_file(file, connection, None)
-    given = {"--jsonl": jsonl, "--compare": is_compared, "--clients": by_client, "--leader": leader}
-    given |= {"--roll-to": roll_to, "--explain": is_explained, "--assignor": not is_mine and assignor}
-    _refuse_together(given | {_MINE: is_mine, _TABLES: is_compared or by_client})
+    values = {"--jsonl": jsonl, "--compare": is_compared, "--clients": by_client, "--leader": leader}
+    values |= {"--roll-to": roll_to, "--explain": is_explained, "--assignor": not is_mine and assignor}
+    _refuse_together(values | {_MINE: is_mine, _TABLES: is_compared or by_client})
     if jsonl:
         if is_one or subscriptions:
             raise PartwrightError(
@@ -221,12 +221,12 @@ def command(
     output.show(_assuming(answer, group.assumed), where)
 
 
-def _refuse_together(given: Mapping[str, object]) -> None:
+def _refuse_together(values: Mapping[str, object]) -> None:
     """Refuse options that do not go together."""
     for asked, (what, others) in _ALONE.items():
-        other = first_given({each: given[each] for each in others})
-        if other is not None and first_given({asked: given[asked]}):
-            value = f" {given[other]}" if other == "--assignor" else ""
+        other = first_given({each: values[each] for each in others})
+        if other is not None and first_given({asked: values[asked]}):
+            value = f" {values[other]}" if other == "--assignor" else ""
             raise PartwrightError(f"{asked} {what}: leave out {other}{value}")
 
 

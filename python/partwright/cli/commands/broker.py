@@ -35,7 +35,12 @@ def command() -> None:
     """The embedded Kafka: on 127.0.0.1 only, for trying things, not for production."""
 
 
-@command.command(cls=Command)
+def _subcommand(function: Callable[..., None]) -> click.Command:
+    """A command of `partwright broker`, which also prints JSON."""
+    return command.command(cls=Command)(heading(OUTPUT)(_json(function)))
+
+
+@_subcommand
 @_some
 @heading("What to start")
 @option("--brokers", "How many brokers; one by default.", type=click.IntRange(1, 100))
@@ -52,8 +57,6 @@ def command() -> None:
     "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; passwords and certificates are made for it.",
     shell_complete=security_names,
 )
-@heading(OUTPUT)
-@_json
 def start(
     ids: tuple[int, ...],
     brokers: int | None,
@@ -96,11 +99,9 @@ def start(
         _print_running(kafka, "running", "; `partwright broker stop` ends it")
 
 
-@command.command(cls=Command)
+@_subcommand
 @heading("What to start")
 @option("--rack RACK", "Its rack (broker.rack), if the other brokers have racks.")
-@heading(OUTPUT)
-@_json
 def add(rack: str | None, *, as_json: bool) -> None:
     """Add one broker to those that run; it has no partitions until some are moved there."""
     from partwright.kafka import embedded_detached
@@ -111,10 +112,8 @@ def add(rack: str | None, *, as_json: bool) -> None:
     _print_kafka(kafka, "is added", [kafka.brokers[-1].id], as_json=as_json)
 
 
-@command.command(cls=Command)
+@_subcommand
 @click.argument("ids", metavar="BROKER...", nargs=-1, type=int, required=True)
-@heading(OUTPUT)
-@_json
 def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
     """End brokers at once, as a crash would; their records stay, and `start BROKER` brings them back."""
     from partwright.kafka import embedded_detached
@@ -122,9 +121,7 @@ def kill(ids: tuple[int, ...], *, as_json: bool) -> None:
     _print_kafka(embedded_detached.kill(ids), "is killed", ids, as_json=as_json)
 
 
-@command.command(cls=Command)
-@heading(OUTPUT)
-@_json
+@_subcommand
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
     """Show whether a broker runs, and where; exit with 1 if none does."""
@@ -147,10 +144,8 @@ def status(context: click.Context, *, as_json: bool) -> None:
         context.exit(1)
 
 
-@command.command(cls=Command)
+@_subcommand
 @_some
-@heading(OUTPUT)
-@_json
 def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
     """Stop all brokers, and remove their records and logs.
 
@@ -176,13 +171,11 @@ def stop(ids: tuple[int, ...], *, as_json: bool) -> None:
         _say(f"Cleaned up after {_gone(kafka)}.")
 
 
-@command.command(cls=Command)
+@_subcommand
 @click.argument("name", metavar="NAME")
 @heading("The new topic")
 @partitions_option("How many partitions it gets.")
 @new_topic_options
-@heading(OUTPUT)
-@_json
 def topic(
     name: str,
     partitions: int | None,

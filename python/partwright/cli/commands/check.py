@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,14 +33,12 @@ __all__ = ["command"]
 @column_option("--key", "The column with the record's key; a topic's records bring their own.")
 @column_option("--partition", "The column with each record's partition; a topic's records bring their own.")
 @heading("Where to place")
-@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).")
+@partitions_option("The topic's number of partitions (default: that of kafka://host:port/topic).", "n")
 @client_option("The client whose rule says which partition is right; `partwright which x -n 1` lists all.")
 @key_type_option
 @heading("What to demand")
 @option(
-    "--max-share P",
-    "The largest share of the records that one partition may have: 5% or 0.05.",
-    read=share,
+    "--max-share P", "The largest share of the records that one partition may have: 5% or 0.05.", read=share
 )
 @option(
     "--min-used P", "The smallest share of the partitions that must have records: 90% or 0.9.", read=share
@@ -52,17 +50,13 @@ __all__ = ["command"]
 @output_options
 def command(
     source: Source,
-    key: str | None,
-    partitions: int | None,
-    partition: str | None,
-    client: str,
-    key_type: str | None,
     max_share: float | None,
     min_used: float | None,
     show: int,
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
+    **columns: Any,
 ) -> int:
     """Check that each record is in the partition that a client's producer gives it.
 
@@ -93,8 +87,8 @@ def command(
     from partwright.audit.check import CheckLimits
     from partwright.audits import check
 
-    limits, records = CheckLimits(max_share, min_used, show), source.records(connection, bounds)
-    answer = check(records, key, partitions, client, key_type, partition=partition, limits=limits)
+    limits = CheckLimits(max_share, min_used, show)
+    answer = check(source.records(connection, bounds), limits=limits, **columns)
     read = answer.question.read
     if read is not None and answer.n != read["partitions"]:
         echo(f"the topic has {counted(read['partitions'], 'partition')}, -n says {answer.n}", err=True)

@@ -91,9 +91,9 @@ def command(
     # This needs no pyarrow, unlike `partwright.coordinator_partition` for columns.
     _core.check(facts["n"], "java", None)
     facts["partition"] = kind.of_bytes(key_bytes_of(group), facts["n"])
-    if broker is None and connection.is_given:
-        raise PartwrightError("--command-config and -X are for reaching a Kafka: name it with --broker")
-    if broker is not None:
+    if broker is None:
+        connection.refuse_unused("name it with --broker")
+    else:
         if n is not None:
             raise PartwrightError("--broker already tells how many partitions the topic has: leave out -n")
         from partwright.kafka.address import plain_servers

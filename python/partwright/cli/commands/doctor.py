@@ -11,7 +11,7 @@ import click
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import output_options, terminal_look
-from partwright.cli.parsing import Command, heading, option
+from partwright.cli.parsing import POSITIVE, Command, heading, option
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -42,10 +42,7 @@ _FROM_ENVIRONMENT = ""
     flag_value=_FROM_ENVIRONMENT,
 )
 @option(
-    "--timeout SECONDS",
-    "With --spark: how many seconds executors have to answer.",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60,
+    "--timeout SECONDS", "With --spark: how many seconds executors have to answer.", type=POSITIVE, default=60
 )
 @connection_options
 @output_options

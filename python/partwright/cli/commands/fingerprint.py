@@ -8,11 +8,7 @@ import click
 
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
-from partwright.cli.input.options import (
-    column_option,
-    key_type_option,
-    partitions_option,
-)
+from partwright.cli.input.options import column_option, key_type_option, partitions_option
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command
 

@@ -181,10 +181,10 @@ def _print_requests(timeline: Timeline, file: str | None, output: Output) -> Non
         click.echo(f"{at:>{first}}   {shown}".rstrip())
 
 
-def _race(given: str) -> int | str:
+def _race(typed: str) -> int | str:
     """A number is a seed."""
-    digits = given.removeprefix("-")
-    return int(given) if digits.isascii() and digits.isdecimal() else given
+    digits = typed.removeprefix("-")
+    return int(typed) if digits.isascii() and digits.isdecimal() else typed
 
 
 _MOST_READ = 5_000_000
@@ -212,8 +212,8 @@ def _nowhere(_number: int) -> int | None:
     return None
 
 
-def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
-    pairs = key_values("--topic", given)
+def _topics(typed: tuple[str, ...]) -> dict[str, int] | None:
+    pairs = key_values("--topic", typed)
     for name, count in pairs.items():
         if not (count.isascii() and count.isdecimal()) or len(count) > len("1000000"):
             raise PartwrightError(f"--topic takes NAME=N, a number of partitions, not {name}={count}")

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright.cli.input.connection import connection_options
-from partwright.cli.input.options import (
-    client_names,
-    key_type_option,
-    key_values,
-    partitions_option,
-)
+from partwright.cli.input.options import client_names, key_type_option, key_values, partitions_option
 from partwright.cli.output import output_options
 from partwright.cli.parsing import Command, combined, flag, heading, option, repeated
 from partwright.cli.progress import reading, working
@@ -121,8 +116,12 @@ _options = combined(
 """The options that every step takes; its function gets a `Migration` and the groups."""
 
 
-@command.command(cls=Command)
-@_options
+def _step(function: Callable[..., int]) -> click.Command:
+    """A command of `partwright migrate`."""
+    return command.command(cls=Command)(_options(function))
+
+
+@_step
 def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Show what would move, what groups would re-read, and how long it takes; read SOURCE once and write nothing.
 
@@ -138,8 +137,7 @@ def plan(migration: Migration, groups: tuple[str, ...], *, output: Output) -> in
     return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 @heading("How to write")
 @option("--rate N", "The most records per second (default: no limit).", type=float)
 @option("--lag N", "End when at most N offsets are left to copy.", default=1000)
@@ -154,12 +152,10 @@ def copy(
     migration: Migration,
     groups: tuple[str, ...],
     *,
-    rate: float | None,
-    lag: int,
-    follow: bool,
     replication_factor: int | None,
     topic_configs: tuple[str, ...],
     output: Output,
+    **limits: Any,
 ) -> int:
     """Copy SOURCE into TARGET, each key in order; continue where the last copy stopped, whatever stopped it.
 
@@ -185,21 +181,11 @@ def copy(
             shown[0](done, done + left)
 
         read = bar.enter_context(reading(f"looking at {migration.source.topic}"))
-        answer = copied(
-            migration,
-            groups,
-            rate=rate,
-            lag=lag,
-            follow=follow,
-            new_topic=new_topic,
-            scanning=read,
-            copying=copying,
-        )
+        answer = copied(migration, groups, new_topic=new_topic, scanning=read, copying=copying, **limits)
     return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Compare each record with its copy (key, value, headers, time, place, order), and the groups' offsets.
 
@@ -213,8 +199,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, output: Output) -> 
     return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 @heading("Going on")
 @flag("--back", "Go back to SOURCE, as long as `finish` has not run.", "is_back")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, output: Output) -> int:
@@ -236,8 +221,7 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, out
     return output.show(answer)
 
 
-@command.command(cls=Command)
-@_options
+@_step
 def finish(migration: Migration, groups: tuple[str, ...], *, output: Output) -> int:
     """Give TARGET its own retention and end the migration; SOURCE stays, but there is no way back.
 

@@ -12,7 +12,7 @@ from partwright._check import counted, is_topic
 from partwright.cli.input.broker_lists import read_brokers, read_factors, read_ids, read_numbers, read_size
 from partwright.cli.input.connection import connection_options
 from partwright.cli.output import echo, output_options
-from partwright.cli.parsing import Command, Listed, first_given, flag, heading, option, repeated
+from partwright.cli.parsing import POSITIVE, Command, Listed, first_given, flag, heading, option, repeated
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -71,12 +71,7 @@ __all__ = ["command"]
     "--unthrottle",
     "Remove the throttles that an interrupted execution has left in SOURCE, and do nothing else.",
 )
-@option(
-    "--timeout S",
-    "Seconds that --execute waits for each batch.",
-    type=click.FloatRange(min=0, min_open=True),
-    default=3600,
-)
+@option("--timeout S", "Seconds that --execute waits for each batch.", type=POSITIVE, default=3600)
 @connection_options
 @output_options
 def command(
@@ -118,10 +113,8 @@ def command(
         raise PartwrightError(
             f"{needing} needs a live Kafka: give kafka://host:port, not {source!r}", path=source
         )
-    if connection.is_given and not is_live:
-        raise PartwrightError(
-            "--command-config and -X are for reaching a Kafka: name it, as kafka://host:port"
-        )
+    if not is_live:
+        connection.refuse_unused("name it, as kafka://host:port")
     if unthrottle:
         _refuse_others("--unthrottle removes throttles and does nothing else", {"unthrottle"})
         output.show(_unthrottle(connection.config(_servers(source))))
@@ -220,9 +213,9 @@ def _servers(source: str) -> str | None:
     return servers
 
 
-def _sizes(given: str, source: str, connection: Connection) -> Mapping[str, object]:
-    if given != "kafka":
-        return _json(given, begins_with_words=True)
+def _sizes(file: str, source: str, connection: Connection) -> Mapping[str, object]:
+    if file != "kafka":
+        return _json(file, begins_with_words=True)
     if not is_topic(source):
         raise PartwrightError(
             f"--sizes kafka asks a live Kafka, and SOURCE is {source!r}: name a file of sizes"

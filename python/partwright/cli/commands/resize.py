@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from partwright.cli.input.connection import connection_options, reading_options
 from partwright.cli.input.files import files_argument
-from partwright.cli.input.options import (
-    client_option,
-    column_option,
-    key_type_option,
-)
+from partwright.cli.input.options import client_option, column_option, key_type_option
 from partwright.cli.output import output_options
 from partwright.cli.parsing import OUTPUT, Command, flag, heading, option
 from partwright.errors import PartwrightError
@@ -49,11 +45,6 @@ __all__ = ["command"]
 @output_options
 def command(
     source: Source,
-    key: str | None,
-    from_: int | None,
-    to: int,
-    client: str,
-    key_type: str | None,
     partition: str | None,
     offset: str | None,
     size: str | None,
@@ -61,6 +52,7 @@ def command(
     output: Output,
     connection: Connection,
     bounds: Bounds | None,
+    **others: Any,
 ) -> int:
     """Show which keys and records change partition when a topic gets more partitions, or a new topic has fewer.
 
@@ -90,8 +82,8 @@ def command(
             "--plan shows up to where to drain each partition, which needs the whole topic: leave out --since, "
             "--until, --last and --only-partitions, or --plan"
         )
-    columns, records = RecordColumns(partition, offset, size), source.records(connection, bounds)
-    answer = audits.resize(records, key, from_, to, client, key_type, columns=columns)
+    columns = RecordColumns(partition, offset, size)
+    answer = audits.resize(source.records(connection, bounds), columns=columns, **others)
     read = answer.question.read
     is_interrupted = read is not None and read["interrupted"]
     return output.show(answer, source.name, with_details=with_plan and not is_interrupted)

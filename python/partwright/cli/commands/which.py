@@ -132,12 +132,12 @@ def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool
 
 
 def _topic_of(
-    given: str | None, servers: str | None, n: int | None, connection: Connection
+    topic: str | None, servers: str | None, n: int | None, connection: Connection
 ) -> tuple[str | None, str, int, str]:
     """The topic's name, where its brokers are, how many partitions it has, and its `security.protocol`.
 
     Args:
-        given: The value of --topic: a name, an address, or nothing.
+        topic: The value of --topic: a name, an address, or nothing.
         servers: The value of --servers.
         n: The value of -n; by default a live topic is asked.
         connection: How its Kafka is reached.
@@ -146,25 +146,22 @@ def _topic_of(
         PartwrightError: The options do not fit together, or n is unknown.
         BrokerError: No Kafka answers, or there is no such topic.
     """
-    if given is None and servers is not None:
+    if topic is None and servers is not None:
         raise PartwrightError(
             f"--servers {servers!r} are those of a topic: name it with --topic, or leave them out"
         )
     if servers is not None and not servers.strip():
         raise PartwrightError("--servers is empty: name one, such as localhost:9092")
-    if given is not None and is_topic(given):
+    if topic is not None and is_topic(topic):
         if servers is not None:
-            raise PartwrightError(f"{given!r} says where its brokers are: leave out --servers")
-        return _live(given, n, connection)
-    if connection.is_given:
-        raise PartwrightError(
-            "--command-config and -X are for reaching a Kafka: name its topic with --topic kafka://host:port/topic"
-        )
+            raise PartwrightError(f"{topic!r} says where its brokers are: leave out --servers")
+        return _live(topic, n, connection)
+    connection.refuse_unused("name its topic with --topic kafka://host:port/topic")
     if n is None:
         raise PartwrightError(
             "give the topic's number of partitions with -n or --topic kafka://host:port/topic"
         )
-    return given, _SERVERS if servers is None else servers, n, _PLAIN
+    return topic, _SERVERS if servers is None else servers, n, _PLAIN
 
 
 def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str, int, str]:

@@ -41,6 +41,15 @@ class Connection:
         """The same with another file, if one is named."""
         return self if file is None else replace(self, file=file)
 
+    def refuse_unused(self, instead: str) -> None:
+        """Refuse these options where no Kafka is reached.
+
+        Raises:
+            PartwrightError: One was given; the sentence says what to do instead.
+        """
+        if self.is_given:
+            raise PartwrightError(f"--command-config and -X are for reaching a Kafka: {instead}")
+
     def config(self, servers: str | None = None) -> KafkaConfig:
         """The client configuration; its notes are printed on stderr, once for each file.
 

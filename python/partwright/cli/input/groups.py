@@ -15,12 +15,14 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from partwright.assignors.mixed.guess import Guess
     from partwright.cli.input.connection import Connection
 
 __all__ = [
     "RealGroup",
     "is_own",
     "is_real",
+    "live_group",
     "names_clients",
     "read_group",
     "read_subscriptions",
@@ -215,25 +217,40 @@ def real_group(
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
         return RealGroup(json.dumps(pasted.group), pasted.notes + (pasted.clients if says_clients else ()))
-    from partwright.assignors.mixed.guess import Guess, guesses_said
-    from partwright.kafka.address import parse_kafka
-    from partwright.kafka.groups import any_group
+    from partwright.assignors.mixed.guess import guesses_said
 
-    servers, topic = parse_kafka(file)
-    if topic is not None:
-        raise PartwrightError(
-            f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
-            path=file,
-        )
-    group = any_group(connection.config(servers), group_id or "", subscriptions=subscriptions)
-    why, assumed = group.pop("guessed"), group.pop("assumed")
+    group, guesses = live_group(file, group_id or "", connection, subscriptions)
+    assumed = group.pop("assumed")
     if group.pop("protocol") == "consumer":
         for member in group["members"]:
             # The broker assigns, whatever the members' clients are.
             del member["client"]
         return RealGroup(json.dumps({**group, "assignor": f"server-{group['assignor']}"}), assumed)
-    guesses = [Guess(member["client"], why[member["id"]]) for member in group["members"]]
     return RealGroup(json.dumps(group), tuple(guesses_said(guesses)) if says_clients else ())
+
+
+def live_group(
+    address: str, group_id: str, connection: Connection, subscriptions: Mapping[str, Sequence[str]] | None
+) -> tuple[Json, list[Guess]]:
+    """A live group, as `partwright.kafka.groups.any_group` reads it, and which client each member seems to have.
+
+    Raises:
+        PartwrightError: The address names a topic.
+        BrokerError: No Kafka answers, or it has no such group.
+    """
+    from partwright.assignors.mixed.guess import Guess
+    from partwright.kafka.address import parse_kafka
+    from partwright.kafka.groups import any_group
+
+    servers, topic = parse_kafka(address)
+    if topic is not None:
+        raise PartwrightError(
+            f"{address!r} names a topic, and a group reads several: write kafka://{servers or ''} --group {group_id}",
+            path=address,
+        )
+    group = any_group(connection.config(servers), group_id, subscriptions=subscriptions)
+    reasons = group.pop("guessed")
+    return group, [Guess(member["client"], reasons[member["id"]]) for member in group["members"]]
 
 
 def read_subscriptions(values: Sequence[str]) -> dict[str, list[str]] | None:
@@ -244,14 +261,14 @@ def read_subscriptions(values: Sequence[str]) -> dict[str, list[str]] | None:
     Raises:
         PartwrightError: A value or a file has another form, or names a member twice.
     """
-    found: dict[str, list[str]] = {}
+    subscribed: dict[str, list[str]] = {}
     for value in values:
         pairs = [parse_subscription(value)] if "=" in value else _of_file(value)
         for member, topics in pairs:
-            if member in found:
+            if member in subscribed:
                 raise PartwrightError(f"--subscriptions names {member!r} twice: give it one list of topics")
-            found[member] = topics
-    return found if values else None
+            subscribed[member] = topics
+    return subscribed if values else None
 
 
 def _of_file(file: str) -> list[tuple[str, list[str]]]:
@@ -259,9 +276,9 @@ def _of_file(file: str) -> list[tuple[str, list[str]]]:
     try:
         if text.lstrip().startswith("{"):
             return list(check_subscriptions(read_json(text)).items())
-        found = [parse_subscription(line) for line in text.splitlines() if line.strip()]
+        subscribed = [parse_subscription(line) for line in text.splitlines() if line.strip()]
     except PartwrightError as error:
         raise PartwrightError(f"{named(file)}, {error}", path=file) from None
-    if not found:
+    if not subscribed:
         raise PartwrightError(f"{named(file)} names no member: write member=topic,topic in it", path=file)
-    return found
+    return subscribed

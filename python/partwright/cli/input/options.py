@@ -156,12 +156,12 @@ def client_option(text: str) -> Callable[[FC], FC]:
     return option("--client C", text, default="java", shell_complete=client_names)
 
 
-def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False) -> dict[str, str]:
+def key_values(option: str, values: Iterable[str], *, may_be_secret: bool = False) -> dict[str, str]:
     """The pairs of an option that takes K=V.
 
     Args:
         option: Its name.
-        given: The option's values.
+        values: The option's values.
         may_be_secret: Whether a value that is not a pair may be a secret, which no sentence may show.
 
     Raises:
@@ -172,7 +172,7 @@ def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False
         {'spark.sql.ansi.enabled': 'true'}
     """
     pairs: dict[str, str] = {}
-    for each in given:
+    for each in values:
         name, equals, value = each.partition("=")
         name = name.strip()
         if not equals or not name:

@@ -158,7 +158,5 @@ def _refuse_unused(
         )
     if to_config is not None and not is_to:
         raise PartwrightError(f"--to-config {to_config!r} is for --to kafka://host:port: leave it out")
-    if connection.is_given and not (is_from or is_to):
-        raise PartwrightError(
-            "--command-config and -X are for reaching a Kafka: name one as SOURCE or with --to, or leave them out"
-        )
+    if not (is_from or is_to):
+        connection.refuse_unused("name one as SOURCE or with --to, or leave them out")
