@@ -88,7 +88,7 @@ def _sides(meeting: Meeting) -> Section:
     sides = (meeting.a, meeting.b)
     lines = {
         **({} if meeting.names is None else {"table": map(shown, meeting.names)}),
-        "partitions": (f"{each.n:,}{', meeting by its keys' if each.is_n_found else ''}" for each in sides),
+        "partitions": (f"{each.n:,}{', found by its keys' if each.is_n_found else ''}" for each in sides),
         "keys are put by": (f"{who(each)}{'' if each.writer else ', would be'}" for each in sides),
         "records": (number(each.rows) for each in sides),
         "of them without a key": (number(each.null_keys) for each in sides),

@@ -189,7 +189,7 @@ def _live(
 
 
 def _of_group(group: Json, guesses: Sequence[Guess], options: Json) -> Json:
-    """A live group for a rollout: its client and topics, and a pod for each member unless their number is options."""
+    """A live group for a rollout: its client and topics, and a pod for each member unless their number is given."""
     from partwright.assignors.mixed.guess import guesses_said
 
     lists = [sorted(each["topics"]) for each in group["members"]]

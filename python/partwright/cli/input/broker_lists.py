@@ -98,7 +98,7 @@ def read_size(typed: str, option: str) -> int:
 
 
 def read_factors(typed: Sequence[str]) -> int | dict[str, int] | None:
-    """Replication factors from `3`, or from `orders=3` for each topic; None if nothing is typed.
+    """Replication factors from `3`, or from `orders=3` for each topic; None if none is named.
 
     Raises:
         PartwrightError: It is neither, or both.

@@ -221,6 +221,7 @@ def real_group(
 
     group, guesses = live_group(file, group_id or "", connection, subscriptions)
     assumed = group.pop("assumed")
+    del group["guessed"]
     if group.pop("protocol") == "consumer":
         for member in group["members"]:
             # The broker assigns, whatever the members' clients are.
@@ -249,7 +250,7 @@ def live_group(
             path=address,
         )
     group = any_group(connection.config(servers), group_id, subscriptions=subscriptions)
-    reasons = group.pop("guessed")
+    reasons = group["guessed"]
     return group, [Guess(member["client"], reasons[member["id"]]) for member in group["members"]]
 
 
