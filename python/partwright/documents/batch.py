@@ -155,7 +155,7 @@ def _shares(rows: Sequence[Fields]) -> Section:
         opacity = {"field": "bytes", "type": "quantitative", "legend": None, "scale": scale}
         x, y = ("partition", "partition", names), ("strategy", None, [row["strategy"] for row in rows])
         tips = tooltip(strategy="strategy", partition="partition", bytes="bytes|,")
-        spec = squares(drawn, x, y, tips, color=COLOUR, opacity=opacity)
+        spec = squares(drawn, x, y, tips, corner=1, color=COLOUR, opacity=opacity)
         sentence = f"All are drawn, {counted(wide, 'partition')} in a cell." if wide > 1 else ""
     return Section(
         id="bytes",

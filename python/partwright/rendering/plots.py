@@ -227,6 +227,7 @@ def squares(
     tips: list[Spec],
     *,
     angle: int = 0,
+    corner: int = 0,
     **channels: Spec,
 ) -> Spec:
     """A map: a square for each pair of a name in one dimension and a name in the other.
@@ -237,6 +238,7 @@ def squares(
         y: The same downwards; the title is None for names that need none.
         tips: The tooltip.
         angle: The angle of the names to the right.
+        corner: How round the squares' corners are, in pixels.
         channels: The squares' colour, and their opacity if it says something.
     """
     (right, right_title, columns), (down, down_title, lines) = x, y
@@ -244,7 +246,7 @@ def squares(
     return chart(
         rows,
         height=max(60, min(900, 22 * len(lines))),
-        mark={"type": "rect", "cornerRadius": 1},
+        mark={"type": "rect", **({"cornerRadius": corner} if corner else {})},
         encoding={
             "x": {
                 "field": right,
