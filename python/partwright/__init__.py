@@ -33,7 +33,7 @@ A strategy, of any version of Kafka, places records without a key:
 A producer's batches, one by one until brokers acknowledge them, before the producer runs:
 
     >>> records = {"time": [0] * 9, "size": [100] * 9}
-    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).table().column("batches").to_pylist()
+    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).to_arrow().column("batches").to_pylist()
     [3, 1]
 
 Who in a consumer group reads what, as Kafka's own assignors decide:

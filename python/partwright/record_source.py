@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from partwright._check import is_topic, options, shown, spelled
+from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.files import ColumnRequest, open_records, text_type
 from partwright.files.opening import FORMATS
@@ -21,7 +22,6 @@ from partwright.kafka.bounds import Bounds, TopicPart
 from partwright.kafka.connection import configured
 from partwright.kafka.records import TopicRecords
 from partwright.keys.key_columns import record_columns
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ import pytest
 from table_files import write_table
 
 import partwright as pw
-from partwright.cli.reading_progress import reading
+from partwright.cli.progress import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -34,7 +34,7 @@ def test_each_setting_is_what_compare_says() -> None:
         f"{size} {linger}": replace(producer, configs={"batch.size": size, "linger.ms": linger})
         for size, linger in settings(found)
     }
-    wanted = compare(RECORDS, TOPIC, grid, delivery=delivery).table()
+    wanted = compare(RECORDS, TOPIC, grid, delivery=delivery).to_arrow()
     columns = [name for name in wanted.column_names if name not in {"name", "strategy"}]
     assert found.settings.select(columns).equals(wanted.select(columns))
     assert found.settings["rank"].to_pylist() == [1, 2, 3, 4, 5]

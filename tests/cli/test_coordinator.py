@@ -157,6 +157,6 @@ def test_an_answer_is_a_table_of_offsets() -> None:
     offset = {"topic": "orders", "partition": 3, "offset": 17, "metadata": ""}
     place = {"n": 50, "partition": 9, "offsets": [offset]}
     asked = Coordination("billing", "__consumer_offsets", kind, 1, place, None)
-    assert asked.table().to_pylist() == [offset]
+    assert asked.to_arrow().to_pylist() == [offset]
     by_rule = Coordination("billing", "__consumer_offsets", kind, 1, {"n": 50, "partition": 9}, None)
-    assert by_rule.table().schema == asked.table().schema
+    assert by_rule.to_arrow().schema == asked.to_arrow().schema

@@ -109,7 +109,7 @@ class Assignment(Answer):
         chance = {} if self.chance is None else {"chance": self.chance._asdict()}
         return {"assignment": self.to_dict(), **ids, **chance}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A table of `member`, `topic` (both dictionaries) and `partition`; a row per partition, in the answer's order.
 
         Examples:

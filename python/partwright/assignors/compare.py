@@ -99,7 +99,7 @@ class Comparison(Answers[Compared]):
     topics: Mapping[str, int]
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each assignor: its figures, with `fewest`, `most` and `mean` in place of the spread.
 
         Where an assignor has no assignment, all but `assignor` and `error` are null.
@@ -128,7 +128,7 @@ def compare(
     """Compare assignors on one group.
 
     `partwright.batching.compare` compares strategies and `partwright.group.compare` protocols. Each gives an answer
-    whose `table()` has a row for each, and names it in the first column.
+    whose `to_arrow()` has a row for each, and names it in the first column.
 
     Args:
         topics: See `partwright.assign`.
@@ -147,7 +147,7 @@ def compare(
 
     Examples:
         >>> parts = compare({"t": 3}, [{"id": "c1", "topics": ["t"]}, {"id": "c2", "topics": ["t"]}])
-        >>> parts.table().select(["assignor", "moved"]).to_pylist()[0]
+        >>> parts.to_arrow().select(["assignor", "moved"]).to_pylist()[0]
         {'assignor': 'range', 'moved': 0}
         >>> [each.spread.max for each in compare({"t": 3}, ["c1", "c2"], ["sticky", "sarama:range"])]
         [2, 2]

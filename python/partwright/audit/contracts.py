@@ -200,7 +200,7 @@ class _Contract:
     def _check_in_spark(self, records: object) -> Check:
         if self.key is None:
             raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
-        found: Check = _upward.spark().check(
+        found: Check = _upward.module("spark").check(
             records,
             self.key,
             self.n,

@@ -29,7 +29,7 @@ from partwright._check import (
     shown,
     spelled,
 )
-from partwright.answer import Answer
+from partwright.answer import Answer, Question
 from partwright.batching.scenario import CoreBroker, broker_of, core_scenario
 from partwright.cluster import Cluster
 from partwright.cluster.latency import latency_of, median
@@ -37,7 +37,6 @@ from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 from partwright.producer.records import ProducerRecords, Workload
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from partwright.cluster.latency import Latency
@@ -96,7 +95,7 @@ class Simulation(Answer):
         """As in `partwright batch --json`."""
         return {"strategies": self.summary.to_pylist()}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each batch."""
         return self.batches
 
@@ -119,7 +118,7 @@ class Strategies(Answer):
         """As in `partwright batch --json`."""
         return {"strategies": self.summary.to_pylist()}
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each strategy."""
         return self.summary
 
@@ -219,7 +218,7 @@ def compare(
         delivery: How the brokers answer.
 
     Returns:
-        The answer. Its `table()` has a row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent`
+        The answer. Its `to_arrow()` has a row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent`
         (records whose batches wait at the end), `mean_fill` (a batch's bytes divided by `batch.size`),
         `p50_waited_ms` and `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms`
         (until it is acknowledged; half of the records, or 99 % of them, have at most this delay), `largest_share` (the
@@ -233,7 +232,7 @@ def compare(
     Examples:
         >>> records = {"time": [0] * 9, "size": [100] * 9}
         >>> found = compare(records, {"orders": 3}, ["round-robin", "sticky"])
-        >>> found.table().select(["name", "batches"]).to_pylist()
+        >>> found.to_arrow().select(["name", "batches"]).to_pylist()
         [{'name': 'round-robin', 'batches': 3}, {'name': 'sticky', 'batches': 1}]
     """
     delivery = options(delivery, Delivery, "delivery")

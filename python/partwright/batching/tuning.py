@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from partwright._check import Fields, Json, counted, listed, options, shown
-from partwright.answer import Answer
+from partwright.answer import Answer, Question
 from partwright.batching.simulation import SUMMARY, Delivery, compare, one_topic
 from partwright.errors import PartwrightError
 from partwright.producer.configs import ProducerConfig, read_configs, settings_of
 from partwright.producer.records import Workload
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +65,7 @@ class Tuning(Answer):
             "settings": self.settings.to_pylist(),
         }
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each setting."""
         return self.settings
 
@@ -132,7 +131,7 @@ def tune(
     ]
     delivery = options(delivery, Delivery, "delivery")
     known, topic = one_topic(cluster, delivery.topic)
-    summaries = compare(records, known, grid, workload=workload, delivery=delivery).table().to_pylist()
+    summaries = compare(records, known, grid, workload=workload, delivery=delivery).to_arrow().to_pylist()
     rows = [_row(*each) for each in zip(summaries, grid, strict=True)]
     default = rows[0]
     # The defaults are usually in the grid, too.

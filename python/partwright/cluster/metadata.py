@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from partwright import _core
+from partwright import _core, _upward
 from partwright._check import (
     MOST_MADE,
     Json,
@@ -26,7 +26,6 @@ from partwright._check import (
     unknown,
     whole,
 )
-from partwright._upward import kafka_metadata, replica_placement
 from partwright.cluster.brokers import Broker, Partition, brokers_by_id, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
 
@@ -226,7 +225,7 @@ class Cluster:
             >>> Cluster.from_kafka("127.0.0.1:9092", ["orders"])
             Cluster(1 broker; orders: 12 partitions)
         """
-        cluster: Cluster = kafka_metadata().live_cluster(
+        cluster: Cluster = _upward.module("kafka.metadata").live_cluster(
             source, topics, timeout=timeout, kafka_config=kafka_config
         )
         return cluster
@@ -411,7 +410,7 @@ def _placed(
     placed = dict(topics)
     for name, count in counts.items():
         factor = 1 if replication_factor is None else replication_factor
-        replicas = replica_placement().striped(brokers, count, factor).replicas
+        replicas = _upward.module("cluster.placement").striped(brokers, count, factor).replicas
         placed[name] = tuple(Partition(at, those[0], those, those) for at, those in enumerate(replicas))
     return placed
 

@@ -81,7 +81,7 @@ class Timeline(Answer):
             f"{counted(cost.moved, 'partition')} moved, {cost.unowned_s:g} s without a reader)"
         )
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The main table: `partitions`."""
         return self.partitions()
 

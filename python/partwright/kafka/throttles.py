@@ -41,7 +41,7 @@ class Throttles(Answer):
         limits on the replicas of topics orders and users, without a rate
     """
 
-    DOCUMENT = "reassign_throttles"
+    DOCUMENT = "reassign"
 
     rates: Mapping[int, int]
     topics: tuple[str, ...]

@@ -62,7 +62,7 @@ class Coordination(Answer):
     place: Json
     read: str | None
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The committed offsets: `topic`, `partition`, `offset` and `metadata`; no row if no broker was asked."""
         import pyarrow as pa  # noqa: PLC0415 - an answer without a table needs none
 

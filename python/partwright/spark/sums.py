@@ -102,7 +102,7 @@ def records(
     return df.select(*columns)
 
 
-def refuse_other_than_tables(df: object) -> None:
+def refuse_other_than_tables(df: DataFrame) -> None:
     """Refuse what is no DataFrame, or a stream.
 
     Raises:

@@ -65,7 +65,7 @@ class Led(Answer):
     answer: Assignment | None = None
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """The assignment as `Assignment.to_arrow` gives it.
 
         Raises:
@@ -73,7 +73,7 @@ class Led(Answer):
         """
         if self.answer is None:
             raise PartwrightError(self.error or "the leader gives no assignment")
-        return self.answer.table()
+        return self.answer.to_arrow()
 
     def to_dict(self) -> Json:
         """The object for the JSON output."""
@@ -106,9 +106,9 @@ class Leaders(Answers[Led]):
     parts: tuple[Led, ...]
     assumed: tuple[str, ...] = ()
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """A row for each leader, as in the JSON."""
-        import pyarrow as pa  # noqa: PLC0415 - see `Answer.table`
+        import pyarrow as pa  # noqa: PLC0415 - see `Answer.to_arrow`
 
         # An assignment has a field for each member.
         rows = [{**each.json_object(), "assignment": None} for each in self.parts]

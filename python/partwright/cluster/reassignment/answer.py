@@ -226,7 +226,7 @@ class Reassignment(Answer):
         least = self.min_insync_replicas if min_insync_replicas is None else min_insync_replicas
         return losses(self.before, least), losses(self.after, least)
 
-    def table(self) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """One row per move: topic, partition, before, after, added and removed (lists of int32), bytes (int64 or null).
 
         Examples:

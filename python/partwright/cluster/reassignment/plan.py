@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright._check import counted, options, shown
+from partwright.answer import Question
 from partwright.cluster.metadata import check_cluster
 from partwright.cluster.reassignment.answer import (
     MoveBounds,
@@ -29,7 +30,6 @@ from partwright.cluster.reassignment.problem import Problem, fewest_bytes, fewes
 from partwright.cluster.reassignment.replicas import spread
 from partwright.cluster.reassignment.volumes import Scale, level_bytes
 from partwright.errors import PartwrightError
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -64,7 +64,7 @@ class CheckedPlan(Answer):
         is_executed: Whether it has been executed.
     """
 
-    DOCUMENT = "reassign_saved"
+    DOCUMENT = "reassign"
 
     folder: str
     saved: Saved

@@ -19,7 +19,7 @@ from partwright._check import (
     shown,
     span,
 )
-from partwright.answer import Answer
+from partwright.answer import Answer, Question
 from partwright.cluster.sizing.costs import (
     MEASURED_MB_S,
     PLATFORM_SOURCES,
@@ -35,7 +35,6 @@ from partwright.cluster.sizing.costs import (
     warnings,
 )
 from partwright.errors import PartwrightError
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from partwright._check import MOST_INT, counted, listed, options, refuse_many, refused, shown, whole
+from partwright.answer import Question
 from partwright.errors import PartwrightError
 from partwright.group.durations import Duration, read_duration
 from partwright.group.kubernetes import (
@@ -25,7 +26,6 @@ from partwright.group.rollouts.answer import Rollout, Tried, recommended
 from partwright.group.rollouts.candidates import Candidate, Client, candidates, covering, lacking
 from partwright.group.rollouts.play import Lived, Pods, play_roll, play_surge
 from partwright.group.script_state import ScriptTopics
-from partwright.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
